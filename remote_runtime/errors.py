@@ -1,0 +1,104 @@
+"""Every error that ccm raises on purpose (both sides; Python 3.6 and newer).
+
+::
+
+    CcmError
+    +-- UsageError        the command line is wrong                      exit 2
+    +-- InputError        a file the user wrote is wrong, with positions exit 2
+    +-- HostError         becomes that host's result, other hosts go on
+    |   +-- UnreachableError   not reached or lost                       exit 3
+    |   +-- PlanError          no plan could be made for this host       exit 1
+    +-- ResourceError     travels inside the resource's event            exit 1
+    |   +-- Missing            a condition on the target is not met (see ``base``)
+    +-- ProtocolError     the other side broke the wire protocol         exit 3
+
+``kind`` is a stable slug that scripts can match, such as ``transport.auth``.
+"""
+
+from typing import List, NamedTuple, Optional, Sequence
+
+
+class Position(NamedTuple):
+    """Where something stands in a text: 1-based line and column."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return "%s:%d:%d" % (self.file, self.line, self.column)
+
+
+class Problem(NamedTuple):
+    """One mistake in an input: what was expected, where, and what to do."""
+
+    message: str
+    where: Optional[Position] = None
+    hint: str = ""
+    kind: str = "input"
+
+    def __str__(self) -> str:
+        text = "%s: %s" % (self.where, self.message) if self.where else self.message
+        return "%s (%s)" % (text, self.hint) if self.hint else text
+
+
+class CcmError(Exception):
+    """The root: a message for people, a stable ``kind`` for scripts and a hint on what to do."""
+
+    default_kind = "ccm"
+
+    def __init__(self, message: str, kind: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.kind = kind or self.default_kind
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return "%s (%s)" % (self.message, self.hint) if self.hint else self.message
+
+
+class UsageError(CcmError):
+    """The command line cannot be carried out as given."""
+
+    default_kind = "usage"
+
+
+class InputError(CcmError):
+    """One or more mistakes in what the user wrote, all found in one pass."""
+
+    default_kind = "input"
+
+    def __init__(self, problems: Sequence[Problem], kind: str = "") -> None:
+        self.problems: List[Problem] = list(problems)
+        first = self.problems[0] if self.problems else Problem("bad input")
+        super().__init__("\n".join(str(p) for p in self.problems), kind or first.kind)
+
+
+class HostError(CcmError):
+    """What ended one host's run; other hosts are not touched by it."""
+
+    default_kind = "host"
+
+
+class UnreachableError(HostError):
+    """The host was not reached, or was lost on the way."""
+
+    default_kind = "transport"
+
+
+class PlanError(HostError):
+    """The host answered, but its plan could not be made; nothing on it was changed."""
+
+    default_kind = "plan"
+
+
+class ProtocolError(CcmError):
+    """The other side sent something that the wire protocol does not allow."""
+
+    default_kind = "protocol"
+
+
+class ResourceError(CcmError):
+    """One resource cannot be brought to its desired state; the text goes into its event."""
+
+    default_kind = "resource"

@@ -1,0 +1,3 @@
+"""The one version of ccm, controller and runtime alike (both sides)."""
+
+VERSION = "0.1.0"
