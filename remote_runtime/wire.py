@@ -1,0 +1,136 @@
+"""The wire protocol between controller and target (both sides; Python 3.6 and newer).
+
+One channel carries everything. The target's standard output belongs to the protocol.
+
+Opening. The controller starts the bootstrap with a fresh nonce. The target writes, perhaps after
+banners and shell noise, one line ``ccm1 NONCE STATUS DETAIL``:
+
+- ``need``     the runtime is not cached; the controller answers with 8 bytes of length, big-endian,
+               and the zip; a second line follows;
+- ``ready``    the runtime is running; frames follow at once in both directions;
+- ``nopython`` no usable interpreter; DETAIL says which were tried and why each was refused;
+- ``fault``    the bootstrap could not go on; DETAIL says why.
+
+Frames. 4 bytes of length (of what follows), big-endian, then one type byte, then the payload:
+``J`` is a JSON object with a string member ``t``; ``B`` is raw bytes that belong to the ``J``
+frame before them. A frame of the target is at most ``MAX_FROM_TARGET`` bytes, of the controller
+``MAX_FROM_CONTROLLER``.
+
+Target to controller::
+
+    hello   protocol, nonce, runtime (sha256 of the zip), python, pid, user, uid
+    facts   facts, unavailable {family: reason}, custom [{path, text}], warnings [text]
+    want    shas [sha256, ...]          blobs; before the first event, or at a resource's turn
+    render  id, index                   this resource's turn came and it has deferred templates
+                                        that read files of the target
+    content id, size | error            answer to read; B frames of `size` bytes in all follow
+    progress index, action              what the resource at `index` is doing right now
+    event   seq, event                  a transaction event; seq counts from 1 without a gap
+    notice  level, text                 a line for people (waiting for a lock, a warning)
+    ping                                heartbeat
+    done    events, cancelled           the last frame; how many events were sent
+
+Controller to target::
+
+    plan     see docs/design/architecture.md
+    blob     sha, size | error          B frames of `size` bytes in all follow
+    read     id, path, limit            read a file of the target for a deferred template
+    rendered id, properties | error     the deferred properties, final
+    cancel                              end the command in flight, start nothing more
+    ping                                heartbeat
+    bye                                 nothing to do (facts only); the target exits
+
+Either side that hears nothing for ``SILENCE`` seconds takes the other for dead.
+"""
+
+import json
+import struct
+from typing import Any, Dict, Iterator, List, Tuple, Union
+
+from .errors import ProtocolError
+
+PROTOCOL = "ccm1"
+MAX_FROM_TARGET = 1 << 20
+MAX_FROM_CONTROLLER = 256 << 20
+CHUNK = 256 << 10
+PING_INTERVAL = 10.0
+SILENCE = 30.0
+
+Message = Dict[str, Any]
+Frame = Union[Message, bytes]
+
+_HEAD = struct.Struct(">IB")
+_JSON, _BINARY = ord("J"), ord("B")
+
+
+def encode(message: Message) -> bytes:
+    """Return the frame of one message."""
+    return encode_json(json.dumps(message, separators=(",", ":")).encode("utf-8"))
+
+
+def encode_json(payload: bytes) -> bytes:
+    """Return the frame of a message that is JSON text already."""
+    return _HEAD.pack(len(payload) + 1, _JSON) + payload
+
+
+def encode_binary(payload: bytes) -> bytes:
+    """Return the frame of raw bytes; the caller cuts them into pieces of at most ``CHUNK``."""
+    return _HEAD.pack(len(payload) + 1, _BINARY) + payload
+
+
+class Decoder:
+    """Turns a stream of bytes into frames, never holding more than one frame and one read.
+
+    ``ProtocolError`` for a frame over ``limit`` bytes, an unknown frame type, text that is not a
+    JSON object, or a message without ``t``. After an error the decoder is not usable.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """Yield every frame that ``data`` completes."""
+        self._buffer += data
+        while True:
+            frame, used = self._take()
+            if not used:
+                return
+            del self._buffer[:used]
+            yield frame
+
+    def _take(self) -> Tuple[Frame, int]:
+        if len(self._buffer) < _HEAD.size:
+            return b"", 0
+        length, kind = _HEAD.unpack_from(self._buffer)
+        if kind not in (_JSON, _BINARY):
+            raise ProtocolError("unknown frame type %d" % kind, kind="protocol.frame")
+        if length < 1 or length > self._limit:
+            raise ProtocolError(
+                "a frame of %d bytes, at most %d are allowed" % (length, self._limit),
+                kind="protocol.size",
+            )
+        end = _HEAD.size - 1 + length
+        if len(self._buffer) < end:
+            return b"", 0
+        payload = bytes(self._buffer[_HEAD.size : end])
+        return (payload if kind == _BINARY else _parse(payload)), end
+
+    def pending(self) -> int:
+        """How many bytes of an unfinished frame are held."""
+        return len(self._buffer)
+
+
+def _parse(payload: bytes) -> Message:
+    try:
+        message = json.loads(payload.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError("a frame that is not JSON: %s" % error, kind="protocol.json") from error
+    if not isinstance(message, dict) or not isinstance(message.get("t"), str):
+        raise ProtocolError("a message without a type", kind="protocol.json")
+    return message
+
+
+def split(data: bytes) -> List[bytes]:
+    """Cut bytes into binary frames of at most ``CHUNK`` bytes each."""
+    return [encode_binary(data[at : at + CHUNK]) for at in range(0, len(data), CHUNK)]
