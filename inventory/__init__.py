@@ -1,0 +1,1 @@
+"""Hosts, groups, variables and selection; knows nothing of SSH (controller only)."""

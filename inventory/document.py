@@ -1,0 +1,140 @@
+"""Reads YAML into nodes that keep their positions; shared by the inventory and the manifest.
+
+Runs on the controller. PyYAML's C parser delivers events, and the tree is built straight from them:
+``yaml.compose`` costs several times more, because it resolves every tag in Python.
+
+    root = read_document("hosts.yaml")          # Node tree, InputError with every problem
+    root.get("hosts").position                  # hosts.yaml:3:3
+    to_plain(root)                              # dict, list, str, int, float, bool, None
+    comments_before(root.key("hosts"))          # the comment lines above the key
+
+Refused, each with its position: broken YAML, a second document, duplicate keys, keys that are not
+text or a number, tags beyond YAML's own scalars, an alias that contains itself, aliases that expand
+to more than a million nodes, nesting deeper than 100, a text beyond 64 MiB.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+
+from inventory.builder import Builder
+from inventory.nodes import Mapping, Node, Scalar, Sequence, Source, comments_before, to_plain
+from remote_runtime.errors import InputError, Position, Problem
+
+__all__ = [
+    "Mapping",
+    "Node",
+    "Scalar",
+    "Sequence",
+    "Source",
+    "comments_before",
+    "nearest",
+    "parse_document",
+    "read_document",
+    "read_text",
+    "to_plain",
+]
+
+MAX_BYTES = 64 * 1024 * 1024
+
+_HINTS = (
+    ("cannot start any token", "put the value in quotes"),
+    ("mapping values are not allowed", "check the indentation, or quote a text with ': '"),
+    ("could not find expected ':'", "write 'key: value', with a blank after the colon"),
+    ("expected <block end>", "lines of one map or list begin in the same column"),
+    ("found unexpected end of stream", "a quote or bracket is not closed"),
+    ("expected ',' or", "a bracket is not closed, or a comma is missing"),
+    ("did not find expected key", "lines of one map begin in the same column"),
+    ("did not find expected '-'", "items of one list begin in the same column"),
+    ("did not find expected", "a bracket is not closed, or a comma is missing"),
+)
+
+
+def read_document(path: str | Path, problems: list[Problem] | None = None) -> Node:
+    """Read one YAML (or JSON) file; see ``parse_document``. The file's name is used as given."""
+    return parse_document(read_text(path), str(path), problems)
+
+
+def parse_document(text: str, name: str, problems: list[Problem] | None = None) -> Node:
+    """Read one YAML document; an empty one is a null scalar at line 1.
+
+    With a list of ``problems``, what leaves the tree usable (a duplicate key, an unsupported tag)
+    is appended to it, so that the caller can report it together with its own findings. Without one
+    it is raised. Broken YAML always raises InputError.
+    """
+    found: list[Problem] = [] if problems is None else problems
+    source = Source(name, text.removeprefix("\ufeff"))
+    _refuse_control_characters(source)
+    try:
+        root = Builder(source, found).build()
+    except yaml.YAMLError as error:
+        raise InputError([*found, _syntax_problem(error, source)]) from error
+    if problems is None and found:
+        raise InputError(found)
+    return root
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file; InputError where it is missing, unreadable, too large or not UTF-8."""
+    name = str(path)
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        hint = "check the path" if isinstance(error, FileNotFoundError) else ""
+        problem = Problem(f"cannot read {name}: {error.strerror}", None, hint, "input.unreadable")
+        raise InputError([problem]) from error
+    if len(data) > MAX_BYTES:
+        message = f"{name} is larger than {MAX_BYTES // 1024 // 1024} MiB"
+        raise InputError([Problem(message, None, "split it", "input.too_large")])
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        good = data[: error.start].decode("utf-8")
+        where = _position_at(Source(name, good), len(good))
+        problem = Problem("this is not UTF-8 text", where, "save it as UTF-8", "input.encoding")
+        raise InputError([problem]) from error
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that a misspelt one was probably meant to be, or an empty text."""
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return matches[0] if matches else ""
+
+
+def _refuse_control_characters(source: Source) -> None:
+    match = yaml.reader.Reader.NON_PRINTABLE.search(source.text)
+    if match is None:
+        return
+    message = f"the character U+{ord(match.group()):04X} is not allowed in YAML"
+    where = _position_at(source, match.start())
+    hint = 'write it as an escape inside double quotes, such as "\\u0007"'
+    raise InputError([Problem(message, where, hint, "input.yaml")])
+
+
+def _position_at(source: Source, index: int) -> Position:
+    before = Source(source.name, source.text[:index]).lines
+    return Position(source.name, len(before), len(before[-1]) + 1)
+
+
+def _syntax_problem(error: yaml.YAMLError, source: Source) -> Problem:
+    name = source.name
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return Problem(f"broken YAML: {error}", Position(name, 1, 1), "input.yaml")
+    text = error.problem or error.context or "it cannot be read"
+    mark = error.problem_mark or error.context_mark
+    where = Position(name, mark.line + 1, mark.column + 1) if mark else Position(name, 1, 1)
+    message = f"broken YAML: {text}"
+    if error.context and error.problem:
+        message += f", {error.context}"
+        if error.context_mark:
+            message += f" that begins in line {error.context_mark.line + 1}"
+    hint = next((hint for part, hint in _HINTS if part in text), "")
+    line = source.lines[where.line - 1] if where.line <= len(source.lines) else ""
+    if line[where.column - 1 : where.column] == "\t":
+        hint = "indent with blanks, never with tabs"
+    return Problem(message, where, hint, "input.yaml")

@@ -1,0 +1,177 @@
+"""The tree that a YAML document is read into: every node knows its file, line and column.
+
+Runs on the controller. The tree holds JSON-like data only: maps with text keys, lists and scalars.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Literal
+
+from remote_runtime.errors import Position
+
+ScalarKind = Literal["str", "int", "float", "bool", "null", "timestamp"]
+
+_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_KIND_NAMES = {
+    "str": "text",
+    "int": "a number",
+    "float": "a number",
+    "bool": "true or false",
+    "null": "nothing",
+    "timestamp": "a date",
+}
+
+
+class Source:
+    """One text that was read: the name shown in positions, and the text itself."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the text, broken where YAML breaks them; line N is ``lines[N - 1]``."""
+        return _LINE_BREAK.split(self.text)
+
+
+class Node:
+    """A value in the document; ``line`` and ``column`` count from 1."""
+
+    __slots__ = ("column", "line", "source")
+
+    source: Source
+    line: int
+    column: int
+
+    @property
+    def position(self) -> Position:
+        """Where the value begins."""
+        return Position(self.source.name, self.line, self.column)
+
+    def describe(self) -> str:
+        """What the node is, in words for a message, such as ``a list``."""
+        raise NotImplementedError
+
+
+class Scalar(Node):
+    """One plain or quoted value.
+
+    ``text`` is what was written, ``value`` what YAML 1.1 makes of it (as PyYAML's safe loader does,
+    but dates stay text), ``kind`` its type, ``plain`` whether it stood without quotes.
+    """
+
+    __slots__ = ("kind", "plain", "text", "value")
+
+    def __init__(
+        self,
+        source: Source,
+        line: int,
+        column: int,
+        text: str,
+        kind: ScalarKind,
+        value: str | int | float | bool | None,
+        plain: bool,
+    ) -> None:
+        self.source = source
+        self.line = line
+        self.column = column
+        self.text = text
+        self.kind = kind
+        self.value = value
+        self.plain = plain
+
+    def describe(self) -> str:
+        return _KIND_NAMES[self.kind]
+
+
+class Sequence(Node):
+    """A list; ``nodes`` in the order written."""
+
+    __slots__ = ("nodes",)
+
+    def __init__(self, source: Source, line: int, column: int) -> None:
+        self.source = source
+        self.line = line
+        self.column = column
+        self.nodes: list[Node] = []
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.nodes)
+
+    def describe(self) -> str:
+        return "a list"
+
+
+class Mapping(Node):
+    """A map; ``entries`` holds key and value nodes by the key's text, in the order written.
+
+    Keys that came in through a merge key (``<<``) are there too and keep their own positions.
+    """
+
+    __slots__ = ("entries",)
+
+    def __init__(self, source: Source, line: int, column: int) -> None:
+        self.source = source
+        self.line = line
+        self.column = column
+        self.entries: dict[str, tuple[Scalar, Node]] = {}
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def get(self, key: str) -> Node | None:
+        """The value of a key, or None where the map does not have it."""
+        entry = self.entries.get(key)
+        return None if entry is None else entry[1]
+
+    def key(self, key: str) -> Scalar:
+        """The key's own node, for positions; KeyError where the map does not have it."""
+        return self.entries[key][0]
+
+    def pairs(self) -> Iterator[tuple[Scalar, Node]]:
+        """Key nodes with their values, in the order written."""
+        return iter(self.entries.values())
+
+    def describe(self) -> str:
+        return "a map"
+
+
+def to_plain(node: Node) -> Any:
+    """The node as JSON-like data: dict with text keys, list, str, int, float, bool, None.
+
+    Every call makes new containers, so a caller may change the result.
+    """
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, Mapping):
+        return {
+            text: value.value if value.__class__ is Scalar else to_plain(value)
+            for text, (_, value) in node.entries.items()
+        }
+    if isinstance(node, Sequence):
+        return [to_plain(value) for value in node.nodes]
+    raise TypeError(f"not a document node: {node!r}")
+
+
+def comments_before(node: Node) -> list[str]:
+    """The comment lines directly above a node (use a map's key node), without ``#`` and blanks.
+
+    A blank line ends the search. A line whose ``#`` stands further right than the node is left out:
+    it may be the inside of a block text.
+    """
+    lines = node.source.lines
+    found: list[str] = []
+    for index in range(node.line - 2, -1, -1):
+        bare = lines[index].lstrip(" \t")
+        if not bare.startswith("#") or len(lines[index]) - len(bare) >= node.column:
+            break
+        found.append(bare.lstrip("#").strip())
+    found.reverse()
+    return found
