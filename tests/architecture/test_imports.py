@@ -1,0 +1,126 @@
+"""The architecture rules, held against the code's own imports."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LAYERS = ["remote_runtime", "schemas", "inventory", "orchestrator"]
+
+
+def modules(*folders: str) -> list[Path]:
+    found = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+    assert found, f"no module below {folders}"
+    return found
+
+
+def imports(path: Path, runtime_only: bool = False) -> Iterator[tuple[int, str]]:
+    """Every module that a file imports, absolute, with its line.
+
+    With ``runtime_only`` what stands under ``if TYPE_CHECKING`` is left out.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    hidden = {
+        id(inner)
+        for node in ast.walk(tree)
+        if runtime_only and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    package = list(path.relative_to(ROOT).with_suffix("").parts)
+    for node in ast.walk(tree):
+        if id(node) in hidden:
+            continue
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level] if node.level else []
+            stem = ".".join([*base, *([node.module] if node.module else [])])
+            yield node.lineno, stem
+            for alias in node.names:
+                yield node.lineno, f"{stem}.{alias.name}"
+
+
+def offenders(paths: list[Path], bad: set[str], runtime_only: bool = False) -> list[str]:
+    return [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in paths
+        for line, name in imports(path, runtime_only)
+        if name.split(".")[0] in bad
+    ]
+
+
+@pytest.mark.parametrize("layer", range(len(LAYERS)))
+def test_layers_import_downwards_only(layer: int) -> None:
+    """orchestrator imports inventory, schemas and remote_runtime, and nothing imports back."""
+    assert offenders(modules(LAYERS[layer]), set(LAYERS[layer + 1 :]) | {"tests"}) == []
+
+
+def test_the_runtime_uses_the_standard_library_only() -> None:
+    """What is shipped to a target imports the standard library and itself."""
+    allowed = set(sys.stdlib_module_names) | {"remote_runtime"}
+    foreign = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in modules("remote_runtime")
+        for line, name in imports(path)
+        if name.split(".")[0] not in allowed
+    ]
+    assert foreign == []
+
+
+def test_the_runtime_parses_as_python_3_6() -> None:
+    """No module of the runtime uses syntax that Python 3.6 does not know."""
+    for path in modules("remote_runtime"):
+        ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=(3, 6))
+
+
+def test_only_the_ssh_modules_import_the_ssh_libraries() -> None:
+    """fabric, paramiko and invoke are imported by orchestrator/transport/ssh*.py alone."""
+    elsewhere = [
+        path
+        for path in modules("orchestrator", "inventory", "schemas")
+        if not (path.parent.name == "transport" and path.name.startswith("ssh"))
+    ]
+    assert offenders(elsewhere, {"fabric", "paramiko", "invoke"}) == []
+
+
+def test_only_the_live_report_imports_rich() -> None:
+    """rich is imported by orchestrator/report/live.py alone."""
+    elsewhere = [p for p in modules(*LAYERS) if p.parts[-2:] != ("report", "live.py")]
+    assert offenders(elsewhere, {"rich"}) == []
+
+
+def test_only_the_doors_reach_the_system() -> None:
+    """In the runtime, only ``system/`` (and the facts, which start nothing) may start a process."""
+    inside = [p for p in modules("remote_runtime") if "system" not in p.relative_to(ROOT).parts]
+    assert offenders(inside, {"subprocess", "pty"}) == []
+
+
+def test_only_the_cli_and_the_reports_print_and_only_the_cli_exits() -> None:
+    """Rooms below the command line neither print nor end the process."""
+    found = []
+    for path in modules("orchestrator", "inventory", "schemas"):
+        room = path.relative_to(ROOT).parts[1] if path.parts[-2] != "schemas" else "schemas"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            if called == "print" and room not in {"cli", "report"}:
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno} prints")
+            if called in {"sys.exit", "exit", "os._exit"} and room != "cli":
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno} exits")
+    assert found == []
+
+
+def test_the_controller_has_no_code_per_resource_type() -> None:
+    """No room of the controller imports one particular resource type."""
+    named = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in modules("orchestrator", "inventory", "schemas")
+        for line, name in imports(path)
+        if name.startswith("remote_runtime.resources.")
+    ]
+    assert named == []
