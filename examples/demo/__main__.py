@@ -81,6 +81,15 @@ def ccm(*arguments: str) -> int:
     return subprocess.run([sys.executable, "-m", "orchestrator.cli.app", *arguments]).returncode
 
 
+@contextlib.contextmanager
+def own_folders() -> Iterator[None]:
+    """Keep the runs and caches of the demo in a scratch folder, so that it leaves no trace."""
+    with tempfile.TemporaryDirectory(prefix="ccm-demo-state-") as folder:
+        os.environ["XDG_STATE_HOME"] = f"{folder}/state"
+        os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"
+        yield
+
+
 def main(arguments: list[str]) -> int:
     """Run the three pushes; 0 when all of them ended well and the last one changed nothing."""
     from tests.lab import available
@@ -88,7 +97,8 @@ def main(arguments: list[str]) -> int:
     reason = "loopback was asked for" if arguments == ["loopback"] else available()
     if reason:
         say(NOT_SHOWN.format(reason=reason))
-    with loopback() if reason else booted() as (inventory, site):
+    hosts = loopback() if reason else booted()
+    with own_folders(), hosts as (inventory, site):
         shown = os.path.relpath(site)
         codes = [
             ccm("push", "-i", str(inventory), "--noop", shown),

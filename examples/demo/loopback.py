@@ -99,7 +99,8 @@ class LoopbackServer:
             bufsize=0,
         )
         self._children.append(child)
-        assert child.stdout and child.stderr
+        assert child.stdout is not None
+        assert child.stderr is not None
         threading.Thread(target=_feed, args=(channel, child), daemon=True).start()
         pumps = [
             threading.Thread(target=_pump, args=(child.stdout.fileno(), channel.sendall)),

@@ -1,7 +1,7 @@
 """Every case of the conformance corpus that the types present cover, from its file.
 
-The corpus is the folder ``conformance`` of the ``shared`` folder beside the checkout, or the one that
-CCM_CONFORMANCE names.
+The corpus is the folder ``shared/conformance`` beside the checkout, or the one that CCM_CONFORMANCE
+names.
 """
 
 import os
