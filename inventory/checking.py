@@ -1,0 +1,56 @@
+"""Collects what is wrong with a document, so that everything is reported at once (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from inventory.document import nearest
+from inventory.nodes import Mapping, Node, Scalar, Sequence
+from remote_runtime.errors import InputError, Problem
+
+
+class Checker:
+    """Gathers problems with their positions while a document is walked."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def report(self, node: Node, message: str, hint: str = "", kind: str = "input.type") -> None:
+        """Add one problem at a node."""
+        self.problems.append(Problem(message, node.position, hint, kind))
+
+    def finish(self) -> None:
+        """Raise InputError with every problem found, in the order of their places in each file."""
+        if self.problems:
+            raise InputError(sorted(self.problems, key=_order))
+
+    def mapping(self, node: Node | None, what: str) -> Mapping | None:
+        """The node as a map; None where it is absent or empty, or wrong and thus reported."""
+        if node is None or is_null(node) or isinstance(node, Mapping):
+            return node if isinstance(node, Mapping) else None
+        self.report(node, f"{what} must be a map, not {node.describe()}", "write 'key: value'")
+        return None
+
+    def sequence(self, node: Node | None, what: str) -> Sequence | None:
+        """The node as a list; None where it is absent or empty, or wrong and thus reported."""
+        if node is None or is_null(node) or isinstance(node, Sequence):
+            return node if isinstance(node, Sequence) else None
+        self.report(node, f"{what} must be a list, not {node.describe()}", "write [one, two]")
+        return None
+
+    def unknown_key(self, key: Scalar, known: Iterable[str], what: str) -> None:
+        """Report a key that the place does not know, with the nearest word it does know."""
+        words = sorted(known)
+        guess = nearest(key.text, words)
+        hint = f"did you mean {guess!r}?" if guess else "known here: " + ", ".join(words)
+        self.report(key, f"{what} has no key {key.text[:60]!r}", hint, "input.unknown_key")
+
+
+def is_null(node: Node) -> bool:
+    """Whether nothing was written, or ``null``."""
+    return isinstance(node, Scalar) and node.kind == "null"
+
+
+def _order(problem: Problem) -> tuple[str, int, int]:
+    where = problem.where
+    return (where.file, where.line, where.column) if where else ("", 0, 0)

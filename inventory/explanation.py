@@ -1,0 +1,85 @@
+"""Where each value of a host comes from, and the groups as a tree (controller; nothing is printed).
+
+``layers_of`` is the one statement of "nearest wins"; the resolution of hosts follows the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from inventory.declaration import Declaration, Layer
+from remote_runtime.errors import Position
+
+
+class Explained(NamedTuple):
+    """One decided value: ``property`` is such as ``port`` or ``vars.role``.
+
+    ``origin`` says which place won (``host db1``, ``group web``, ``defaults``, ``built in``), and
+    ``position`` where the value stands; None for what is built in.
+    """
+
+    property: str
+    value: Any
+    origin: str
+    position: Position | None
+
+    def __str__(self) -> str:
+        place = f" at {self.position}" if self.position else ""
+        return f"{self.property}: {self.value!r} ({self.origin}{place})"
+
+
+def layers_of(
+    name: str, groups: tuple[str, ...], declaration: Declaration
+) -> Iterator[tuple[str, Layer]]:
+    """What bears on a host, nearest first: the host, its groups, ``all``, the defaults."""
+    yield f"host {name}", declaration.hosts[name].layer
+    for group in groups:
+        yield f"group {group}", declaration.groups[group].layer
+    if "all" in declaration.groups:
+        yield "group all", declaration.groups["all"].layer
+    yield "defaults", declaration.defaults
+
+
+def explain_host(name: str, groups: tuple[str, ...], declaration: Declaration) -> list[Explained]:
+    """Every value that the host ends up with: properties first, then ``vars.NAME`` by name."""
+    properties: dict[str, Explained] = {}
+    variables: dict[str, Explained] = {}
+    for origin, layer in layers_of(name, groups, declaration):
+        for key, (value, node) in layer.properties.items():
+            properties.setdefault(key, Explained(key, value, origin, node.position))
+        for key, (value, node) in layer.vars.items():
+            variables.setdefault(key, Explained(f"vars.{key}", value, origin, node.position))
+    properties.setdefault("address", Explained("address", name, "built in", None))
+    properties.setdefault("connection", Explained("connection", "ssh", "built in", None))
+    ordered = sorted(properties.values()), sorted(variables.values(), key=lambda e: e.property)
+    return [*ordered[0], *ordered[1]]
+
+
+def group_tree(declaration: Declaration) -> str:
+    """The tree that ``ccm inventory --graph`` shows; a group with two parents stands below both."""
+    groups = declaration.groups
+    inner = {child for group in groups.values() for child in group.children}
+    member = {host for name, group in groups.items() if name != "all" for host in group.hosts}
+    lines = ["@all:"]
+    for name in groups:
+        if name != "all" and (name not in inner or name in groups_of_all(declaration)):
+            lines.extend(_branch(declaration, name, "  |--"))
+    lines.extend(f"  |--{name}" for name in declaration.hosts if name not in member)
+    return "\n".join(lines) + "\n"
+
+
+def groups_of_all(declaration: Declaration) -> dict[str, Any]:
+    """The groups that the group ``all`` names itself as its children."""
+    every = declaration.groups.get("all")
+    return dict(every.children) if every is not None else {}
+
+
+def _branch(declaration: Declaration, name: str, indent: str) -> Iterator[str]:
+    group = declaration.groups[name]
+    yield f"{indent}@{name}:"
+    deeper = "  |" + indent
+    for child in group.children:
+        yield from _branch(declaration, child, deeper)
+    for host in group.hosts:
+        yield deeper + host

@@ -1,0 +1,46 @@
+"""Which names hosts and groups may have (controller).
+
+A name ends up in patterns, paths, argument lists and terminals, so it is letters, digits and a few
+signs of ASCII, and it never begins with a dash or a dot.
+"""
+
+from __future__ import annotations
+
+import re
+
+HOST_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._:%+-]{0,254}$"
+GROUP_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._+-]{0,254}$"
+RESERVED = {"failed": "stands for the hosts that failed in the last run", "all": "is every host"}
+
+_HOST = re.compile(HOST_NAME.replace("$", r"\Z"))
+_GROUP = re.compile(GROUP_NAME.replace("$", r"\Z"))
+
+
+def host_name_fault(name: str) -> tuple[str, str] | None:
+    """What is wrong with a host's name and what to do; None for a good one."""
+    if _HOST.match(name) and name not in RESERVED:
+        return None
+    if "@" in name and _HOST.match(name.rpartition("@")[2]):
+        return f"the host name {name!r} holds a user", "write the user as the property 'user'"
+    return _fault("host", name, "._:%+-")
+
+
+def group_name_fault(name: str) -> tuple[str, str] | None:
+    """What is wrong with a group's name and what to do; None for a good one (``all`` is one)."""
+    if _GROUP.match(name) and (name not in RESERVED or name == "all"):
+        return None
+    return _fault("group", name, "._+-")
+
+
+def _fault(what: str, name: str, signs: str) -> tuple[str, str]:
+    shown = repr(name[:60])
+    if name in RESERVED:
+        return f"no {what} can be named {shown}: it {RESERVED[name]}", "choose another name"
+    if name.startswith("-"):
+        return f"the {what} name {shown} begins with a dash", "programs would take it for an option"
+    hint = f"use letters, digits and any of {signs}, at most 255, beginning with a letter or digit"
+    if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in name):
+        return f"the {what} name {shown} holds a control character", hint
+    if what == "host" and not name.isascii():
+        hint += "; an international name is written in its xn-- form"
+    return f"the {what} name {shown} is not allowed", hint

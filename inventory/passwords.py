@@ -1,0 +1,28 @@
+"""Passwords never stand in an inventory: this knows the keys that would hold one (controller)."""
+
+from __future__ import annotations
+
+import re
+
+HINT = (
+    "remove it from the file: ccm asks for it (--ask-pass, --ask-become-pass), "
+    "or takes it from the environment or a command"
+)
+
+_PROPERTY = re.compile(r"(^|_)(pass|passwd|password|passphrase)$", re.IGNORECASE)
+_VARIABLE = re.compile(
+    r"^((ansible_)?(ssh|become|sudo|su|login|enable|key)_(pass|passwd|password|passphrase)"
+    r"|(ansible_)?(pass|passwd|password|passphrase)"
+    r"|ansible_\w*_(pass|passwd|password|passphrase))$",
+    re.IGNORECASE,
+)
+
+
+def is_password_property(key: str) -> bool:
+    """Whether a key beside the connection properties would hold a password."""
+    return _PROPERTY.search(key) is not None
+
+
+def is_password_variable(key: str) -> bool:
+    """Whether a variable would hold a login password; ``db_password`` is the site's own data."""
+    return _VARIABLE.match(key) is not None

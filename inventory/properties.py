@@ -1,0 +1,137 @@
+"""The connection properties: which there are, and what value each takes (controller).
+
+Each check receives the scalar as written and the folder that relative paths start from, and returns
+the value that ``Host`` carries, or raises RefusedError.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+
+from inventory.nodes import Node, Scalar
+
+PropertyValue = str | int | float | bool
+
+ADDRESS = r"^[A-Za-z0-9_:\[][A-Za-z0-9._:%\[\]-]*$"
+USER = r"^[\w][\w.@+\\-]*\$?$"
+PYTHON = r"^[\w./+][\w./+-]*$"
+JUMP = r"^[A-Za-z0-9_\[][A-Za-z0-9._:%@,\[\]+-]*$"
+DURATION = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$"
+MAX_CONNECT_TIMEOUT = 3600
+TRUTH_WORDS = ("true", "false", "yes", "no", "on", "off")
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)")
+
+
+class RefusedError(ValueError):
+    """A value that the property does not take: what was expected, and what to do."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def check_property(name: str, node: Node, folder: str) -> PropertyValue:
+    """The value of the property ``name`` (one of PROPERTIES); RefusedError where it is wrong."""
+    expected, check = PROPERTIES[name]
+    if not isinstance(node, Scalar) or node.kind == "null":
+        raise RefusedError(f"{name} must be {expected}, not {node.describe()}")
+    return check(name, node, folder)
+
+
+def seconds(text: str) -> float:
+    """A duration such as ``10s``, ``500ms`` or ``1m30s`` in seconds; RefusedError otherwise."""
+    if not re.fullmatch(DURATION, text):
+        raise RefusedError(f"{text[:40]!r} is not a duration", "write seconds, or such as 10s, 1m")
+    return sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text))
+
+
+def _text(name: str, node: Scalar) -> str:
+    if node.kind not in ("str", "timestamp"):
+        expected = PROPERTIES[name][0]
+        raise RefusedError(f"{name} must be {expected}, not {node.describe()}", "put it in quotes")
+    if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in node.text):
+        raise RefusedError(f"{name} holds a control character", "remove it")
+    return node.text
+
+
+def _matching(pattern: str) -> Callable[[str, Scalar, str], PropertyValue]:
+    compiled = re.compile(
+        pattern.replace("$", r"\Z") if pattern != USER else r"[\w][\w.@+\\-]*\$?\Z"
+    )
+
+    def check(name: str, node: Scalar, folder: str) -> PropertyValue:
+        text = _text(name, node)
+        if not compiled.match(text):
+            raise RefusedError(
+                f"{name} must be {PROPERTIES[name][0]}, not {text[:60]!r}",
+                "it may not be empty, begin with a dash or hold blanks or shell characters",
+            )
+        return text
+
+    return check
+
+
+def _port(name: str, node: Scalar, folder: str) -> PropertyValue:
+    value = node.value
+    if node.kind != "int" or not isinstance(value, int):
+        hint = "write it without quotes" if node.text.isdigit() else ""
+        raise RefusedError(f"port must be a number from 1 to 65535, not {node.text[:40]!r}", hint)
+    if not 1 <= value <= 65535:
+        raise RefusedError(f"port must be a number from 1 to 65535, not {node.text[:40]}")
+    return value
+
+
+def _path(name: str, node: Scalar, folder: str) -> PropertyValue:
+    text = _text(name, node)
+    if not text:
+        raise RefusedError(f"{name} is empty", "leave it out")
+    return os.path.normpath(os.path.join(folder, os.path.expanduser(text)))
+
+
+def _become(name: str, node: Scalar, folder: str) -> PropertyValue:
+    if isinstance(node.value, bool):
+        return node.value
+    if node.text.lower() in TRUTH_WORDS:
+        raise RefusedError(f"become is the text {node.text!r}", "write it without quotes")
+    return _user(name, node, folder)
+
+
+def _connection(name: str, node: Scalar, folder: str) -> PropertyValue:
+    if node.kind != "str" or node.text not in ("ssh", "local"):
+        raise RefusedError(f"connection must be ssh or local, not {node.text[:40]!r}")
+    return node.text
+
+
+def _connect_timeout(name: str, node: Scalar, folder: str) -> PropertyValue:
+    value = node.value
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        expected = PROPERTIES[name][0]
+        raise RefusedError(f"connect_timeout must be {expected}, not {node.describe()}")
+    number = seconds(value) if isinstance(value, str) else value
+    if not 0 < number <= MAX_CONNECT_TIMEOUT:
+        raise RefusedError(
+            f"connect_timeout must be above 0 and at most {MAX_CONNECT_TIMEOUT} seconds, "
+            f"not {node.text[:40]}"
+        )
+    return float(number)
+
+
+_user = _matching(USER)
+
+PROPERTIES: dict[str, tuple[str, Callable[[str, Scalar, str], PropertyValue]]] = {
+    "address": ("a host name or an IP address", _matching(ADDRESS)),
+    "port": ("a number from 1 to 65535", _port),
+    "user": ("a user name", _user),
+    "key_file": ("the path of a private key", _path),
+    "known_hosts": ("the path of a known_hosts file", _path),
+    "become": ("true, false or a user name", _become),
+    "python": ("the path or name of a Python interpreter", _matching(PYTHON)),
+    "connection": ("ssh or local", _connection),
+    "connect_timeout": ("seconds or a duration such as 10s", _connect_timeout),
+    "jump": ("a host such as user@gate:22, several with commas", _matching(JUMP)),
+}

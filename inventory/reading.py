@@ -1,0 +1,173 @@
+"""Reads the documented form (``defaults``, ``hosts``, ``groups``) of an inventory (controller)."""
+
+from __future__ import annotations
+
+from inventory import passwords
+from inventory.checking import Checker, is_null
+from inventory.declaration import Declaration, Layer
+from inventory.names import group_name_fault, host_name_fault
+from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain
+from inventory.properties import PROPERTIES, RefusedError, check_property
+
+TOP_LEVEL = ("defaults", "hosts", "groups")
+_LAYER_KEYS = (*PROPERTIES, "vars")
+_GROUP_KEYS = (*_LAYER_KEYS, "hosts", "children")
+
+
+def read_declaration(root: Node, folder: str, checker: Checker) -> Declaration:
+    """What a document declares; problems go to the checker, relative paths start in ``folder``."""
+    return _Reader(folder, checker).read(root)
+
+
+class _Reader:
+    def __init__(self, folder: str, checker: Checker) -> None:
+        self._folder = folder
+        self._checker = checker
+        self._declaration = Declaration()
+
+    def read(self, root: Node) -> Declaration:
+        top = self._checker.mapping(root, "an inventory")
+        if top is None:
+            return self._declaration
+        for key, node in top.pairs():
+            if key.text == "defaults":
+                self._defaults(node)
+            elif key.text == "hosts":
+                self._hosts(node, "hosts")
+            elif key.text == "groups":
+                self._groups(node)
+            elif key.text == "all":
+                hint = "for Ansible's YAML form, give ccm what 'ansible-inventory --list' prints"
+                self._checker.report(
+                    key, "an inventory has no key 'all'", hint, "input.unknown_key"
+                )
+            else:
+                self._checker.unknown_key(key, TOP_LEVEL, "an inventory")
+        return self._declaration
+
+    def _defaults(self, node: Node) -> None:
+        mapping = self._checker.mapping(node, "defaults")
+        if mapping is not None:
+            self._layer(mapping, self._declaration.defaults, "defaults", _LAYER_KEYS)
+
+    def _groups(self, node: Node) -> None:
+        mapping = self._checker.mapping(node, "groups")
+        for key, body in mapping.pairs() if mapping is not None else ():
+            fault = group_name_fault(key.text)
+            if fault:
+                self._checker.report(key, *fault, kind="inventory.name")
+            else:
+                self._group(key, body)
+
+    def _group(self, key: Scalar, body: Node) -> None:
+        group = self._declaration.group(key.text, key)
+        what = f"group {key.text}"
+        mapping = self._checker.mapping(body, what)
+        if mapping is None:
+            return
+        self._layer(mapping, group.layer, what, _GROUP_KEYS)
+        hosts = mapping.get("hosts")
+        if hosts is not None:
+            group.hosts = self._hosts(hosts, f"hosts of {what}")
+        children = self._checker.sequence(mapping.get("children"), f"children of {what}")
+        for child in children or ():
+            name = self._name(child, f"a child of {what}")
+            if name is not None:
+                group.children.setdefault(name, child)
+
+    def _hosts(self, node: Node, what: str) -> dict[str, Node]:
+        """Declare the hosts of a list or a map; returns their names with their places."""
+        if isinstance(node, Sequence):
+            return self._host_list(node, what)
+        found: dict[str, Node] = {}
+        if not isinstance(node, Mapping):
+            if not is_null(node):
+                hint = "write [one, two] or 'one: {}'"
+                message = f"{what} must be a list or a map, not {node.describe()}"
+                self._checker.report(node, message, hint)
+            return found
+        for key, body in node.pairs():
+            if self._good_host(key):
+                found[key.text] = key
+                self._host(key, body)
+        return found
+
+    def _host_list(self, node: Sequence, what: str) -> dict[str, Node]:
+        found: dict[str, Node] = {}
+        for item in node:
+            name = self._name(item, f"an item of {what}")
+            if name is not None and self._good_host(item):
+                found.setdefault(name, item)
+                self._declaration.host(name, item)
+        return found
+
+    def _name(self, node: Node, what: str) -> str | None:
+        if isinstance(node, Scalar) and node.kind in ("str", "timestamp"):
+            return node.text
+        hint = "put it in quotes" if isinstance(node, Scalar) else "names only; use a map for more"
+        self._checker.report(node, f"{what} must be a name, not {node.describe()}", hint)
+        return None
+
+    def _good_host(self, node: Node) -> bool:
+        assert isinstance(node, Scalar)
+        fault = host_name_fault(node.text)
+        if fault:
+            self._checker.report(node, *fault, kind="inventory.name")
+        return fault is None
+
+    def _host(self, key: Scalar, body: Node) -> None:
+        entry = self._declaration.host(key.text, key)
+        what = f"host {key.text}"
+        if body.__class__ is Mapping or self._checker.mapping(body, what) is not None:
+            assert isinstance(body, Mapping)
+            self._layer(body, entry.layer, what, _LAYER_KEYS)
+
+    def _layer(self, mapping: Mapping, layer: Layer, what: str, known: tuple[str, ...]) -> None:
+        """Fill a layer with the properties and vars of a map; other known keys are the caller's."""
+        for key, node in mapping.pairs():
+            name = key.text
+            if name in PROPERTIES:
+                self._property(key, node, layer, what)
+            elif name == "vars":
+                self._vars(node, layer, what)
+            elif name in known:
+                continue
+            elif passwords.is_password_property(name):
+                self._refuse_password(key, what)
+            else:
+                self._checker.unknown_key(key, known, what)
+
+    def _property(self, key: Scalar, node: Node, layer: Layer, what: str) -> None:
+        try:
+            value = check_property(key.text, node, self._folder)
+        except RefusedError as error:
+            self._checker.report(node, f"{what}: {error.message}", error.hint, "inventory.property")
+            return
+        self._set(layer.properties, key, value, node, what)
+
+    def _vars(self, node: Node, layer: Layer, what: str) -> None:
+        mapping = self._checker.mapping(node, f"vars of {what}")
+        for key, value in mapping.pairs() if mapping is not None else ():
+            if passwords.is_password_variable(key.text):
+                self._refuse_password(key, f"vars of {what}")
+            else:
+                self._set(layer.vars, key, to_plain(value), value, what)
+
+    def _set(
+        self,
+        settings: dict[str, tuple[object, Node]],
+        key: Scalar,
+        value: object,
+        node: Node,
+        what: str,
+    ) -> None:
+        """Keep a value; one that stands at ``hosts`` and in a group must be the same in both."""
+        before = settings.get(key.text)
+        if before is not None and before[0] != value:
+            message = f"{what}: {key.text} already has another value at {before[1].position}"
+            self._checker.report(key, message, "keep one of the two", "inventory.conflict")
+        settings[key.text] = (value, node)
+
+    def _refuse_password(self, key: Scalar, what: str) -> None:
+        message = f"{what} holds a password under {key.text!r}"
+        self._checker.report(key, message, passwords.HINT, "inventory.password")

@@ -1,0 +1,162 @@
+"""Decides every host's values from what was declared: nearest wins (controller).
+
+Nearest is the host itself, then its groups, a child before its parent and, between groups that are
+not related, the one named later in the inventory first; then ``all``, then the defaults. A variable
+is replaced whole by a nearer one of the same name: maps and lists in ``vars`` are not merged.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inventory.checking import Checker
+from inventory.declaration import Declaration, GroupEntry, Layer
+from inventory.document import nearest
+from inventory.model import Group, Host, Inventory
+
+
+def resolve(declaration: Declaration, checker: Checker) -> Inventory:
+    """The inventory that a declaration describes; raises all problems as InputError."""
+    _check_children(declaration, checker)
+    _check_cycles(declaration, checker)
+    checker.finish()
+    groups = {
+        name: Group(name, entry.node, tuple(entry.hosts), tuple(entry.children))
+        for name, entry in declaration.groups.items()
+    }
+    return Inventory(_Hosts(declaration).resolve(), groups, declaration)
+
+
+def _check_children(declaration: Declaration, checker: Checker) -> None:
+    for group in declaration.groups.values():
+        for child, node in list(group.children.items()):
+            if child in declaration.groups and child != "all":
+                continue
+            del group.children[child]
+            if child == "all":
+                message, hint = "'all' holds every group, it cannot be a child", "remove it"
+            else:
+                guess = nearest(child, declaration.groups)
+                message = f"group {group.name}: there is no group {child[:60]!r}"
+                hint = f"did you mean {guess!r}?" if guess else "define it under 'groups'"
+                if not guess and child in declaration.hosts:
+                    hint = f"{child} is a host: name it under 'hosts'"
+            checker.report(node, message, hint, "inventory.unknown_group")
+
+
+def _check_cycles(declaration: Declaration, checker: Checker) -> None:
+    """Report each cycle once, at the child that closes it, and open it there."""
+    done: set[str] = set()
+    for start in declaration.groups:
+        path: list[str] = []
+        pending = (
+            [(start, iter(list(declaration.groups[start].children)))] if start not in done else []
+        )
+        if pending:
+            path.append(start)
+        while pending:
+            name, children = pending[-1]
+            child = next(children, None)
+            if child is None:
+                done.add(name)
+                pending.pop()
+                path.pop()
+            elif child in path:
+                _report_cycle(declaration, checker, [*path[path.index(child) :], child])
+                del declaration.groups[name].children[child]
+            elif child not in done:
+                path.append(child)
+                pending.append((child, iter(list(declaration.groups[child].children))))
+
+
+def _report_cycle(declaration: Declaration, checker: Checker, cycle: list[str]) -> None:
+    steps = []
+    for parent, child in zip(cycle, cycle[1:]):
+        where = declaration.groups[parent].children[child].position
+        steps.append(f"{parent} -> {child} ({where})")
+    node = declaration.groups[cycle[-2]].children[cycle[-1]]
+    message = "groups form a cycle: " + ", ".join(steps)
+    checker.report(node, message, "remove one of these children", "inventory.group_cycle")
+
+
+class _Hosts:
+    """Chooses values; hosts in the same groups share the work done for those groups."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        self._declaration = declaration
+        self._rank = {name: rank for rank, name in enumerate(declaration.groups)}
+        self._parents: dict[str, list[str]] = {name: [] for name in declaration.groups}
+        self._direct: dict[str, list[str]] = {}
+        self._chains: dict[tuple[str, ...], tuple[tuple[str, ...], dict[str, Any], dict[str, Any]]]
+        self._chains = {}
+        for group in declaration.groups.values():
+            self._enter(group)
+
+    def _enter(self, group: GroupEntry) -> None:
+        if group.name == "all":
+            return
+        for child in group.children:
+            self._parents[child].append(group.name)
+        for host in group.hosts:
+            self._direct.setdefault(host, []).append(group.name)
+
+    def resolve(self) -> dict[str, Host]:
+        hosts: dict[str, Host] = {}
+        direct = self._direct
+        for name, entry in self._declaration.hosts.items():
+            groups, values, variables = self._chain(tuple(direct.get(name, ())))
+            layer = entry.layer
+            if layer.properties:
+                values = {**values, **_values(layer.properties)}
+            merged = {**variables, **_values(layer.vars)} if layer.vars else dict(variables)
+            hosts[name] = Host(name, entry.node, groups, values, merged)
+        return hosts
+
+    def _chain(
+        self, direct: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], dict[str, Any], dict[str, Any]]:
+        """Groups, properties and variables of a host that is named in exactly these groups."""
+        known = self._chains.get(direct)
+        if known is None:
+            groups = self._ordered(direct)
+            values: dict[str, Any] = {}
+            variables: dict[str, Any] = {}
+            for layer in reversed(self._layers(groups)):
+                values.update(_values(layer.properties))
+                variables.update(_values(layer.vars))
+            known = self._chains[direct] = (groups, values, variables)
+        return known
+
+    def _layers(self, groups: tuple[str, ...]) -> list[Layer]:
+        entries = self._declaration.groups
+        layers = [entries[name].layer for name in groups]
+        if "all" in entries:
+            layers.append(entries["all"].layer)
+        return [*layers, self._declaration.defaults]
+
+    def _ordered(self, direct: tuple[str, ...]) -> tuple[str, ...]:
+        """The groups and their ancestors, nearest first: take the later-named of those whose
+        children are all taken."""
+        waiting: dict[str, int] = {}
+        pending = list(direct)
+        while pending:
+            name = pending.pop()
+            if name not in waiting:
+                waiting[name] = 0
+                pending.extend(self._parents[name])
+        for name in waiting:
+            for parent in self._parents[name]:
+                waiting[parent] += 1
+        ordered: list[str] = []
+        while waiting:
+            ready = (name for name, children in waiting.items() if children == 0)
+            name = max(ready, key=self._rank.__getitem__)
+            del waiting[name]
+            ordered.append(name)
+            for parent in self._parents[name]:
+                waiting[parent] -= 1
+        return tuple(ordered)
+
+
+def _values(settings: dict[str, tuple[Any, Any]]) -> dict[str, Any]:
+    return {key: setting[0] for key, setting in settings.items()}

@@ -1,0 +1,152 @@
+"""Picks hosts by patterns (controller).
+
+Patterns are joined by ``:`` or ``,``. A plain one adds hosts, ``&PATTERN`` keeps only hosts that are
+also in it, ``!PATTERN`` takes hosts away; additions come first, then ``&``, then ``!``, whatever the
+order. Without an addition, all hosts are the start. A pattern is a host, a group, ``all``, a glob
+(``web*``) over both, ``~REGEX`` over both (from the beginning of the name), ``@FILE`` with a pattern
+a line (``#`` begins a comment), or ``failed``, the hosts that failed in the last run.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from inventory.document import nearest, read_text
+from remote_runtime.errors import InputError, Position, Problem
+
+LastFailed = Callable[[], Iterable[str]]
+
+
+class _Pattern(NamedTuple):
+    operator: str
+    text: str
+    where: Position | None
+
+
+class Selector:
+    """Evaluates patterns over host names and the groups that each host is in."""
+
+    def __init__(self, hosts: Mapping[str, tuple[str, ...]], groups: Iterable[str]) -> None:
+        self._hosts = hosts
+        self._members: dict[str, set[str]] = {name: set() for name in groups}
+        for host, names in hosts.items():
+            for name in names:
+                self._members[name].add(host)
+        self._members["all"] = set(hosts)
+        self._problems: list[Problem] = []
+
+    def select(
+        self, limit: str | Iterable[str] | None = None, last_failed: LastFailed | None = None
+    ) -> set[str]:
+        """The names picked; InputError (``inventory.no_match``) where a pattern matches none."""
+        texts = ["all"] if limit is None else [limit] if isinstance(limit, str) else list(limit)
+        self._problems = []
+        patterns = [pattern for text in texts for pattern in self._patterns(text)]
+        found = [(pattern, self._match(pattern, last_failed)) for pattern in patterns]
+        if not patterns and not self._problems:
+            self._no_match("the pattern is empty", "name a host or a group, or leave it out")
+        if self._problems:
+            raise InputError(self._problems)
+        picked = _combine(found, self._members["all"])
+        if not picked:
+            shown = ":".join(texts)[:200]
+            hint = "'ccm inventory --graph' shows who is in which group"
+            self._no_match(f"{shown!r} leaves no host", hint)
+            raise InputError(self._problems)
+        return picked
+
+    def _patterns(self, text: str) -> Iterator[_Pattern]:
+        for part in text.split(","):
+            yield from self._split(part.strip(), None)
+
+    def _split(self, text: str, where: Position | None) -> Iterator[_Pattern]:
+        """Divide at colons, save in a regex, a file name and a host whose name has colons."""
+        bare = text.lstrip("&!")
+        whole = bare[:1] in ("~", "@") or bare in self._hosts
+        for part in [text] if whole else text.split(":"):
+            part = part.strip()
+            operator = part[:1] if part[:1] in ("&", "!") else ""
+            name = part[len(operator) :].strip()
+            if name.startswith("@") and where is None and not operator:
+                yield from self._from_file(name[1:])
+            elif name:
+                yield _Pattern(operator, name, where)
+            elif operator:
+                self._no_match(f"the pattern {part!r} is not complete", "a name follows & and !")
+
+    def _from_file(self, path: str) -> Iterator[_Pattern]:
+        try:
+            lines = read_text(path).splitlines()
+        except InputError as error:
+            self._problems.extend(error.problems)
+            return
+        for number, line in enumerate(lines, 1):
+            text = re.sub(r"(^|\s)#.*", "", line).strip()
+            for part in text.split(","):
+                yield from self._split(part.strip(), Position(path, number, 1))
+
+    def _match(self, pattern: _Pattern, last_failed: LastFailed | None) -> set[str]:
+        name = pattern.text
+        if name == "failed":
+            return self._failed(last_failed, pattern.where)
+        if name.startswith("@"):
+            hint = "write the names in one file, without another @ or a sign before it"
+            self._no_match(f"{pattern.operator}{name} cannot stand here", hint, pattern.where)
+            return set()
+        if name.startswith("~") or any(char in name for char in "*?["):
+            return self._match_all(pattern)
+        if name in self._hosts or name in self._members:
+            found = self._members.get(name, set()) | ({name} if name in self._hosts else set())
+            if not found and not pattern.operator:
+                self._no_match(f"the group {name!r} has no hosts", "add hosts", pattern.where)
+            return found
+        self._unknown(pattern)
+        return set()
+
+    def _match_all(self, pattern: _Pattern) -> set[str]:
+        text = pattern.text
+        try:
+            regex = re.compile(text[1:] if text.startswith("~") else fnmatch.translate(text))
+        except re.error as error:
+            self._no_match(f"{text!r} is not a regular expression: {error}", "", pattern.where)
+            return set()
+        found = {name for name in self._hosts if regex.match(name)}
+        for group, members in self._members.items():
+            if regex.match(group):
+                found |= members
+        if not found:
+            self._unknown(pattern)
+        return found
+
+    def _failed(self, last_failed: LastFailed | None, where: Position | None) -> set[str]:
+        names = set(last_failed()) if last_failed is not None else set()
+        found = {name for name in names if name in self._hosts}
+        if not found:
+            message = "no host of this inventory failed in the last run"
+            self._no_match(message, "'ccm runs' lists the runs", where)
+        return found
+
+    def _unknown(self, pattern: _Pattern) -> None:
+        name = pattern.text
+        guess = nearest(name.lstrip("~"), [*self._members, *self._hosts])
+        hint = f"did you mean {guess!r}?" if guess else "'ccm inventory --graph' shows the names"
+        message = f"the pattern {pattern.operator + name[:80]!r} matches no host"
+        self._no_match(message, hint, pattern.where)
+
+    def _no_match(self, message: str, hint: str, where: Position | None = None) -> None:
+        self._problems.append(Problem(message, where, hint, "inventory.no_match"))
+
+
+def _combine(found: list[tuple[_Pattern, set[str]]], everyone: set[str]) -> set[str]:
+    added = [names for pattern, names in found if not pattern.operator]
+    picked = set().union(*added) if added else set(everyone)
+    for pattern, names in found:
+        if pattern.operator == "&":
+            picked &= names
+    for pattern, names in found:
+        if pattern.operator == "!":
+            picked -= names
+    return picked
