@@ -1,0 +1,9 @@
+"""Print this machine's facts as JSON: ``python3 -m remote_runtime.facts``."""
+
+import json
+import sys
+
+from . import gather
+
+json.dump(vars(gather()), sys.stdout, indent=2, sort_keys=True)
+sys.stdout.write("\n")

@@ -1,0 +1,51 @@
+"""The family ``host``: ``info`` about the system as a whole (target)."""
+
+from typing import Any, Dict
+
+from . import distribution, virtualization
+from .source import Source
+
+
+def read(source: Source) -> Dict[str, Any]:
+    """Return the family; ``OSError`` without ``/proc``. Times are in seconds."""
+    kernel = source.uname()
+    platform = distribution.read(source)
+    layer = virtualization.read(source)
+    return {
+        "info": {
+            "hostname": kernel.nodename,
+            "uptime": int(float(source.text("/proc/uptime").split()[0])),
+            "bootTime": _boot_time(source),
+            "procs": sum(1 for name in source.names_or_empty("/proc") if name.isdigit()),
+            "os": kernel.sysname.lower(),
+            "platform": platform.platform,
+            "platformFamily": platform.family,
+            "platformVersion": platform.version,
+            "kernelVersion": kernel.release,
+            "kernelArch": kernel.machine,
+            "virtualizationSystem": layer.system,
+            "virtualizationRole": layer.role,
+            "hostId": _host_id(source, layer.container),
+        }
+    }
+
+
+def _boot_time(source: Source) -> int:
+    for line in source.text("/proc/stat").splitlines():
+        if line.startswith("btime "):
+            return int(line.split()[1])
+    raise ValueError("/proc/stat has no btime")
+
+
+def _host_id(source: Source, container: bool) -> str:
+    """Return the machine's UUID (root only), else its machine-id, else what this boot is called.
+
+    The containers of one machine share its UUID, so theirs is the machine-id.
+    """
+    firmware = "" if container else source.text_or_empty("/sys/class/dmi/id/product_uuid")
+    if firmware:
+        return firmware.lower()
+    number = source.text_or_empty("/etc/machine-id")
+    if len(number) == 32:
+        return "-".join((number[:8], number[8:12], number[12:16], number[16:20], number[20:]))
+    return source.text_or_empty("/proc/sys/kernel/random/boot_id").lower()

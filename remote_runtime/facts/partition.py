@@ -1,0 +1,92 @@
+"""The family ``partition``: mounted file systems and their space, in bytes (target)."""
+
+from typing import Any, Dict, List, Set
+
+from .memory import percent
+from .octal import unescape
+from .source import Source
+
+
+def read(source: Source) -> Dict[str, Any]:
+    """Return the family; blocks for as long as a mounted file system does not answer.
+
+    File systems that live on a device (and zfs) are listed, and the root whatever it is, so that a
+    container tells its space too. ``usage`` leaves out what this user may not look at.
+    """
+    found = partitions(source)
+    return {"partitions": [_shown(entry) for entry in found], "usage": _usage(source, found)}
+
+
+def partitions(source: Source) -> List[Dict[str, Any]]:
+    """Return the mounts that count, with names as the kernel has them."""
+    kinds = _kinds_on_devices(source)
+    found = []
+    for line in source.text("/proc/self/mountinfo", "surrogateescape").splitlines():
+        before, separator, after = line.partition(" - ")
+        fields, (fstype, device) = before.split(" "), (after.split(" ") + ["", ""])[:2]
+        if not separator or len(fields) < 6:
+            continue
+        mountpoint = unescape(fields[4])
+        if fstype not in kinds and (mountpoint != "/" or fstype == "rootfs"):
+            continue
+        options = fields[5].split(",")
+        if fields[3] != "/":
+            options.append("bind")
+        found.append(
+            {
+                "device": unescape(device),
+                "mountpoint": mountpoint,
+                "fstype": fstype,
+                "opts": options,
+            }
+        )
+    return found
+
+
+def _kinds_on_devices(source: Source) -> Set[str]:
+    kinds = set()
+    for line in source.text("/proc/filesystems").splitlines():
+        nodev, _, kind = line.rpartition("\t")
+        if not nodev or kind == "zfs":
+            kinds.add(kind)
+    return kinds
+
+
+def _usage(source: Source, found: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    # Of several mounts on one place only the last can be seen.
+    seen = {entry["mountpoint"]: entry["fstype"] for entry in found}
+    usage = []
+    for mountpoint, fstype in seen.items():
+        try:
+            space = source.space(mountpoint)
+        except OSError:
+            continue
+        usage.append(dict(_space(space), path=_text(mountpoint), fstype=fstype))
+    return usage
+
+
+def _space(space: Any) -> Dict[str, Any]:
+    """Bytes and inodes; ``free`` and the percentage are those of an unprivileged user, as in df."""
+    total = space.f_blocks * space.f_frsize
+    free = space.f_bavail * space.f_frsize
+    used = (space.f_blocks - space.f_bfree) * space.f_frsize
+    inodes_used = space.f_files - space.f_ffree
+    return {
+        "total": total,
+        "free": free,
+        "used": used,
+        "usedPercent": percent(used, used + free),
+        "inodesTotal": space.f_files,
+        "inodesUsed": inodes_used,
+        "inodesFree": space.f_ffree,
+        "inodesUsedPercent": percent(inodes_used, space.f_files),
+    }
+
+
+def _shown(entry: Dict[str, Any]) -> Dict[str, Any]:
+    return dict(entry, device=_text(entry["device"]), mountpoint=_text(entry["mountpoint"]))
+
+
+def _text(name: str) -> str:
+    """Return a name that JSON can carry: bytes that are not text are replaced."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
