@@ -172,9 +172,9 @@ class ResourceType(object):
     def unsettled(self, state: Any) -> str:
         """After acting: return why the desired state is not there, or ""."""
         left = self.actions(state, False)
-        return "; ".join("%s is %r, not %r" % (c.what, c.before, c.after) for a in left for c in a.changes) or (
-            "still to do: " + self.describe(left) if left else ""
-        )
+        return "; ".join(
+            "%s is %r, not %r" % (c.what, c.before, c.after) for a in left for c in a.changes
+        ) or ("still to do: " + self.describe(left) if left else "")
 
     def describe(self, actions: Sequence[Action]) -> str:
         """The noop message of these actions: each wording once, joined by commas."""

@@ -1,0 +1,115 @@
+"""Finds types and chooses providers (target; the listing part also on the controller).
+
+A type is the folder ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by name, ``resource.py``
+holds the class ``Resource`` and ``providers/NAME.py`` the class ``Provider``.
+"""
+
+import re
+from importlib import import_module
+from typing import Any, Dict, List, Tuple, Type
+
+from .base import Item, Properties, Provider, ResourceType
+from .context import Context
+from .errors import ResourceError
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+
+
+def types() -> List[str]:
+    """Every type that this runtime has, sorted."""
+    import pkgutil
+
+    from . import resources
+
+    return sorted(m.name for m in pkgutil.iter_modules(resources.__path__) if m.ispkg)
+
+
+def _load(type_name: str, module: str) -> Any:
+    name = "%s.resources.%s" % (__package__, type_name)
+    try:
+        if not _NAME.match(type_name):
+            raise ImportError(type_name)
+        import_module(name)
+    except ImportError as error:
+        raise ResourceError(
+            "there is no resource type %r" % type_name, kind="resource.type"
+        ) from error
+    return import_module(name + module)
+
+
+def provider_names(type_name: str) -> Tuple[str, ...]:
+    """The providers of a type, the best first. ``ResourceError`` for an unknown type."""
+    return tuple(_load(type_name, "").PROVIDERS)
+
+
+def resource_class(type_name: str) -> Type[ResourceType]:
+    """The class ``Resource`` of a type. ``ResourceError`` for an unknown type."""
+    found: Type[ResourceType] = _load(type_name, ".resource").Resource
+    return found
+
+
+def schema_text(type_name: str) -> bytes:
+    """The bytes of a type's ``schema.json``. ``ResourceError`` for an unknown type."""
+    import pkgutil
+
+    _load(type_name, "")
+    data = pkgutil.get_data("%s.resources.%s" % (__package__, type_name), "schema.json")
+    if data is None:
+        raise ResourceError("the type %s has no schema.json" % type_name, kind="resource.type")
+    return data
+
+
+class Registry(object):
+    """The providers of one run: one instance of each, told its items once."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._instances: Dict[Tuple[str, str], Provider] = {}
+        self._prepared: Dict[Tuple[str, str], bool] = {}
+
+    def choose(self, item: Item, properties: Properties) -> Provider:
+        """Return the provider for one resource.
+
+        The explicit one, or among those that can manage it the one with the smallest priority.
+        ``ResourceError`` says why when there is none.
+        """
+        names = provider_names(item.type)
+        if item.provider and item.provider not in names:
+            raise ResourceError(
+                "there is no provider %r for %s, only %s"
+                % (item.provider, item.type, ", ".join(names)),
+                kind="resource.provider",
+            )
+        best = None
+        refusals = []
+        for name in [item.provider] if item.provider else names:
+            provider = self._instance(item.type, name)
+            why = provider.unmanageable(properties)
+            if why:
+                refusals.append("%s: %s" % (name, why))
+            elif best is None or provider.priority < best.priority:
+                best = provider
+        if best is None:
+            raise ResourceError(
+                "no provider can manage this resource here: " + "; ".join(refusals),
+                kind="resource.provider",
+            )
+        return best
+
+    def create(self, item: Item, prepare: bool = True) -> ResourceType:
+        """Return the resource of an item with its provider, which is prepared the first time."""
+        provider = self.choose(item, item.properties)
+        key = (item.type, provider.name)
+        if prepare and key not in self._prepared:
+            self._prepared[key] = True
+            provider.prepare(
+                [p for p in self._context.peers(item.type) if p.provider in ("", provider.name)]
+            )
+        return resource_class(item.type)(item, provider, self._context)
+
+    def _instance(self, type_name: str, name: str) -> Provider:
+        key = (type_name, name)
+        if key not in self._instances:
+            module = _load(type_name, ".providers." + name)
+            self._instances[key] = module.Provider(self._context)
+        return self._instances[key]

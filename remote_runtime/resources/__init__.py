@@ -1,0 +1,1 @@
+"""The resource types: each a folder with everything about it (target; validation on both sides)."""
