@@ -1,1 +1,14 @@
-"""Hosts, groups, variables and selection; knows nothing of SSH (controller only)."""
+"""Hosts, groups, variables and selection; knows nothing of SSH (controller only).
+
+    inv = load(["hosts.yaml"])                   # InputError with every problem and its place
+    inv.select("web:&prod:!web3")                # list of Host, in the inventory's order
+    inv.explain("web1")                          # where each value comes from
+
+``inventory.document`` reads YAML with positions and serves the manifest too.
+"""
+
+from inventory.explanation import Explained
+from inventory.model import Group, Host, Inventory
+from inventory.sources import load
+
+__all__ = ["Explained", "Group", "Host", "Inventory", "load"]

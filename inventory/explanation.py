@@ -1,7 +1,4 @@
-"""Where each value of a host comes from, and the groups as a tree (controller; nothing is printed).
-
-``layers_of`` is the one statement of "nearest wins"; the resolution of hosts follows the same order.
-"""
+"""Where each value of a host comes from, and the groups as a tree (controller; prints nothing)."""
 
 from __future__ import annotations
 
@@ -57,29 +54,32 @@ def explain_host(name: str, groups: tuple[str, ...], declaration: Declaration) -
 
 
 def group_tree(declaration: Declaration) -> str:
-    """The tree that ``ccm inventory --graph`` shows; a group with two parents stands below both."""
+    """The tree that ``ccm inventory --graph`` shows.
+
+    A group with two parents stands below both; what is in it is shown the first time only.
+    """
     groups = declaration.groups
-    inner = {child for group in groups.values() for child in group.children}
+    inner = {child for name, group in groups.items() if name != "all" for child in group.children}
     member = {host for name, group in groups.items() if name != "all" for host in group.hosts}
     lines = ["@all:"]
-    for name in groups:
-        if name != "all" and (name not in inner or name in groups_of_all(declaration)):
-            lines.extend(_branch(declaration, name, "  |--"))
-    lines.extend(f"  |--{name}" for name in declaration.hosts if name not in member)
+    shown: set[str] = set()
+    # a line to write, and the group whose content follows it
+    pending = [(f"  |--{name}", "", "") for name in declaration.hosts if name not in member]
+    pending.reverse()
+    tops = [name for name in groups if name != "all" and name not in inner]
+    pending.extend(_group_line(name, "  |--") for name in reversed(tops))
+    while pending:
+        line, name, indent = pending.pop()
+        if name and name in shown:
+            line += " (shown above)"
+        lines.append(line)
+        if name and name not in shown:
+            shown.add(name)
+            group = groups[name]
+            pending.extend((indent + host, "", "") for host in reversed(group.hosts))
+            pending.extend(_group_line(child, indent) for child in reversed(group.children))
     return "\n".join(lines) + "\n"
 
 
-def groups_of_all(declaration: Declaration) -> dict[str, Any]:
-    """The groups that the group ``all`` names itself as its children."""
-    every = declaration.groups.get("all")
-    return dict(every.children) if every is not None else {}
-
-
-def _branch(declaration: Declaration, name: str, indent: str) -> Iterator[str]:
-    group = declaration.groups[name]
-    yield f"{indent}@{name}:"
-    deeper = "  |" + indent
-    for child in group.children:
-        yield from _branch(declaration, child, deeper)
-    for host in group.hosts:
-        yield deeper + host
+def _group_line(name: str, indent: str) -> tuple[str, str, str]:
+    return f"{indent}@{name}:", name, "  |" + indent

@@ -7,6 +7,7 @@ is replaced whole by a nearer one of the same name: maps and lists in ``vars`` a
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from inventory.checking import Checker
@@ -48,30 +49,30 @@ def _check_cycles(declaration: Declaration, checker: Checker) -> None:
     """Report each cycle once, at the child that closes it, and open it there."""
     done: set[str] = set()
     for start in declaration.groups:
-        path: list[str] = []
-        pending = (
-            [(start, iter(list(declaration.groups[start].children)))] if start not in done else []
-        )
-        if pending:
-            path.append(start)
-        while pending:
-            name, children = pending[-1]
-            child = next(children, None)
-            if child is None:
-                done.add(name)
-                pending.pop()
-                path.pop()
-            elif child in path:
-                _report_cycle(declaration, checker, [*path[path.index(child) :], child])
-                del declaration.groups[name].children[child]
-            elif child not in done:
-                path.append(child)
-                pending.append((child, iter(list(declaration.groups[child].children))))
+        if start not in done:
+            _walk(start, declaration, checker, done)
+
+
+def _walk(start: str, declaration: Declaration, checker: Checker, done: set[str]) -> None:
+    groups = declaration.groups
+    path = {start: iter(list(groups[start].children))}  # in the order of descent
+    while path:
+        name, children = next(reversed(path.items()))
+        child = next(children, None)
+        if child is None:
+            done.add(name)
+            del path[name]
+        elif child in path:
+            names = list(path)
+            _report_cycle(declaration, checker, [*names[names.index(child) :], child])
+            del groups[name].children[child]
+        elif child not in done:
+            path[child] = iter(list(groups[child].children))
 
 
 def _report_cycle(declaration: Declaration, checker: Checker, cycle: list[str]) -> None:
     steps = []
-    for parent, child in zip(cycle, cycle[1:]):
+    for parent, child in pairwise(cycle):
         where = declaration.groups[parent].children[child].position
         steps.append(f"{parent} -> {child} ({where})")
     node = declaration.groups[cycle[-2]].children[cycle[-1]]

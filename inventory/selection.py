@@ -1,10 +1,12 @@
 """Picks hosts by patterns (controller).
 
-Patterns are joined by ``:`` or ``,``. A plain one adds hosts, ``&PATTERN`` keeps only hosts that are
-also in it, ``!PATTERN`` takes hosts away; additions come first, then ``&``, then ``!``, whatever the
-order. Without an addition, all hosts are the start. A pattern is a host, a group, ``all``, a glob
-(``web*``) over both, ``~REGEX`` over both (from the beginning of the name), ``@FILE`` with a pattern
-a line (``#`` begins a comment), or ``failed``, the hosts that failed in the last run.
+Patterns are joined by ``:`` or ``,``. A plain one adds hosts, ``&PATTERN`` keeps only hosts that
+are also in it, ``!PATTERN`` takes hosts away; additions come first, then ``&``, then ``!``, in
+whatever order they are written. Without an addition, all hosts are the start.
+
+A pattern is a host, a group, ``all``, a glob (``web*``) or ``~REGEX`` (from the beginning of the
+name) over both, ``failed`` (the hosts that failed in the last run), or ``@FILE``: the hosts that
+the patterns in its lines pick, where ``#`` begins a comment.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from typing import NamedTuple
 
 from inventory.document import nearest, read_text
 from remote_runtime.errors import InputError, Position, Problem
+
+MAX_GUESSES = 10
+"""A guess looks at every name, so a long file of unknown names gets no more than these."""
 
 LastFailed = Callable[[], Iterable[str]]
 
@@ -37,6 +42,7 @@ class Selector:
                 self._members[name].add(host)
         self._members["all"] = set(hosts)
         self._problems: list[Problem] = []
+        self._last_failed: LastFailed | None = None
 
     def select(
         self, limit: str | Iterable[str] | None = None, last_failed: LastFailed | None = None
@@ -44,13 +50,13 @@ class Selector:
         """The names picked; InputError (``inventory.no_match``) where a pattern matches none."""
         texts = ["all"] if limit is None else [limit] if isinstance(limit, str) else list(limit)
         self._problems = []
-        patterns = [pattern for text in texts for pattern in self._patterns(text)]
-        found = [(pattern, self._match(pattern, last_failed)) for pattern in patterns]
+        self._last_failed = last_failed
+        patterns = [pattern for text in texts for pattern in self._patterns(text, None)]
         if not patterns and not self._problems:
             self._no_match("the pattern is empty", "name a host or a group, or leave it out")
+        picked = self._combine(patterns)
         if self._problems:
             raise InputError(self._problems)
-        picked = _combine(found, self._members["all"])
         if not picked:
             shown = ":".join(texts)[:200]
             hint = "'ccm inventory --graph' shows who is in which group"
@@ -58,9 +64,21 @@ class Selector:
             raise InputError(self._problems)
         return picked
 
-    def _patterns(self, text: str) -> Iterator[_Pattern]:
+    def _combine(self, patterns: list[_Pattern]) -> set[str]:
+        found = [(pattern.operator, self._match(pattern)) for pattern in patterns]
+        added = [names for operator, names in found if not operator]
+        picked = set().union(*added) if added else set(self._members["all"])
+        for operator, names in found:
+            if operator == "&":
+                picked &= names
+        for operator, names in found:
+            if operator == "!":
+                picked -= names
+        return picked
+
+    def _patterns(self, text: str, where: Position | None) -> Iterator[_Pattern]:
         for part in text.split(","):
-            yield from self._split(part.strip(), None)
+            yield from self._split(part.strip(), where)
 
     def _split(self, text: str, where: Position | None) -> Iterator[_Pattern]:
         """Divide at colons, save in a regex, a file name and a host whose name has colons."""
@@ -70,41 +88,46 @@ class Selector:
             part = part.strip()
             operator = part[:1] if part[:1] in ("&", "!") else ""
             name = part[len(operator) :].strip()
-            if name.startswith("@") and where is None and not operator:
-                yield from self._from_file(name[1:])
-            elif name:
+            if name:
                 yield _Pattern(operator, name, where)
             elif operator:
                 self._no_match(f"the pattern {part!r} is not complete", "a name follows & and !")
 
-    def _from_file(self, path: str) -> Iterator[_Pattern]:
-        try:
-            lines = read_text(path).splitlines()
-        except InputError as error:
-            self._problems.extend(error.problems)
-            return
-        for number, line in enumerate(lines, 1):
-            text = re.sub(r"(^|\s)#.*", "", line).strip()
-            for part in text.split(","):
-                yield from self._split(part.strip(), Position(path, number, 1))
-
-    def _match(self, pattern: _Pattern, last_failed: LastFailed | None) -> set[str]:
+    def _match(self, pattern: _Pattern) -> set[str]:
         name = pattern.text
         if name == "failed":
-            return self._failed(last_failed, pattern.where)
+            return self._match_failed(pattern)
         if name.startswith("@"):
-            hint = "write the names in one file, without another @ or a sign before it"
-            self._no_match(f"{pattern.operator}{name} cannot stand here", hint, pattern.where)
-            return set()
+            return self._match_file(pattern)
         if name.startswith("~") or any(char in name for char in "*?["):
             return self._match_all(pattern)
         if name in self._hosts or name in self._members:
             found = self._members.get(name, set()) | ({name} if name in self._hosts else set())
             if not found and not pattern.operator:
-                self._no_match(f"the group {name!r} has no hosts", "add hosts", pattern.where)
+                what = "the inventory" if name == "all" else f"the group {name!r}"
+                self._no_match(f"{what} has no hosts", "add hosts", pattern.where)
             return found
         self._unknown(pattern)
         return set()
+
+    def _match_file(self, pattern: _Pattern) -> set[str]:
+        path = pattern.text[1:]
+        if pattern.where is not None:
+            hint = "write the names in one file"
+            self._no_match(f"{pattern.text!r} in a file of patterns", hint, pattern.where)
+            return set()
+        try:
+            lines = read_text(path).splitlines()
+        except InputError as error:
+            self._problems.extend(error.problems)
+            return set()
+        patterns: list[_Pattern] = []
+        for number, line in enumerate(lines, 1):
+            text = re.sub(r"(^|\s)#.*", "", line).strip()
+            patterns.extend(self._patterns(text, Position(path, number, 1)))
+        if not patterns:
+            self._no_match(f"{path} names no host", "write a host or a pattern in each line")
+        return self._combine(patterns)
 
     def _match_all(self, pattern: _Pattern) -> set[str]:
         text = pattern.text
@@ -121,32 +144,22 @@ class Selector:
             self._unknown(pattern)
         return found
 
-    def _failed(self, last_failed: LastFailed | None, where: Position | None) -> set[str]:
-        names = set(last_failed()) if last_failed is not None else set()
+    def _match_failed(self, pattern: _Pattern) -> set[str]:
+        names = self._last_failed() if self._last_failed is not None else ()
         found = {name for name in names if name in self._hosts}
         if not found:
             message = "no host of this inventory failed in the last run"
-            self._no_match(message, "'ccm runs' lists the runs", where)
+            self._no_match(message, "'ccm runs' lists the runs", pattern.where)
         return found
 
     def _unknown(self, pattern: _Pattern) -> None:
         name = pattern.text
-        guess = nearest(name.lstrip("~"), [*self._members, *self._hosts])
+        guess = ""
+        if len(self._problems) < MAX_GUESSES:
+            guess = nearest(name.lstrip("~"), [*self._members, *self._hosts])
         hint = f"did you mean {guess!r}?" if guess else "'ccm inventory --graph' shows the names"
         message = f"the pattern {pattern.operator + name[:80]!r} matches no host"
         self._no_match(message, hint, pattern.where)
 
     def _no_match(self, message: str, hint: str, where: Position | None = None) -> None:
         self._problems.append(Problem(message, where, hint, "inventory.no_match"))
-
-
-def _combine(found: list[tuple[_Pattern, set[str]]], everyone: set[str]) -> set[str]:
-    added = [names for pattern, names in found if not pattern.operator]
-    picked = set().union(*added) if added else set(everyone)
-    for pattern, names in found:
-        if pattern.operator == "&":
-            picked &= names
-    for pattern, names in found:
-        if pattern.operator == "!":
-            picked -= names
-    return picked

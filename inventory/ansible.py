@@ -1,0 +1,192 @@
+"""Reads what ``ansible-inventory --list`` and Ansible's inventory scripts print (controller).
+
+Ansible's connection variables become connection properties; what else a host or group has stays a
+variable. Passwords are refused, and so is a connection that is neither SSH nor local.
+"""
+
+from __future__ import annotations
+
+from inventory import passwords
+from inventory.checking import Checker
+from inventory.declaration import Declaration, Layer
+from inventory.names import group_name_fault, host_name_fault
+from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain
+from inventory.properties import PropertyValue, RefusedError, check_property
+from inventory.reading import TOP_LEVEL
+
+_PROPERTIES = {
+    "ansible_host": "address",
+    "ansible_ssh_host": "address",
+    "ansible_port": "port",
+    "ansible_ssh_port": "port",
+    "ansible_user": "user",
+    "ansible_ssh_user": "user",
+    "ansible_ssh_private_key_file": "key_file",
+    "ansible_private_key_file": "key_file",
+    "ansible_python_interpreter": "python",
+    "ansible_connection": "connection",
+    "ansible_timeout": "connect_timeout",
+    "ansible_ssh_timeout": "connect_timeout",
+}
+_SSH = {"ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh"}
+_LOCAL = {"local", "ansible.builtin.local"}
+_TRUE = {"true", "yes", "on", "1"}
+_FALSE = {"false", "no", "off", "0"}
+_GROUP_KEYS = ("hosts", "children", "vars")
+
+
+def is_ansible_list(root: Node) -> bool:
+    """Whether a document has Ansible's form: ``_meta``, or groups at the top level."""
+    if not isinstance(root, Mapping):
+        return False
+    if "_meta" in root:
+        return True
+    names = list(root)
+    if not names or any(name in TOP_LEVEL for name in names):
+        return False
+    return all(_looks_like_group(node) for _, node in root.pairs())
+
+
+def read_ansible_list(root: Node, folder: str, checker: Checker) -> Declaration:
+    """What the list declares; problems go to the checker."""
+    return _AnsibleReader(folder, checker).read(root)
+
+
+def _looks_like_group(node: Node) -> bool:
+    if isinstance(node, Mapping):
+        return any(key in _GROUP_KEYS for key in node) and all(key in _GROUP_KEYS for key in node)
+    return isinstance(node, Sequence)
+
+
+class _AnsibleReader:
+    def __init__(self, folder: str, checker: Checker) -> None:
+        self._folder = folder
+        self._checker = checker
+        self._declaration = Declaration()
+
+    def read(self, root: Node) -> Declaration:
+        assert isinstance(root, Mapping)
+        for key, node in root.pairs():
+            if key.text == "_meta":
+                continue
+            fault = group_name_fault(key.text)
+            if fault:
+                self._checker.report(key, *fault, kind="inventory.name")
+            else:
+                self._group(key, node)
+        self._add_missing_children()
+        meta = self._checker.mapping(root.get("_meta"), "_meta")
+        hostvars = None if meta is None else meta.get("hostvars")
+        mapping = self._checker.mapping(hostvars, "_meta.hostvars")
+        for key, node in mapping.pairs() if mapping is not None else ():
+            self._host(key, node)
+        return self._declaration
+
+    def _group(self, key: Scalar, node: Node) -> None:
+        group = self._declaration.group(key.text, key)
+        what = f"group {key.text}"
+        hosts: Node | None = node
+        if not isinstance(node, Sequence):
+            mapping = self._checker.mapping(node, what)
+            if mapping is None:
+                return
+            hosts = mapping.get("hosts")
+            self._layer(mapping.get("vars"), group.layer, what)
+            for child in self._names(mapping.get("children"), f"children of {what}"):
+                if child.text != "all":
+                    group.children.setdefault(child.text, child)
+        for item in self._names(hosts, f"hosts of {what}"):
+            if self._good_host(item):
+                group.hosts.setdefault(item.text, item)
+                self._declaration.host(item.text, item)
+
+    def _add_missing_children(self) -> None:
+        """Ansible lists empty groups as children only."""
+        for group in list(self._declaration.groups.values()):
+            for child, node in list(group.children.items()):
+                fault = group_name_fault(child)
+                if fault:
+                    self._checker.report(node, *fault, kind="inventory.name")
+                else:
+                    self._declaration.group(child, node)
+
+    def _names(self, node: Node | None, what: str) -> list[Scalar]:
+        """The names of a list, or the keys of a map."""
+        if isinstance(node, Mapping):
+            return [key for key, _ in node.pairs()]
+        items = self._checker.sequence(node, what)
+        names: list[Scalar] = []
+        for item in items or ():
+            if isinstance(item, Scalar) and item.kind == "str":
+                names.append(item)
+            else:
+                self._checker.report(item, f"{what} must be names, not {item.describe()}")
+        return names
+
+    def _good_host(self, node: Scalar) -> bool:
+        fault = host_name_fault(node.text)
+        if fault:
+            self._checker.report(node, *fault, kind="inventory.name")
+        return fault is None
+
+    def _host(self, key: Scalar, node: Node) -> None:
+        if self._good_host(key):
+            layer = self._declaration.host(key.text, key).layer
+            self._layer(node, layer, f"host {key.text}")
+
+    def _layer(self, node: Node | None, layer: Layer, what: str) -> None:
+        mapping = self._checker.mapping(node, f"vars of {what}")
+        for key, value in mapping.pairs() if mapping is not None else ():
+            if passwords.is_password_variable(key.text):
+                message = f"{what} holds a password under {key.text!r}"
+                self._checker.report(key, message, passwords.HINT, "inventory.password")
+            elif key.text in _PROPERTIES:
+                self._property(_PROPERTIES[key.text], value, layer, what)
+            else:
+                layer.vars[key.text] = (to_plain(value), value)
+        self._become(layer, what)
+
+    def _property(self, name: str, node: Node, layer: Layer, what: str) -> None:
+        if name == "python" and isinstance(node, Scalar) and node.text.startswith("auto"):
+            return
+        try:
+            value = self._value(name, node)
+        except RefusedError as error:
+            self._checker.report(node, f"{what}: {error.message}", error.hint, "inventory.property")
+        else:
+            layer.properties[name] = (value, node)
+
+    def _value(self, name: str, node: Node) -> PropertyValue:
+        if isinstance(node, Scalar):
+            if name in ("port", "connect_timeout") and node.kind == "str" and node.text.isdecimal():
+                number = int(node.text[:12])
+                node = Scalar(
+                    node.source, node.line, node.column, node.text[:12], "int", number, True
+                )
+            elif name == "connection" and node.text in _SSH | _LOCAL:
+                return "ssh" if node.text in _SSH else "local"
+        return check_property(name, node, self._folder)
+
+    def _become(self, layer: Layer, what: str) -> None:
+        """``ansible_become`` and ``ansible_become_user`` together say what ``become`` says."""
+        method = layer.vars.get("ansible_become_method")
+        if method is not None and method[0] not in ("sudo", "ansible.builtin.sudo"):
+            message = f"{what}: ansible_become_method is {str(method[0])[:40]!r}"
+            self._checker.report(method[1], message, "only sudo is supported", "inventory.property")
+        setting = layer.vars.pop("ansible_become", None)
+        if setting is None:
+            return
+        word = str(setting[0]).lower()
+        if word not in _TRUE | _FALSE:
+            message = f"{what}: ansible_become must be true or false, not {word[:40]!r}"
+            self._checker.report(setting[1], message, "", "inventory.property")
+            return
+        become: PropertyValue = word in _TRUE
+        user = layer.vars.get("ansible_become_user")
+        if become and user is not None and user[0] != "root":
+            try:
+                become = check_property("become", user[1], self._folder)
+            except RefusedError as error:
+                message = f"{what}: {error.message}"
+                self._checker.report(user[1], message, error.hint, "inventory.property")
+        layer.properties["become"] = (become, setting[1])

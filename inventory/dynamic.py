@@ -1,0 +1,117 @@
+"""Runs an executable inventory and returns what it prints (controller).
+
+The program is called with ``--list``, has 30 s and may print 64 MiB. Its process group is ended
+when it takes longer or prints more, and what it leaves running is ended with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import time
+
+from inventory.document import MAX_BYTES
+from remote_runtime.errors import InputError, Problem
+
+TIMEOUT = 30.0
+"""Seconds that an inventory program may take."""
+STDERR_TAIL = 2000
+"""Bytes of the standard error's end that an error shows."""
+
+_TEXT_ENDINGS = (".yaml", ".yml", ".json")
+_LINGER = 0.2
+_KIND = "inventory.program"
+
+
+def is_program(path: str) -> bool:
+    """Whether a source is run: an executable file whose name does not end like a document's."""
+    if path.lower().endswith(_TEXT_ENDINGS):
+        return False
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+def run_program(path: str, timeout: float = TIMEOUT, max_bytes: int = MAX_BYTES) -> str:
+    """What the program prints; InputError (``inventory.program``) where it fails in any way."""
+    process = _start(path)
+    try:
+        stdout, stderr = _collect(process, path, timeout, max_bytes)
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        code = process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+    if code != 0:
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        raise _failure(path, how, _tail(stderr) or "it wrote nothing to its standard error")
+    try:
+        return stdout.decode("utf-8")
+    except UnicodeDecodeError:
+        hint = "an inventory is printed as UTF-8"
+        raise _failure(path, "printed something that is not UTF-8", hint) from None
+
+
+def _start(path: str) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            [os.path.abspath(path), "--list"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        hint = "begin it with a line such as #!/usr/bin/env python3; if it is a text, chmod -x it"
+        raise _failure(path, f"could not be started: {error.strerror}", hint) from error
+
+
+def _collect(
+    process: subprocess.Popen[bytes], path: str, timeout: float, max_bytes: int
+) -> tuple[bytes, bytes]:
+    """Standard output whole and the end of standard error, until the program has ended."""
+    deadline = time.monotonic() + timeout
+    stdout, stderr = bytearray(), bytearray()
+    with selectors.DefaultSelector() as selector:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        selector.register(process.stdout, selectors.EVENT_READ, stdout)
+        selector.register(process.stderr, selectors.EVENT_READ, stderr)
+        while selector.get_map():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise _failure(path, f"did not end within {timeout:g} s", _tail(stderr))
+            ended = process.poll() is not None
+            ready = selector.select(min(left, _LINGER))
+            if ended and not ready:
+                break  # something that it left behind holds the pipes open
+            for key, _ in ready:
+                chunk = os.read(key.fd, 65536)
+                if not chunk:
+                    selector.unregister(key.fileobj)
+                key.data.extend(chunk)
+            del stderr[:-STDERR_TAIL]
+            if len(stdout) > max_bytes:
+                raise _failure(path, f"printed more than {max_bytes} bytes", "")
+    _wait(process, path, deadline, timeout)
+    return bytes(stdout), bytes(stderr)
+
+
+def _wait(process: subprocess.Popen[bytes], path: str, deadline: float, timeout: float) -> None:
+    try:
+        process.wait(max(deadline - time.monotonic(), 0.01))
+    except subprocess.TimeoutExpired:
+        raise _failure(path, f"did not end within {timeout:g} s", "") from None
+
+
+def _tail(stderr: bytes | bytearray) -> str:
+    """The end of the standard error as one line that is safe to show on a terminal."""
+    text = bytes(stderr).decode("utf-8", "replace")
+    return " | ".join("".join(c if c.isprintable() else " " for c in t) for t in text.splitlines())
+
+
+def _failure(path: str, how: str, detail: str) -> InputError:
+    return InputError([Problem(f"the inventory program {path} {how}", None, detail, _KIND)])

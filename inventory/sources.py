@@ -1,0 +1,81 @@
+"""Loads inventories from what ``-i`` names (controller).
+
+A source is a YAML or JSON file in the documented form or in that of ``ansible-inventory --list``,
+an executable that prints either, or a list of host names with a comma in it (``web1,web2`` or
+``web1,``). With several sources the later one wins where two set the same thing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from inventory.ansible import is_ansible_list, read_ansible_list
+from inventory.checking import Checker
+from inventory.declaration import Declaration
+from inventory.document import parse_document, read_text
+from inventory.dynamic import is_program, run_program
+from inventory.garbage import collection_paused
+from inventory.model import Inventory
+from inventory.names import host_name_fault
+from inventory.nodes import Scalar, Source
+from inventory.reading import read_declaration
+from inventory.resolution import resolve
+from remote_runtime.errors import InputError, Problem
+
+
+def load(sources: str | Path | Iterable[str | Path]) -> Inventory:
+    """The inventory of one or several sources; InputError with every problem in all of them.
+
+    Reads files and may run a program (30 s at most); contacts no host.
+    """
+    paths = [sources] if isinstance(sources, (str, Path)) else list(sources)
+    checker = Checker()
+    declaration = Declaration()
+    with collection_paused():
+        for path in paths:
+            try:
+                declaration.merge(_declared(str(path), checker))
+            except InputError as error:
+                checker.problems.extend(error.problems)
+        if not paths:
+            hint = "name a file with -i"
+            checker.problems.append(Problem("no inventory", None, hint, "inventory.missing"))
+        return resolve(declaration, checker)
+
+
+def _declared(path: str, checker: Checker) -> Declaration:
+    if "," in path and not os.path.exists(path):
+        return _listed(path, checker)
+    if os.path.isdir(path):
+        hint = "name the files in it, each with its own -i"
+        raise InputError([Problem(f"{path} is a directory", None, hint, "inventory.directory")])
+    if is_program(path):
+        text, name = run_program(path), f"{path} --list"
+    else:
+        text, name = read_text(path), path
+    root = parse_document(text, name, checker.problems)
+    folder = os.path.dirname(os.path.abspath(path))
+    if is_ansible_list(root):
+        return read_ansible_list(root, folder, checker)
+    return read_declaration(root, folder, checker)
+
+
+def _listed(text: str, checker: Checker) -> Declaration:
+    """The hosts of ``-i web1,web2,``; positions are columns of that text."""
+    declaration = Declaration()
+    source = Source("-i", text)
+    column = 1
+    for part in text.split(","):
+        name = part.strip()
+        node = Scalar(source, 1, column, name, "str", name, True)
+        column += len(part) + 1
+        if not name:
+            continue
+        fault = host_name_fault(name)
+        if fault:
+            checker.report(node, *fault, kind="inventory.name")
+        else:
+            declaration.host(name, node)
+    return declaration
