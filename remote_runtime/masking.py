@@ -1,0 +1,84 @@
+"""Hides secrets before anything leaves the runtime: events, notices, progress (target)."""
+
+import json
+import re
+from typing import Any, Iterable, List, Sequence, Set
+
+MASKED = "[masked]"
+SHORTEST = 4  # shorter values would mask half of every text
+
+_URL = re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]*://[^/\s:@'\"]*):([^/\s@'\"]+)@")
+_URL_TOKEN = re.compile(r"(\bhttps?://)[^/\s:@'\"]+@")
+_AUTHORIZATION = re.compile(r"(?im)((?:proxy-)?authorization[\"']?\s*[:=]\s*)([^\r\n]+)")
+
+
+class Mask(object):
+    """Replaces secret values, URL credentials and Authorization headers in text and in values."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._spellings: Set[str] = set()
+        self._pattern: Any = None
+        self._secrets: Set[str] = set()
+        self.add(secrets)
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Hide these values too; a text of several lines is hidden line by line as well."""
+        for secret in secrets:
+            self._secrets.add(secret)
+            for part in [secret] + secret.splitlines():
+                self._spellings.update(s for s in _spellings(part.strip()) if len(s) >= SHORTEST)
+        self._pattern = None
+
+    def extended(self, secrets: Sequence[str]) -> "Mask":
+        """A mask that hides these values as well, for one resource."""
+        if not secrets:
+            return self
+        return Mask(list(self._secrets) + list(secrets))
+
+    def text(self, text: str) -> str:
+        """Return the text with every secret replaced."""
+        if self._spellings:
+            if self._pattern is None:
+                # The longest first, so that no secret is left over behind one that it begins with.
+                ordered = sorted(self._spellings, key=len, reverse=True)
+                self._pattern = re.compile("|".join(re.escape(s) for s in ordered))
+            text = self._pattern.sub(MASKED, text)
+        if "://" in text:
+            text = _URL.sub(r"\1:%s@" % MASKED, text)
+            text = _URL_TOKEN.sub(r"\1%s@" % MASKED, text)
+        if "uthorization" in text or "UTHORIZATION" in text:
+            text = _AUTHORIZATION.sub(r"\1" + MASKED, text)
+        return text
+
+    def value(self, value: Any) -> Any:
+        """Return a JSON value with every text in it masked; the value of an Authorization key too."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {
+                self.text(str(k)): MASKED if _is_header(k) else self.value(v)
+                for k, v in value.items()
+            }
+        if isinstance(value, (list, tuple)):
+            return [self.value(v) for v in value]
+        return value
+
+
+def _is_header(key: Any) -> bool:
+    return str(key).lower() in ("authorization", "proxy-authorization")
+
+
+def _spellings(secret: str) -> List[str]:
+    """How a secret may stand in a message: plain, as Python quotes it, as JSON does."""
+    return [secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]]
+
+
+def strings_of(value: Any) -> List[str]:
+    """Every text in a JSON value, keys left out."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [s for v in value.values() for s in strings_of(v)]
+    if isinstance(value, (list, tuple)):
+        return [s for v in value for s in strings_of(v)]
+    return [] if value is None or isinstance(value, bool) else [str(value)]
