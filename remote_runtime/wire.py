@@ -28,7 +28,8 @@ Target to controller::
     event   seq, event                  a transaction event; seq counts from 1 without a gap
     notice  level, text                 a line for people (waiting for a lock, a warning)
     ping                                heartbeat
-    done    events, cancelled           the last frame; how many events were sent
+    done    events, cancelled, error?   the last frame; how many events were sent; `error` is
+                                        {kind, message} when the run could not begin or go on
 
 Controller to target::
 
