@@ -88,24 +88,34 @@ def _blank(number: int) -> Dict[str, Any]:
 
 
 def _parse(text: str) -> List[Dict[str, Any]]:
-    found: List[Dict[str, Any]] = []
-    shared = _blank(-1)  # what stands before the first processor holds for all (older ARM)
+    found: Dict[int, Dict[str, Any]] = {}
+    shared = current = _blank(-1)  # what stands before the first processor holds for all
     for line in text.splitlines():
         name, separator, value = line.partition(":")
         name, value = name.rstrip(), value.strip()
         if not separator:
             continue
-        if name == "processor" and value.isdigit():
-            found.append(dict(shared, cpu=int(value), flags=[]))
+        number = _processor(name, value)
+        if number < 0:
+            _take(current, name, value)
         else:
-            _take(found[-1] if found else shared, name, value)
-    for entry in found:
+            current = found.setdefault(number, dict(shared, cpu=number))
+    for entry in found.values():
         _finish(entry)
-    return found
+    return list(found.values())
+
+
+def _processor(name: str, value: str) -> int:
+    """Return which processor the following lines are about, -1 for any other line."""
+    if name in ("processor", "cpu number"):
+        number = value
+    else:
+        number = name[len("processor ") :] if name.startswith("processor ") else ""  # s390
+    return int(number) if number.isdigit() else -1
 
 
 def _take(entry: Dict[str, Any], name: str, value: str) -> None:
-    if name in ("flags", "Features"):
+    if name in ("flags", "Features", "features"):
         entry["flags"] = value.split()
     elif name in ("stepping", "CPU revision"):
         entry["stepping"] = int(value) if value.isdigit() else 0

@@ -12,6 +12,8 @@ from typing import Dict, List, Optional, Tuple
 from .source import Source
 
 LIMIT = 1 << 20
+_NAMES = (b"facts.json", b"facts.yaml")
+_FOLDER = b"facts.d"
 _ENDINGS = (b".json", b".yaml")
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
@@ -26,46 +28,55 @@ def read(source: Source, limit: int = LIMIT) -> Tuple[Files, List[str]]:
     """Return the files ({path, text}; at most ``limit`` bytes in all), a line for each bad one."""
     files: Files = []
     warnings: List[str] = []
-    for folder in source.fact_folders():
-        for name in _names(folder, warnings):
-            path = os.path.join(folder, name)
-            shown = path.decode("utf-8", "replace")
-            try:
-                data = _contents(path, limit)
-                if data is None:
-                    continue
-                files.append({"path": shown, "text": _decode(data)})
-                limit -= len(data)
-            except OSError as error:
-                warnings.append("%s: %s" % (shown, error.strerror))
-            except UnfitError as error:
-                warnings.append("%s: %s" % (shown, error))
+    left = limit
+    for path in _paths(source, warnings):
+        shown = path.decode("utf-8", "replace")
+        try:
+            data = _contents(path, left)
+            if data is None:
+                continue
+            if len(data) > left:
+                raise UnfitError("left out, custom facts are at most %d bytes in all" % limit)
+            files.append({"path": shown, "text": _decode(data)})
+            left -= len(data)
+        except OSError as error:
+            warnings.append("%s: %s" % (shown, error.strerror))
+        except UnfitError as error:
+            warnings.append("%s: %s" % (shown, error))
     return files, warnings
 
 
-def _names(folder: bytes, warnings: List[str]) -> List[bytes]:
-    """The files of one folder in their order; those of ``facts.d`` by name, hidden ones not."""
-    inner = os.path.join(folder, b"facts.d")
-    listed: List[bytes] = []
+def _paths(source: Source, warnings: List[str]) -> List[bytes]:
+    """Every file that may hold facts, in the order of merging; hidden files hold none."""
+    paths = []
+    for folder in source.fact_folders():
+        names = _listed(folder, warnings)
+        paths += [os.path.join(folder, name) for name in _NAMES if name in names]
+        inner = os.path.join(folder, _FOLDER)
+        if _FOLDER in names and not os.path.islink(inner):
+            paths += [
+                os.path.join(inner, name)
+                for name in sorted(_listed(inner, warnings))
+                if name.endswith(_ENDINGS) and not name.startswith(b".")
+            ]
+    return paths
+
+
+def _listed(folder: bytes, warnings: List[str]) -> List[bytes]:
     try:
-        if not os.path.islink(inner):
-            listed = sorted(os.listdir(inner))
+        return os.listdir(folder)
     except OSError as error:
         if error.errno != errno.ENOENT:
-            warnings.append("%s: %s" % (inner.decode("utf-8", "replace"), error.strerror))
-    return [b"facts.json", b"facts.yaml"] + [
-        b"facts.d/" + name
-        for name in listed
-        if name.endswith(_ENDINGS) and not name.startswith(b".")
-    ]
+            warnings.append("%s: %s" % (folder.decode("utf-8", "replace"), error.strerror))
+        return []
 
 
 def _contents(path: bytes, limit: int) -> Optional[bytes]:
-    """Return the bytes, None where there is no file or a symlink."""
+    """Return the bytes, at most one over ``limit``; None where there is no file or a symlink."""
     try:
         handle = os.open(path, _FLAGS)
     except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR):
+        if error.errno in (errno.ENOENT, errno.ELOOP):
             return None
         raise
     try:
@@ -75,9 +86,9 @@ def _contents(path: bytes, limit: int) -> Optional[bytes]:
         while len(data) <= limit:
             piece = os.read(handle, limit + 1 - len(data))
             if not piece:
-                return data
+                break
             data += piece
-        raise UnfitError("left out, custom facts are at most %d bytes in all" % LIMIT)
+        return data
     finally:
         os.close(handle)
 

@@ -1,6 +1,6 @@
 """Which distribution this is, in the words of the fact ``host.info`` (target)."""
 
-from typing import Dict, NamedTuple
+from typing import Dict, Tuple
 
 from .source import Source
 
@@ -31,16 +31,11 @@ _FAMILIES = {
 }
 
 
-class Distribution(NamedTuple):
-    """``family`` is the platform's own name where it belongs to no known family."""
+def read(source: Source) -> Tuple[str, str, str]:
+    """Return platform, family and version; the platform is ``linux`` where nothing says more.
 
-    platform: str
-    family: str
-    version: str
-
-
-def read(source: Source) -> Distribution:
-    """Return the distribution; the platform ``linux`` where nothing says what it is."""
+    The family is the platform's own name where it belongs to none of the known ones.
+    """
     release = _release(source)
     platform = release.get("ID", "linux").lower()
     platform = _NAMES.get(platform, platform)
@@ -50,7 +45,7 @@ def read(source: Source) -> Distribution:
             family = _FAMILIES[name]
             break
     version = release.get("VERSION_ID") or release.get("BUILD_ID", "")
-    return Distribution(platform, family, _point_release(source, platform, family) or version)
+    return platform, family, _point_release(source, platform, family) or version
 
 
 def _release(source: Source) -> Dict[str, str]:

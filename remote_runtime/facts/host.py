@@ -9,8 +9,8 @@ from .source import Source
 def read(source: Source) -> Dict[str, Any]:
     """Return the family; ``OSError`` without ``/proc``. Times are in seconds."""
     kernel = source.uname()
-    platform = distribution.read(source)
-    layer = virtualization.read(source)
+    platform, family, version = distribution.read(source)
+    system, role, container = virtualization.read(source)
     return {
         "info": {
             "hostname": kernel.nodename,
@@ -18,14 +18,14 @@ def read(source: Source) -> Dict[str, Any]:
             "bootTime": _boot_time(source),
             "procs": sum(1 for name in source.names_or_empty("/proc") if name.isdigit()),
             "os": kernel.sysname.lower(),
-            "platform": platform.platform,
-            "platformFamily": platform.family,
-            "platformVersion": platform.version,
+            "platform": platform,
+            "platformFamily": family,
+            "platformVersion": version,
             "kernelVersion": kernel.release,
             "kernelArch": kernel.machine,
-            "virtualizationSystem": layer.system,
-            "virtualizationRole": layer.role,
-            "hostId": _host_id(source, layer.container),
+            "virtualizationSystem": system,
+            "virtualizationRole": role,
+            "hostId": _host_id(source, container),
         }
     }
 

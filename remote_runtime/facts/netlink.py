@@ -19,7 +19,7 @@ _REQUEST_DUMP = 0x1 | 0x300
 _INTERRUPTED = 0x10
 _ERROR, _DONE = 2, 3
 _ATTEMPTS = 3
-_BUFFER = 1 << 17
+_BUFFER = 1 << 16  # the kernel fills at most half of it
 _SKIP_STATISTICS = 1 << 3
 _EXT_MASK = 29
 
@@ -87,7 +87,7 @@ def _messages(data: bytes) -> Iterator[Tuple[int, int, int, bytes]]:
     at = 0
     while at + _HEAD.size <= len(data):
         length, kind, flags, number, _port = _HEAD.unpack_from(data, at)
-        if length < _HEAD.size:
-            return
+        if length < _HEAD.size or at + length > len(data):
+            raise OSError(errno.EMSGSIZE, "a netlink message of %d bytes was cut" % length)
         yield kind, flags, number, data[at + _HEAD.size : at + length]
         at += (length + 3) & ~3

@@ -2,7 +2,7 @@
 
 import _socket
 import struct
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from .netlink import GET_ADDRESSES, GET_LINKS, attributes
 from .source import Source
@@ -29,14 +29,15 @@ _SECONDARY_OR_TEMPORARY, _UNUSABLE = 0x01, 0x08 | 0x20 | 0x40  # failed, depreca
 _ROUTE_UP, _ROUTE_REJECT = 0x1, 0x200
 
 
-class Address(NamedTuple):
+class Address(object):
     """One address of an interface: packed, with the length of its prefix and its kernel flags."""
 
-    link: int
-    family: int
-    packed: bytes
-    prefix: int
-    flags: int
+    def __init__(self, link: int, family: int, packed: bytes, prefix: int, flags: int) -> None:
+        self.link = link
+        self.family = family
+        self.packed = packed
+        self.prefix = prefix
+        self.flags = flags
 
     @property
     def text(self) -> str:

@@ -1,6 +1,6 @@
 """What this host runs in, in the words of the fact ``host.info`` (target)."""
 
-from typing import NamedTuple
+from typing import Tuple
 
 from .source import Source
 
@@ -28,29 +28,24 @@ _CGROUPS = (
 )
 
 
-class Virtualization(NamedTuple):
-    """``role`` is "guest", "host" or ""; the innermost layer counts."""
+def read(source: Source) -> Tuple[str, str, bool]:
+    """Return system, role ("guest", "host" or "") and whether it is a container.
 
-    system: str
-    role: str
-    container: bool = False
-
-
-def read(source: Source) -> Virtualization:
-    """Return the innermost layer that this process runs in."""
+    The innermost layer that this process runs in counts.
+    """
     container = _container(source)
     if container:
-        return Virtualization(container, "guest", True)
+        return container, "guest", True
     if "control_d" in source.text_or_empty("/proc/xen/capabilities"):
-        return Virtualization("xen", "host")
+        return "xen", "host", False
     machine = _machine(source)
     if machine:
-        return Virtualization(machine, "guest")
+        return machine, "guest", False
     modules = "\n" + source.text_or_empty("/proc/modules")
     for module, system in (("kvm", "kvm"), ("vboxdrv", "vbox")):
         if "\n%s " % module in modules:
-            return Virtualization(system, "host")
-    return Virtualization("", "")
+            return system, "host", False
+    return "", "", False
 
 
 def _container(source: Source) -> str:

@@ -1,0 +1,55 @@
+"""Keeps what was gathered within one frame of the protocol (target; Python 3.6 and newer).
+
+A frame that is too large would end the session, so what does not fit is left out and named.
+"""
+
+import json
+from typing import Any, Dict, List, Tuple
+
+from remote_runtime.wire import MAX_FROM_TARGET
+
+_WARNINGS, _WARNING_CHARACTERS = 20, 500
+
+# Room for the envelope, the reasons and the warnings, of which one character takes 6 bytes at most.
+LIMIT = MAX_FROM_TARGET - 6 * (_WARNINGS + 10) * _WARNING_CHARACTERS
+
+
+def facts(found: Dict[str, Any], limit: int) -> Tuple[int, Dict[str, str]]:
+    """Take the largest families out of ``found`` until it fits into ``limit`` bytes of JSON.
+
+    Return how many bytes are left, and why each family that was taken out is unavailable.
+    """
+    too_large: Dict[str, str] = {}
+    sizes = {name: _size(value) + len(name) + 4 for name, value in found.items()}
+    while sum(sizes.values()) > limit:
+        name = max(sizes, key=lambda family: sizes[family])
+        too_large[name] = "its %d bytes are too large to be sent" % sizes.pop(name)
+        del found[name]
+    return limit - sum(sizes.values()), too_large
+
+
+def custom(files: List[Dict[str, str]], limit: int) -> Tuple[List[Dict[str, str]], List[str]]:
+    """Return the files that fit into ``limit`` bytes of JSON, and a line for each other one."""
+    kept: List[Dict[str, str]] = []
+    bad = []
+    for entry in files:
+        size = _size(entry)
+        if size <= limit:
+            kept.append(entry)
+            limit -= size
+        else:
+            text = "%s: left out, it takes %d bytes and %d are free"
+            bad.append(text % (entry["path"], size, limit))
+    return kept, bad
+
+
+def warnings(lines: List[str]) -> List[str]:
+    """Return the first lines, each cut to a bearable length, and how many more there are."""
+    shown = [line[:_WARNING_CHARACTERS] for line in lines[:_WARNINGS]]
+    if len(lines) > _WARNINGS:
+        shown.append("and %d more warnings" % (len(lines) - _WARNINGS))
+    return shown
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, separators=(",", ":"))) + 1
