@@ -1,0 +1,153 @@
+"""The base: one Debian root, built once per machine and recipe, that is the lower layer of every
+host.
+
+It lives in `$CCM_LAB_CACHE` (default /var/cache/ccm-lab) as `base-KEY`; KEY is a hash of all that
+decides what is in it. It is built beside that name and renamed when it is complete, so an
+interrupted build is never used.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from . import machine, packages, recipe
+from .machine import LabError, run_tool
+
+_CHROOT_ENV = {
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/root",
+    "LC_ALL": "C.UTF-8",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
+_DOWNLOADS = "var/cache/ccm-lab-downloads"
+
+
+def cache() -> Path:
+    """Return the folder that holds bases."""
+    return Path(os.environ.get("CCM_LAB_CACHE") or "/var/cache/ccm-lab")
+
+
+def key() -> str:
+    """Return the key of the base that this recipe gives: it changes with the recipe and the Debian
+    release.
+    """
+    digest = hashlib.sha256(f"{machine.debian_codename()} {os.uname().machine}".encode())
+    for module in (recipe, packages, sys.modules[__name__]):
+        digest.update(Path(str(module.__file__)).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@contextmanager
+def locked(exclusive: bool) -> Iterator[Path]:
+    """Hold the cache's lock: exclusive to build and prune, shared to mount. Yields the cache
+    folder.
+    """
+    folder = cache()
+    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+        yield folder
+
+
+def ensure() -> Path:
+    """Return the root of the base, building it first where it is missing (half a minute, needs the
+    mirror).
+
+    Raises LabError if it cannot be built.
+    """
+    reason = machine.available()
+    if reason:
+        raise LabError(reason)
+    machine.install_tools()
+    name = f"base-{key()}"
+    if (cache() / name).is_dir():
+        return cache() / name
+    with locked(exclusive=True) as folder:
+        if not (folder / name).is_dir():
+            _remove_stale(folder)
+            _build(folder, folder / name)
+    return folder / name
+
+
+def _remove_stale(folder: Path) -> None:
+    """Remove interrupted builds, and bases of other recipes that no lab has mounted."""
+    mounts = Path("/proc/self/mountinfo").read_text()
+    for entry in folder.iterdir():
+        if (
+            entry.is_dir()
+            and entry.name.startswith(("base-", "building-"))
+            and str(entry) not in mounts
+        ):
+            shutil.rmtree(entry)
+
+
+def _build(folder: Path, target: Path) -> None:
+    work = Path(tempfile.mkdtemp(prefix="building-", dir=folder))
+    root = work / "root"
+    try:
+        _bootstrap(root)
+        _configure(root)
+        root.rename(target)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _bootstrap(root: Path) -> None:
+    """Make a minimal Debian in `root`, with the .deb files of OFFLINE_PACKAGES below _DOWNLOADS."""
+    codename = machine.debian_codename() or ""
+    download = (
+        f'mkdir -p "$1/{_DOWNLOADS}/partial"; APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" apt-get -y '
+        f'--no-install-recommends -o Dir::Cache::Archives="$1/{_DOWNLOADS}" --download-only '
+        f"install {' '.join(recipe.OFFLINE_PACKAGES)}"
+    )
+    argv = ["mmdebstrap", "--mode=root", "--format=directory", "--variant=minbase", "--quiet"]
+    argv.append(f"--include={','.join(recipe.DEBIAN_PACKAGES)}")
+    argv += [f"--dpkgopt=path-exclude={pattern}" for pattern in recipe.LEFT_OUT_OF_PACKAGES]
+    argv += [f"--aptopt={option}" for option in machine.apt_network_options()]
+    argv.append(f"--customize-hook={download}")
+    run_tool([*argv, codename, root, *machine.debian_sources()], timeout=1800)
+
+
+def _configure(root: Path) -> None:
+    """Turn a minimal Debian into a lab host: repository, users, units, settings."""
+    downloads = root / _DOWNLOADS
+    packages.build_repository(root / recipe.REPOSITORY.lstrip("/"), downloads.glob("*.deb"))
+    shutil.rmtree(downloads)
+    shutil.rmtree(root / "etc/apt/sources.list.d")
+    for stale in (
+        "etc/apt/sources.list",
+        "etc/apt/apt.conf.d/99mmdebstrap",
+        "etc/resolv.conf",
+        "etc/hostname",
+    ):
+        (root / stale).unlink(missing_ok=True)
+    for stale_key in (root / "etc/ssh").glob("ssh_host_*"):
+        stale_key.unlink()
+    for path, content in recipe.FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(content)
+    (root / "etc/sudoers.d/lab").chmod(0o440)
+    (root / "etc/machine-id").write_text("")
+    for unit in recipe.MASKED_UNITS:
+        mask = root / "etc/systemd/system" / unit
+        mask.unlink(missing_ok=True)
+        mask.symlink_to("/dev/null")
+    for user in recipe.USERS:
+        _chroot(root, "useradd", "--create-home", "--shell", "/bin/bash", user.name)
+    _chroot(
+        root, "chpasswd", stdin="".join(f"{user.name}:{user.password}\n" for user in recipe.USERS)
+    )
+    _chroot(root, "visudo", "--check")
+    _chroot(root, "apt-get", "update")
+
+
+def _chroot(root: Path, *argv: str, stdin: str = "") -> None:
+    run_tool(["chroot", root, *argv], stdin=stdin, env=_CHROOT_ENV, timeout=120)

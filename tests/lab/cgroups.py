@@ -1,0 +1,140 @@
+"""A control group per host, in every hierarchy of this machine.
+
+Without one, the systemd of a host would find its neighbours' processes in the group that it
+believes to be its own, and stopping a unit would reach them. The groups also tell which processes
+belong to a lab, and what CPU time a host has used.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from .machine import LabError
+
+Group = tuple[Path, ...]
+"""One group, as its folder in each hierarchy."""
+
+
+def own() -> Group:
+    """Return the group of this process in each hierarchy that is mounted."""
+    mounts = _mounts()
+    folders = []
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        wanted = frozenset(controllers.split(",")) if controllers else frozenset(["cgroup2"])
+        for options, root, mountpoint in mounts:
+            if wanted <= options:
+                inside = os.path.relpath(path, root) if root != "/" else path.lstrip("/")
+                folder = mountpoint / inside
+                folders.append(folder if ".." not in inside and folder.is_dir() else mountpoint)
+                break
+    return tuple(folders)
+
+
+def _mounts() -> list[tuple[frozenset[str], str, Path]]:
+    """Return (controllers, root, mount point) of each mounted hierarchy; `cgroup2` stands for the
+    unified one.
+    """
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        fields, _, rest = line.partition(" - ")
+        kind, _, options = rest.split(" ", 2)
+        if kind in ("cgroup", "cgroup2"):
+            names = frozenset(["cgroup2"]) if kind == "cgroup2" else frozenset(options.split(","))
+            found.append((names, fields.split()[3], Path(fields.split()[4])))
+    return found
+
+
+def child(parent: Group, name: str) -> Group:
+    """Return the group `name` below another, created where it is missing."""
+    folders = []
+    for folder in parent:
+        new = folder / name
+        new.mkdir(exist_ok=True)
+        for setting in ("cpuset.cpus", "cpuset.mems"):
+            # A version 1 cpuset starts with neither, and takes no process until it has both.
+            wanted = new / setting
+            if (folder / "tasks").exists() and wanted.exists() and not wanted.read_text().strip():
+                wanted.write_text((folder / setting).read_text())
+        folders.append(new)
+    return tuple(folders)
+
+
+def processes(folders: Iterable[Path]) -> set[int]:
+    """Return the ids of all processes in these groups and the groups below them."""
+    found: set[int] = set()
+    for folder in folders:
+        for base, _, files in os.walk(folder):
+            if "cgroup.procs" in files:
+                try:
+                    found.update(
+                        int(word) for word in Path(base, "cgroup.procs").read_text().split()
+                    )
+                except OSError:
+                    continue
+    found.discard(0)
+    return found
+
+
+def kill(folders: Sequence[Path], seconds: float = 15) -> None:
+    """End every process in these groups and wait until they are gone. Raises LabError if they
+    outlive `seconds`.
+    """
+    deadline = time.monotonic() + seconds
+    while alive := processes(folders):
+        for pid in alive:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        if time.monotonic() > deadline:
+            raise LabError(f"processes {sorted(alive)} of the lab do not end")
+        time.sleep(0.01)
+
+
+def remove(folders: Iterable[Path]) -> None:
+    """Remove these groups and the groups below them. All processes in them must have ended."""
+    for folder in folders:
+        for base, _, _ in os.walk(folder, topdown=False):
+            _remove_one(Path(base))
+
+
+def _remove_one(folder: Path) -> None:
+    for _ in range(200):
+        try:
+            folder.rmdir()
+            return
+        except FileNotFoundError:
+            return
+        except OSError:
+            time.sleep(0.01)  # The kernel is still letting go of a process that has ended.
+    raise LabError(f"control group {folder} cannot be removed")
+
+
+def cpu_seconds(group: Group) -> float:
+    """Return the CPU time that all processes of a group have used so far, ended ones included."""
+    for folder in group:
+        if (folder / "cpuacct.usage").exists():
+            return int((folder / "cpuacct.usage").read_text()) / 1e9
+    for folder in group:
+        if (folder / "cpu.stat").exists():
+            for line in (folder / "cpu.stat").read_text().splitlines():
+                if line.startswith("usage_usec "):
+                    return int(line.split()[1]) / 1e6
+    raise LabError("this machine's control groups do not count CPU time")
+
+
+def memory_bytes(group: Group) -> int:
+    """Return the memory of all processes of a group, shared pages counted in proportion."""
+    total = 0
+    for pid in processes(group):
+        try:
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        except OSError:
+            continue
+        total += sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+    return total

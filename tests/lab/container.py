@@ -1,0 +1,145 @@
+"""A booted systemd in a container: its process tree, and commands run inside from outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from . import cgroups
+from .machine import LabError
+
+_LAUNCH = 'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs"; shift; done; shift; exec "$@"'
+"""Enters control groups before it becomes systemd-nspawn, so no process is ever outside of them."""
+
+_ENVIRONMENT = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/root",
+    "USER": "root",
+    "LANG": "C.UTF-8",
+}
+
+
+class Container:
+    """One systemd-nspawn, from its launch until it is killed; may be launched again after that.
+
+    `machine` is a name that no other container of this machine has.
+    """
+
+    def __init__(
+        self, machine: str, name: str, root: Path, namespace: str, group: cgroups.Group
+    ) -> None:
+        self.leader: int | None = None
+        """The process id of the container's init on this machine, once it is known."""
+        self.name = name
+        self.group = group
+        self.console = root.with_name("console.log")
+        self._machine = machine
+        self._process: subprocess.Popen[bytes] | None = None
+        self._notices: socket.socket | None = None
+        self._argv = [
+            "systemd-nspawn",
+            "--quiet",
+            "--boot",
+            f"--directory={root}",
+            f"--machine={machine}",
+            f"--hostname={name}",
+            f"--network-namespace-path=/run/netns/{namespace}",
+            "--register=no",
+            "--keep-unit",
+            "--notify-ready=yes",
+            "--console=pipe",
+            "--settings=no",
+            "--link-journal=no",
+            "--resolv-conf=off",
+            "--timezone=off",
+        ]
+
+    @property
+    def running(self) -> bool:
+        """Whether the container has been launched and has not ended."""
+        return self._process is not None and self._process.poll() is None
+
+    def launch(self) -> None:
+        """Begin to boot; `wait_until_booted` must follow."""
+        self._notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._notices.bind(f"\0{self._machine}")
+        environment = {
+            **_ENVIRONMENT,
+            "NOTIFY_SOCKET": f"@{self._machine}",
+            "SYSTEMD_NSPAWN_TMPFS_TMP": "0",  # /tmp is on the root, as Debian has it
+            "SYSTEMD_SECCOMP": "0",  # a filter would slow down every system call
+        }
+        with self.console.open("ab") as console:
+            self._process = subprocess.Popen(
+                ["sh", "-c", _LAUNCH, "sh", *self.group, "--", *self._argv],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=console,
+                start_new_session=True,
+            )
+
+    def wait_until_booted(self, seconds: float) -> None:
+        """Wait until systemd says that everything has started.
+
+        Raises LabError with the end of the console if that takes more than `seconds`.
+        """
+        assert self._notices is not None
+        deadline = time.monotonic() + seconds
+        with self._notices as notices:
+            notices.settimeout(0.2)
+            while time.monotonic() < deadline and self.running:
+                try:
+                    lines = notices.recv(4096).decode().splitlines()
+                except TimeoutError:
+                    continue
+                for line in lines:
+                    if line.startswith("X_NSPAWN_LEADER_PID="):
+                        self.leader = int(line.partition("=")[2])
+                if "READY=1" in lines:
+                    return
+        end = self.console.read_text(errors="replace")[-1500:]
+        raise LabError(f"host {self.name} did not boot within {seconds:g} s; its console:\n{end}")
+
+    def kill(self) -> None:
+        """End all processes of the container at once."""
+        cgroups.kill(self.group)
+        if self._process is not None:
+            self._process.wait(timeout=15)
+        self._process = self.leader = None
+
+    def run(
+        self, command: str, stdin: str | None, timeout: float
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a shell command inside as root, from /, in a clean environment.
+
+        After `timeout` seconds its process group is killed. Raises LabError then, or if the
+        container does not run.
+        """
+        if self.leader is None or not self.running:
+            raise LabError(f"host {self.name} is stopped")
+        enter = ["nsenter", f"--target={self.leader}", "--mount", "--uts", "--ipc", "--net"]
+        process = subprocess.Popen(
+            [*enter, "--pid", "--cgroup", "--root", "--wdns=/", "/bin/sh", "-c", command],
+            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env=_ENVIRONMENT,
+            start_new_session=True,
+        )
+        try:
+            out, err = process.communicate(stdin, timeout=timeout)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            if isinstance(error, subprocess.TimeoutExpired):
+                late = f"`{command}` on {self.name} did not finish within {timeout:g} s"
+                raise LabError(late) from None
+            raise
+        return subprocess.CompletedProcess(command, process.returncode, out, err)

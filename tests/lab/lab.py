@@ -1,0 +1,194 @@
+"""A lab: several hosts in a network of their own, for as long as a `with` block lasts."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from . import base, cgroups, network, record
+from .host import Host, Place
+from .machine import LabError, run_tool
+from .rootfs import Prepare
+
+
+class Lab:
+    """Throw-away Debian hosts with systemd, apt and sshd; they exist between `__enter__` and
+    `__exit__`.
+
+    `names` gives the hosts' names, otherwise `count` hosts are called web1, web2, … `prepare` maps
+    a host's name to what is done to its root before it boots (and again after each `reset`).
+    """
+
+    def __init__(
+        self,
+        count: int = 3,
+        names: Sequence[str] | None = None,
+        prepare: Mapping[str, Prepare] | None = None,
+    ) -> None:
+        self.names = (
+            list(names) if names is not None else [f"web{number + 1}" for number in range(count)]
+        )
+        self.prepare = dict(prepare or {})
+        self.hosts: dict[str, Host] = {}
+        self.boot_seconds = 0.0
+        """How long `__enter__` took, the build of a missing base not counted."""
+        self._record: record.Record | None = None
+        self._janitor: record.Janitor | None = None
+        if not 1 <= len(self.names) <= network.MOST_HOSTS or len(set(self.names)) != len(
+            self.names
+        ):
+            raise LabError(
+                f"a lab has 1 to {network.MOST_HOSTS} hosts, each with a name of its own"
+            )
+        if unknown := sorted(set(self.prepare) - set(self.names)):
+            raise LabError(f"no host is called {', '.join(unknown)}")
+
+    def __enter__(self) -> Lab:
+        try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- up and down -----------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        root = base.ensure()
+        began = time.monotonic()
+        record.sweep()
+        lab = os.urandom(3).hex()
+        with record.locked():
+            self.directory = Path(tempfile.mkdtemp(prefix="ccm-lab-"))
+            own = cgroups.own()
+            name = f"ccm-lab-{lab}"
+            self._record = record.create(
+                lab, self.directory, tuple(folder / name for folder in own)
+            )
+            self._janitor = record.Janitor(self._record)
+            atexit.register(self.close)
+            record.raise_inotify()
+            group = cgroups.child(own, name)
+            net = network.choose(lab)
+            net.create(len(self.names))
+        self._mount_scratch()
+        self._make_keys()
+        with base.locked(exclusive=False):
+            self._boot(root, group, net)
+        self.boot_seconds = time.monotonic() - began
+
+    def _mount_scratch(self) -> None:
+        """Put the scratch folder on a tmpfs, unless this kernel's tmpfs lacks the extended
+        attributes that hosts need.
+        """
+        run_tool(["mount", "-t", "tmpfs", "-o", "mode=0755", "ccm-lab", self.directory])
+        probe = self.directory / "probe"
+        probe.touch()
+        try:
+            os.setxattr(probe, "user.ccm", b"1")
+        except OSError:
+            run_tool(["umount", self.directory])
+            self.directory.chmod(0o755)
+        else:
+            probe.unlink()
+
+    def _make_keys(self) -> None:
+        self.known_hosts = self.directory / "known_hosts"
+        self.key_file = self.directory / "id_ed25519"
+        self._authorized_keys = self.key_file.with_suffix(".pub")
+        run_tool(
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "ccm lab", "-f", self.key_file]
+        )
+
+    def _boot(self, root: Path, group: cgroups.Group, net: network.Network) -> None:
+        names = enumerate(self.names)
+        hosts_file = "".join(f"{net.address(number)} {name}\n" for number, name in names)
+
+        def boot(item: tuple[int, str]) -> Host:
+            number, name = item
+            place = Place(number, self.directory / name, root, group, net)
+            host = Host(name, place, hosts_file, self._authorized_keys, self.prepare.get(name))
+            host.launch()
+            return host
+
+        with ThreadPoolExecutor(max_workers=2 * (os.cpu_count() or 1)) as pool:
+            for host in pool.map(boot, enumerate(self.names)):
+                self.hosts[host.name] = host
+        for host in self.hosts.values():
+            host.wait_until_booted()
+        for host in self.hosts.values():
+            self.trust(host, host.address)
+            self.trust(host, host.name)
+
+    def close(self) -> None:
+        """Remove the lab from the machine: all of it. May be called again."""
+        atexit.unregister(self.close)
+        if self._record is not None:
+            record.remove(self._record)
+            self._record = None
+        if self._janitor is not None:
+            self._janitor.dismiss()
+            self._janitor = None
+
+    # -- what tests need -------------------------------------------------------------------------
+
+    def trust(self, host: Host, address: str, port: int = 22) -> None:
+        """Add a host's key to the lab's known_hosts, for an address and port at which it can be
+        reached.
+        """
+        name = address if port == 22 else f"[{address}]:{port}"
+        with open(self.known_hosts, "a") as known:
+            known.write(f"{name} {host.public_host_key}\n")
+
+    def inventory(
+        self,
+        path: Path | None = None,
+        *,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        hosts: Mapping[str, Mapping[str, Any]] | None = None,
+        **defaults: Any,
+    ) -> Path:
+        """Write an inventory of the lab and return its path (by default hosts.yaml in the scratch
+        folder).
+
+        `defaults` are connection properties for all hosts; without any, the user is root. `hosts`
+        adds properties to single hosts, `groups` maps group names to hosts.
+        """
+        target = path or self.directory / "hosts.yaml"
+        common = {
+            "user": "root",
+            "key_file": str(self.key_file),
+            "known_hosts": str(self.known_hosts),
+            **defaults,
+        }
+        lines = [
+            "defaults:",
+            *(f"  {key}: {json.dumps(value)}" for key, value in common.items()),
+            "hosts:",
+        ]
+        for name, host in self.hosts.items():
+            properties = {"address": host.address, **(hosts or {}).get(name, {})}
+            lines.append(f"  {name}: {json.dumps(properties)}")
+        if groups:
+            lines += [
+                "groups:",
+                *(f"  {name}: {json.dumps({'hosts': list(of)})}" for name, of in groups.items()),
+            ]
+        target.write_text("\n".join([*lines, ""]))
+        return target
