@@ -41,7 +41,10 @@ class Work:
                 "            content: |",
                 *(f"              {line}" for line in content(number, "{{ Host.name }}")),
             ]
-        lines += ["    - package:", *(f"        - {name}: {{ensure: present}}" for name in PACKAGES)]
+        lines += [
+            "    - package:",
+            *(f"        - {name}: {{ensure: present}}" for name in PACKAGES),
+        ]
         lines += ["    - service:"]
         lines += [f"        - {name}: {{ensure: running, enable: true}}" for name in SERVICES]
         return "\n".join(lines) + "\n"

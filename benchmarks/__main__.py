@@ -1,0 +1,212 @@
+"""Measures ccm against plain ssh and pyinfra on lab hosts, in one run.
+
+    python -m benchmarks                           the standard: 16 hosts, 100 resources, 5 runs
+    python -m benchmarks --hosts 4 --runs 3        smaller
+    python -m benchmarks --skip-pyinfra            the floor and ccm alone
+    python -m benchmarks --write docs/benchmarks.md
+
+Needs root on Linux (it boots the hosts) and a ``ccm`` beside this Python; installs pyinfra into a
+virtual environment of its own in the scratch folder.
+"""
+
+import argparse
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.lab import DelayProxy, Lab, available
+
+from . import contestants
+from .contestants import Address, Fleet
+from .measure import Sample, Series, run
+from .report import machine, table
+from .work import DIRECTORY, PACKAGES, Work, prepare_root
+
+ROUND_TRIP = 0.05  # seconds, in the runs with a delay in the way
+BEGIN, END = "<!-- figures:begin -->", "<!-- figures:end -->"
+
+
+class Bench:
+    """One lab with everything that the phases share."""
+
+    def __init__(self, lab: Lab, folder: Path, runs: int, pyinfra: Path | None) -> None:
+        self.lab, self.folder, self.runs, self.pyinfra = lab, folder, runs, pyinfra
+        self.results: dict[tuple[str, str], Series] = {}
+        self.hosts: dict[str, int] = {}
+        self.environment = {
+            "XDG_STATE_HOME": str(folder / "state"),
+            "XDG_CACHE_HOME": str(folder / "cache"),
+            "NO_COLOR": "1",
+        }
+
+    def fleet(self, count: int) -> Fleet:
+        hosts = [Address(h.name, h.address, 22) for h in list(self.lab.hosts.values())[:count]]
+        return Fleet(hosts, self.lab.key_file, self.lab.known_hosts, self.folder)
+
+    @contextlib.contextmanager
+    def delayed(self, count: int) -> Iterator[Fleet]:
+        """The fleet behind proxies that put a round-trip time in the way."""
+        with contextlib.ExitStack() as stack:
+            hosts, lines = [], []
+            for host in list(self.lab.hosts.values())[:count]:
+                proxy = stack.enter_context(DelayProxy(host.address, 22, ROUND_TRIP / 2))
+                hosts.append(Address(host.name, "127.0.0.1", proxy.port))
+                lines.append(f"[127.0.0.1]:{proxy.port} {host.public_host_key}")
+            known = self.folder / "known_hosts_delayed"
+            known.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            yield Fleet(hosts, self.lab.key_file, known, self.folder)
+
+    def hosts_cpu(self) -> float:
+        return sum(host.cpu_seconds() for host in self.lab.hosts.values())
+
+    def sample(self, commands: list[list[str]]) -> Sample:
+        return run(commands, self.hosts_cpu, self.environment, self.folder)
+
+    def forget(self, fleet: Fleet) -> None:
+        """Undo the files, so that the next push is a first one."""
+        for host in list(self.lab.hosts.values())[: len(fleet.hosts)]:
+            host.run(f"rm -rf {DIRECTORY}")
+
+    def phase(self, name: str, fleet: Fleet, work: Work, first: bool, rounds: int) -> None:
+        """Run all contestants in turn, so that a drift of the machine meets all alike."""
+        self.hosts[name] = len(fleet.hosts)
+        entries = {
+            "ssh true": lambda: contestants.floor(fleet),
+            "ccm": lambda: contestants.ccm(fleet, work),
+        }
+        if self.pyinfra is not None:
+            program = self.pyinfra
+            entries["pyinfra"] = lambda: contestants.pyinfra(fleet, work, program)
+        for turn in range(rounds + 1):
+            for contestant, commands in entries.items():
+                if contestant == "pyinfra" and turn > max(1, rounds // 2):
+                    continue  # an order of magnitude slower than the others: fewer turns
+                if first and contestant != "ssh true":
+                    self.forget(fleet)
+                sample = self.sample(commands())
+                if turn:  # the first turn warms caches and is not counted
+                    series = self.results.setdefault((name, contestant), Series())
+                    series.samples.append(sample)
+        print(f"{time.strftime('%H:%M:%S')} {name} done", file=sys.stderr, flush=True)
+
+    def extra(self, hosts: int, work: Work) -> list[str]:
+        """The figures that are not a phase: CPU per additional host, 200 logical hosts, start-up."""
+        few = max(1, hosts // 4)
+        lines = []
+        if hosts > few:
+            big, small = (
+                sorted(
+                    self.sample(contestants.ccm(self.fleet(n), work)).cpu for _ in range(self.runs)
+                )[self.runs // 2]
+                for n in (hosts, few)
+            )
+            lines.append(
+                f"- controller CPU per additional host ({few} → {hosts} hosts): "
+                f"{(big - small) / (hosts - few) * 1000:.1f} ms"
+            )
+        many = self.sample(
+            contestants.ccm(self.fleet(hosts), work, "--noop", "--forks", "64", logical=200)
+        )
+        lines.append(
+            f"- 200 logical hosts, `--forks 64`, `--noop`: {many.wall:.1f} s, "
+            f"peak {many.peak_mib:.0f} MiB, {many.cpu / 200 * 1000:.1f} ms of CPU per host"
+        )
+        program = str(Path(sys.executable).with_name("ccm"))
+        thousand = self.folder / "thousand.yaml"
+        thousand.write_text(Work(1000).site(), encoding="utf-8")
+        for label, command in (
+            ("`ccm --version`", [program, "--version"]),
+            ("`ccm validate` of 1,000 resources", [program, "validate", str(thousand)]),
+        ):
+            series = Series([self.sample([command]) for _ in range(self.runs)])
+            lines.append(f"- {label}: {series.median('wall'):.3f} s")
+        lines += self.on_the_target()
+        return lines
+
+    def on_the_target(self) -> list[str]:
+        """What the runtime itself costs: the hosts' CPU less that of a plain login."""
+        phase = "converged"
+        own = self.results[(phase, "ccm")].median("hosts_cpu")
+        login = self.results[(phase, "ssh true")].median("hosts_cpu")
+        each = (own - login) / self.hosts[phase] * 1000
+        return [f"- CPU on the target beyond a plain login, converged: {each:.0f} ms per host"]
+
+
+def install_pyinfra(folder: Path) -> Path:
+    """Install pyinfra into an environment of its own; return its program."""
+    home = folder / "pyinfra"
+    venv.create(home, with_pip=True)
+    subprocess.run(
+        [str(home / "bin/python"), "-m", "pip", "install", "-q", "pyinfra"],
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
+    return home / "bin/pyinfra"
+
+
+def versions(pyinfra: Path | None) -> str:
+    """The contestants' versions, as they name themselves."""
+    ssh = subprocess.run(["ssh", "-V"], capture_output=True, text=True).stderr.split(",")[0]
+    if pyinfra is None:
+        return ssh
+    said = subprocess.run([str(pyinfra), "--version"], capture_output=True, text=True).stdout
+    return f"{ssh}, {said.strip()}"
+
+
+def write(path: Path, text: str) -> None:
+    """Put the figures between the markers of a page."""
+    page = path.read_text(encoding="utf-8")
+    head, _, rest = page.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    path.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
+
+
+def main() -> int:
+    """Boot, measure, print; optionally write the table into a page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--hosts", type=int, default=16)
+    parser.add_argument("--resources", type=int, default=100)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--skip-pyinfra", action="store_true")
+    parser.add_argument("--write", type=Path, help="a Markdown page with figure markers")
+    options = parser.parse_args()
+    if reason := available():
+        parser.error(f"no lab host can be booted here: {reason}")
+    work = Work(options.resources)
+    names = [f"bench{n:02d}" for n in range(1, options.hosts + 1)]
+    with tempfile.TemporaryDirectory(prefix="ccm-benchmark-") as scratch:
+        folder = Path(scratch)
+        pyinfra = None if options.skip_pyinfra else install_pyinfra(folder)
+        with Lab(names=names, prepare={name: prepare_root for name in names}) as lab:
+            bench = Bench(lab, folder, options.runs, pyinfra)
+            for host in lab.hosts.values():
+                host.run(f"apt-get install -y -q {' '.join(PACKAGES)}", timeout=300)
+            fleet = bench.fleet(options.hosts)
+            bench.phase("first", fleet, work, first=True, rounds=options.runs)
+            bench.phase("converged", fleet, work, first=False, rounds=options.runs)
+            with bench.delayed(min(4, options.hosts)) as far:
+                bench.phase("converged, 50 ms away", far, work, False, options.runs)
+            extra = bench.extra(options.hosts, work)
+        text = "\n\n".join(
+            [
+                f"{options.hosts} hosts, {options.resources} resources, {options.runs} runs. "
+                f"{machine()} {versions(pyinfra)}.",
+                table(bench.results, bench.hosts),
+                "\n".join(extra),
+            ]
+        )
+    print(text)
+    if options.write:
+        write(options.write, text)
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ.pop("SSH_AUTH_SOCK", None)  # keys of an agent would change what is measured
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""Writes what was measured as a Markdown table."""
+
+import os
+import platform
+from collections.abc import Mapping
+
+from .measure import Series
+
+Results = Mapping[tuple[str, str], Series]
+"""(phase, contestant) → samples."""
+
+
+def table(results: Results, hosts: Mapping[str, int]) -> str:
+    """One row per phase and contestant; ratios are of medians, against the floor of that phase."""
+    rows = [
+        "| Phase | Contestant | Wall s (median, min–max) | Wall / floor | Controller CPU s "
+        "| Hosts' CPU, ms each | Peak MiB |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for (phase, name), series in results.items():
+        floor = results[(phase, "ssh true")].median("wall")
+        low, high = series.spread("wall")
+        each = series.median("hosts_cpu") / hosts[phase] * 1000
+        rows.append(
+            f"| {phase} | {name} | {series.median('wall'):.2f} ({low:.2f}–{high:.2f}) "
+            f"| {series.median('wall') / floor:.2f} | {series.median('cpu'):.2f} "
+            f"| {each:.0f} | {series.median('peak_mib'):.0f} |"
+        )
+    return "\n".join(rows)
+
+
+def machine() -> str:
+    """What the figures were taken on."""
+    return (
+        f"Taken on {os.cpu_count()} cores shared by controller and hosts, "
+        f"Linux {platform.release().split('-')[0]}, Python {platform.python_version()}."
+    )
