@@ -96,7 +96,7 @@ class Bench:
         print(f"{time.strftime('%H:%M:%S')} {name} done", file=sys.stderr, flush=True)
 
     def extra(self, hosts: int, work: Work) -> list[str]:
-        """The figures that are not a phase: CPU per additional host, 200 logical hosts, start-up."""
+        """What is no phase: CPU per additional host, 200 logical hosts, start-up."""
         few = max(1, hosts // 4)
         lines = []
         if hosts > few:
@@ -183,7 +183,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="ccm-benchmark-") as scratch:
         folder = Path(scratch)
         pyinfra = None if options.skip_pyinfra else install_pyinfra(folder)
-        with Lab(names=names, prepare={name: prepare_root for name in names}) as lab:
+        with Lab(names=names, prepare=dict.fromkeys(names, prepare_root)) as lab:
             bench = Bench(lab, folder, options.runs, pyinfra)
             for host in lab.hosts.values():
                 host.run(f"apt-get install -y -q {' '.join(PACKAGES)}", timeout=300)

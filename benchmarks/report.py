@@ -13,7 +13,7 @@ Results = Mapping[tuple[str, str], Series]
 def table(results: Results, hosts: Mapping[str, int]) -> str:
     """One row per phase and contestant; ratios are of medians, against the floor of that phase."""
     rows = [
-        "| Phase | Contestant | Wall s (median, min–max) | Wall / floor | Controller CPU s "
+        "| Phase | Contestant | Wall s (median, min-max) | Wall / floor | Controller CPU s "
         "| Hosts' CPU, ms each | Peak MiB |",
         "|---|---|---|---|---|---|---|",
     ]
@@ -22,7 +22,7 @@ def table(results: Results, hosts: Mapping[str, int]) -> str:
         low, high = series.spread("wall")
         each = series.median("hosts_cpu") / hosts[phase] * 1000
         rows.append(
-            f"| {phase} | {name} | {series.median('wall'):.2f} ({low:.2f}–{high:.2f}) "
+            f"| {phase} | {name} | {series.median('wall'):.2f} ({low:.2f}-{high:.2f}) "
             f"| {series.median('wall') / floor:.2f} | {series.median('cpu'):.2f} "
             f"| {each:.0f} | {series.median('peak_mib'):.0f} |"
         )

@@ -1,4 +1,4 @@
-"""The standard work: one directory, files, installed packages and running services, for both tools."""
+"""The standard work: a directory, files, installed packages and running services, for both tools."""
 
 from dataclasses import dataclass
 from pathlib import Path
