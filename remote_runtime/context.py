@@ -18,7 +18,8 @@ class Context(object):
     """One run on one target, as types and providers see it.
 
     ``noop`` is that of the resource whose turn it is. ``changed_paths`` are the absolute paths that
-    resources of this run have written or removed so far (never in noop). ``acted`` counts the
+    resources of this run have written or removed so far (never in noop). ``lock_timeout`` is how
+    many seconds a lock that somebody else holds is waited for. ``acted`` counts the
     actions called so far; a provider that answered all its queries in one go compares it to know
     whether its answers may be stale.
     """
@@ -44,6 +45,7 @@ class Context(object):
         self.diff = diff
         self.diff_private = diff_private
         self.noop = False
+        self.lock_timeout = 60.0
         self.pending = Pending()
         self.changed_paths: Set[str] = set()
         self.acted = 0
