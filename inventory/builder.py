@@ -57,12 +57,20 @@ class Builder:
         return self._nothing(1, 1) if self._root is None else self._root
 
     def _consume(self, loader: Any) -> None:
-        next_event = loader.get_event
+        next_event, attach = loader.get_event, self._attach
+        resolved, source = self._resolved, self._source
         while True:
             event = next_event()
             kind = event.__class__
             if kind is ScalarEvent:
-                self._attach(self._scalar(event))
+                known = resolved.get(event.value) if event.implicit[0] else None
+                if known is None or event.anchor is not None:
+                    attach(self._scalar(event))
+                else:
+                    mark = event.start_mark
+                    line, column = mark.line + 1, mark.column + 1
+                    attach(Scalar(source, line, column, event.value, *known, True))
+                    self._count += 1
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 self._start(event, Mapping if kind is MappingStartEvent else Sequence)
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
@@ -98,9 +106,7 @@ class Builder:
             kind, value = "str", text
             nothing = self._nothing(mark.line + 1, mark.column + 1)
             self._report(nothing, str(error), "quote it, without a tag", "input.type")
-        node = Scalar(
-            self._source, mark.line + 1, mark.column + 1, text, kind or "str", value, plain
-        )
+        node = Scalar(self._source, mark.line + 1, mark.column + 1, text, kind, value, plain)
         self._count += 1
         if event.anchor is not None:
             self._anchors[event.anchor] = (node, 1)

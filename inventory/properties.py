@@ -22,6 +22,7 @@ DURATION = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$"
 MAX_CONNECT_TIMEOUT = 3600
 TRUTH_WORDS = ("true", "false", "yes", "no", "on", "off")
 
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)")
 
@@ -54,7 +55,7 @@ def _text(name: str, node: Scalar) -> str:
     if node.kind not in ("str", "timestamp"):
         expected = PROPERTIES[name][0]
         raise RefusedError(f"{name} must be {expected}, not {node.describe()}", "put it in quotes")
-    if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in node.text):
+    if _CONTROL.search(node.text):
         raise RefusedError(f"{name} holds a control character", "remove it")
     return node.text
 

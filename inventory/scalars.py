@@ -13,8 +13,7 @@ import yaml
 from inventory.nodes import ScalarKind
 
 Value = str | int | float | bool | None
-Resolved = tuple[ScalarKind | None, Value]
-"""Kind and value; the kind None stands for the merge key ``<<``."""
+Resolved = tuple[ScalarKind, Value]
 
 _PREFIX = "tag:yaml.org,2002:"
 _RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
@@ -35,12 +34,11 @@ class BadScalarError(ValueError):
 def resolve_plain(text: str) -> Resolved:
     """Kind and value of a scalar without quotes and without a tag."""
     resolvers = _RESOLVERS.get(text[:1])
-    if resolvers is None and not _WILDCARDS:
-        return "str", text
+    if (resolvers is None and not _WILDCARDS) or text.count(".") > 1:
+        return "str", text  # no number and no date has two dots, an address does
     for tag, pattern in (resolvers or []) + _WILDCARDS:
         if pattern.match(text):
-            name = tag[len(_PREFIX) :]
-            return (None, text) if name == "merge" else _convert(name, text)
+            return _convert(tag[len(_PREFIX) :], text)
     return "str", text
 
 

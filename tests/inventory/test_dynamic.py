@@ -1,0 +1,137 @@
+"""Inventories that are printed by a program."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from inventory import Inventory, load
+from inventory.dynamic import run_program
+from remote_runtime.errors import InputError
+
+
+def program(folder: Path, body: str) -> Path:
+    path = folder / "inventory-program"
+    path.write_text("#!/bin/sh\n" + body)
+    path.chmod(0o755)
+    return path
+
+
+def ansible(folder: Path, data: object) -> Inventory:
+    return load(program(folder, f"cat <<'END'\n{json.dumps(data, indent=1)}\nEND\n"))
+
+
+def test_a_program_prints_the_documented_form(tmp_path: Path) -> None:
+    """An executable is called with --list and prints the same form as a file."""
+    path = program(tmp_path, '[ "$1" = --list ] || exit 9\necho "hosts: {a: {key_file: k}}"\n')
+    host = load(path).hosts["a"]
+    assert host.key_file == str(tmp_path / "k")
+    assert host.position.file == f"{path} --list"
+
+
+def test_ansibles_list_becomes_hosts_and_groups(tmp_path: Path) -> None:
+    """Ansible's connection variables become properties, the others stay variables."""
+    inventory = ansible(
+        tmp_path,
+        {
+            "_meta": {
+                "hostvars": {
+                    "web1": {
+                        "ansible_host": "192.0.2.1",
+                        "ansible_port": "2222",
+                        "ansible_user": "deploy",
+                        "ansible_ssh_private_key_file": "/k",
+                        "ansible_python_interpreter": "/usr/bin/python3",
+                        "ansible_become": "yes",
+                        "ansible_become_user": "app",
+                        "role": "web",
+                    },
+                    "box": {"ansible_connection": "local", "ansible_become": False},
+                    "web2": {"ansible_python_interpreter": "auto_silent"},
+                }
+            },
+            "all": {"children": ["ungrouped", "web"]},
+            "web": {"hosts": ["web1", "web2"], "vars": {"tier": 1}},
+            "ungrouped": {"hosts": ["box"]},
+        },
+    )
+    web1, box, web2 = (inventory.hosts[name] for name in ("web1", "box", "web2"))
+    assert (web1.address, web1.port, web1.user) == ("192.0.2.1", 2222, "deploy")
+    assert (web1.key_file, web1.python, web1.become) == ("/k", "/usr/bin/python3", "app")
+    assert web1.vars == {"tier": 1, "role": "web", "ansible_become_user": "app"}
+    assert web1.groups == ("web",)
+    assert (box.connection, box.become) == ("local", False)
+    assert web2.python is None
+
+
+def test_ansibles_older_form_of_plain_lists(tmp_path: Path) -> None:
+    """Groups may be plain lists of hosts, and an empty group is a child only."""
+    inventory = ansible(tmp_path, {"web": ["a", "b"], "top": {"children": ["web", "none"]}})
+    assert inventory.hosts["a"].groups == ("web", "top")
+    assert inventory.groups["none"].hosts == ()
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"ansible_password": "sesame"}, "password"),
+        ({"ansible_connection": "docker"}, "ssh or local"),
+        ({"ansible_become_method": "su"}, "only sudo"),
+        ({"ansible_become": "perhaps"}, "true or false"),
+        ({"ansible_host": "{{ ip }}"}, "an IP address"),
+    ],
+)
+def test_what_ansible_may_say_and_we_do_not_take(
+    tmp_path: Path, variables: dict[str, str], said: str
+) -> None:
+    """Passwords and connections that we do not have are refused, never dropped silently."""
+    with pytest.raises(InputError) as caught:
+        ansible(tmp_path, {"_meta": {"hostvars": {"a": variables}}})
+    (problem,) = caught.value.problems
+    assert said in problem.message + problem.hint
+    assert "sesame" not in str(problem)
+
+
+def test_a_failing_program_is_quoted(tmp_path: Path) -> None:
+    """The exit code and the end of the standard error are in the error, made safe to show."""
+    path = program(tmp_path, "printf 'no \\033[31mtoken\\n' >&2\nexit 3\n")
+    with pytest.raises(InputError, match=r"exit code 3 .*no  \[31mtoken") as caught:
+        load(path)
+    assert caught.value.kind == "inventory.program"
+
+
+def test_a_program_that_hangs_is_ended(tmp_path: Path) -> None:
+    """A program that does not end is ended with its children."""
+    path = program(tmp_path, "sleep 60 & sleep 60\n")
+    begin = time.monotonic()
+    with pytest.raises(InputError, match="did not end within"):
+        run_program(str(path), timeout=0.5)
+    assert time.monotonic() - begin < 20
+
+
+def test_a_program_that_leaves_something_behind_is_not_waited_for(tmp_path: Path) -> None:
+    """A child that keeps the pipe open does not hold the program's answer back."""
+    path = program(tmp_path, "echo 'hosts: [a]'\nsleep 60 &\n")
+    assert run_program(str(path), timeout=20) == "hosts: [a]\n"
+
+
+def test_a_program_that_floods_is_ended(tmp_path: Path) -> None:
+    """More output than allowed ends the program."""
+    with pytest.raises(InputError, match="printed more than 100000 bytes"):
+        run_program(str(program(tmp_path, "exec yes\n")), max_bytes=100_000)
+
+
+def test_a_text_that_happens_to_be_executable(tmp_path: Path) -> None:
+    """A .yaml file is read and never run; another text that cannot be run says what to do."""
+    path = tmp_path / "hosts.yaml"
+    path.write_text("hosts: [a]\n")
+    path.chmod(0o755)
+    assert list(load(path).hosts) == ["a"]
+    other = tmp_path / "hosts"
+    other.write_bytes(b"\x00\x01hosts: [a]\n")
+    other.chmod(0o755)
+    with pytest.raises(InputError, match="chmod -x"):
+        load(other)

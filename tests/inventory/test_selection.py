@@ -1,0 +1,130 @@
+"""Patterns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inventory import Inventory
+from remote_runtime.errors import InputError
+
+from .conftest import Loader
+
+FLEET = """\
+hosts: [db1, "2001:db8::1"]
+groups:
+  web: {hosts: [web1, web2, web3], children: [edge]}
+  edge: {hosts: [edge1]}
+  prod: {hosts: [web1, web3, db1]}
+  empty: {}
+"""
+
+
+@pytest.fixture
+def fleet(loaded: Loader) -> Inventory:
+    return loaded(FLEET)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        (None, "db1 2001:db8::1 web1 web2 web3 edge1"),
+        ("all", "db1 2001:db8::1 web1 web2 web3 edge1"),
+        ("web", "web1 web2 web3 edge1"),
+        ("web:&prod:!web3", "web1"),
+        ("!web3:&prod:web", "web1"),
+        ("web3,db1", "db1 web3"),
+        (["web3", "db1"], "db1 web3"),
+        ("web*", "web1 web2 web3 edge1"),
+        ("web?:!edge", "web1 web2 web3"),
+        ("w[ae]b1", "web1"),
+        ("!web", "db1 2001:db8::1"),
+        ("&prod:!db1", "web1 web3"),
+        ("2001:db8::1", "2001:db8::1"),
+        ("2001:db8::1,db1", "db1 2001:db8::1"),
+        ("~(web|db)[12]", "db1 web1 web2"),
+        ("prod:!empty", "db1 web1 web3"),
+        (" web1 , db1 ", "db1 web1"),
+    ],
+)
+def test_patterns_pick_in_the_inventorys_order(
+    fleet: Inventory, pattern: str | list[str] | None, names: str
+) -> None:
+    """A pattern picks its hosts, always in the order of the inventory."""
+    assert [host.name for host in fleet.select(pattern)] == names.split()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("wbe1", "did you mean 'web1'"),
+        ("web:!prd", "did you mean 'prod'"),
+        ("web:&prd", "'&prd'"),
+        ("nothing*", "'nothing*'"),
+        ("empty", "has no hosts"),
+        ("web1:!web1", "leaves no host"),
+        ("", "empty"),
+        (",", "empty"),
+        ("web:&", "not complete"),
+        ("~(", "not a regular expression"),
+        ("failed", "no host of this inventory failed"),
+    ],
+)
+def test_a_pattern_without_a_host_is_refused(fleet: Inventory, pattern: str, said: str) -> None:
+    """A pattern that matches no host is an error that names it, a mistyped exclusion too."""
+    with pytest.raises(InputError) as caught:
+        fleet.select(pattern)
+    assert caught.value.kind == "inventory.no_match"
+    assert said in str(caught.value)
+
+
+def test_every_bad_pattern_is_reported(fleet: Inventory) -> None:
+    """All patterns that match nothing are in one report."""
+    with pytest.raises(InputError) as caught:
+        fleet.select("web9:nope:web1")
+    assert len(caught.value.problems) == 2
+
+
+def test_a_file_of_patterns(fleet: Inventory, tmp_path: Path) -> None:
+    """``@FILE`` stands for what the patterns in its lines pick, also after ``!``."""
+    path = tmp_path / "names"
+    path.write_text("# the front\nweb1  # first\n\nprod:!db1\n")
+    assert [host.name for host in fleet.select(f"@{path}")] == ["web1", "web3"]
+    assert [host.name for host in fleet.select(f"web:!@{path}")] == ["web2", "edge1"]
+
+
+def test_an_unknown_name_in_a_file_is_reported_with_its_line(
+    fleet: Inventory, tmp_path: Path
+) -> None:
+    """A name that the inventory does not know is reported at its line of the file."""
+    path = tmp_path / "names"
+    path.write_text("web1\nweb9\n@other\n")
+    with pytest.raises(InputError) as caught:
+        fleet.select(f"@{path}")
+    assert [p.where and p.where.line for p in caught.value.problems] == [2, 3]
+
+
+def test_an_empty_or_missing_file_is_refused(fleet: Inventory, tmp_path: Path) -> None:
+    """A file that names nobody never means everybody."""
+    (tmp_path / "empty").write_text("# nobody\n")
+    for name in ("empty", "missing"):
+        with pytest.raises(InputError):
+            fleet.select(f"@{tmp_path / name}")
+
+
+def test_failed_asks_for_the_last_run(fleet: Inventory) -> None:
+    """``failed`` stands for the last run's failures that are still in the inventory."""
+    picked = fleet.select("failed:!db1", last_failed=lambda: ["web2", "db1", "gone"])
+    assert [host.name for host in picked] == ["web2"]
+
+
+def test_the_last_run_is_only_asked_when_needed(fleet: Inventory) -> None:
+    """Other patterns do not look at the last run."""
+    assert fleet.select("web1", last_failed=lambda: pytest.fail("asked"))
+
+
+def test_an_unknown_host_by_name(fleet: Inventory) -> None:
+    """Asking for one host by name gives the nearest name where it is unknown."""
+    with pytest.raises(InputError, match="did you mean 'web1'"):
+        fleet.explain("wbe1")
