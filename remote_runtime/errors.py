@@ -99,6 +99,13 @@ class ProtocolError(CcmError):
 
 
 class ResourceError(CcmError):
-    """One resource cannot be brought to its desired state; the text goes into its event."""
+    """One resource cannot be brought to its desired state; the text goes into its event.
+
+    ``output`` is the tail of what a command printed; it follows the message in the event.
+    """
 
     default_kind = "resource"
+
+    def __init__(self, message: str, kind: str = "", hint: str = "", output: str = "") -> None:
+        super().__init__(message, kind, hint)
+        self.output = output
