@@ -16,6 +16,7 @@ to more than a million nodes, nesting deeper than 100, a text beyond 64 MiB.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -41,6 +42,10 @@ __all__ = [
 
 MAX_BYTES = 64 * 1024 * 1024
 
+# a pair, or any other escape, so that an escaped backslash is never taken for the start of a pair
+_ESCAPE = re.compile(
+    r"\\u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})|\\."
+)
 _HINTS = (
     ("cannot start any token", "put the value in quotes"),
     ("mapping values are not allowed", "check the indentation, or quote a text with ': '"),
@@ -67,7 +72,7 @@ def parse_document(text: str, name: str, problems: list[Problem] | None = None) 
     it is raised. Broken YAML always raises InputError.
     """
     found: list[Problem] = [] if problems is None else problems
-    source = Source(name, text.removeprefix("\ufeff"))
+    source = Source(name, _without_surrogates(text.removeprefix("\ufeff")))
     _refuse_control_characters(source)
     try:
         root = Builder(source, found).build()
@@ -104,6 +109,20 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that a misspelt one was probably meant to be, or an empty text."""
     matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return matches[0] if matches else ""
+
+
+def _without_surrogates(text: str) -> str:
+    """JSON writes a sign such as an emoji as a pair of escapes, which YAML does not know."""
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    return _ESCAPE.sub(_join_pair, text)
+
+
+def _join_pair(match: re.Match[str]) -> str:
+    if match["high"] is None:
+        return match.group()
+    high, low = int(match["high"], 16), int(match["low"], 16)
+    return f"\\U{0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00):08X}"
 
 
 def _refuse_control_characters(source: Source) -> None:

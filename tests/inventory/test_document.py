@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,12 @@ def test_every_node_knows_its_place() -> None:
 def test_values_are_those_of_the_safe_loader(text: str) -> None:
     """A document means what PyYAML's safe loader makes of it."""
     assert to_plain(parse_document(text, "f")) == yaml.safe_load(text)
+
+
+def test_json_is_read_as_json() -> None:
+    """Tabs, pairs of escapes and escaped slashes of JSON mean what they mean in JSON."""
+    text = '{\n\t"a": "\\ud83d\\ude00 \\\\ud83d\\\\ude00 \\/ \\u00e9",\n\t"b":[1,{"c":null}]\n}'
+    assert to_plain(parse_document(text, "f")) == json.loads(text)
 
 
 def test_the_text_as_written_is_kept() -> None:
