@@ -1,0 +1,79 @@
+"""Keeps built images in the user's cache folder, so that a run does not build them (controller).
+
+A file is 32 bytes of SHA-256 and the content that they are the hash of. The folder is 0700 and
+must be ours; where it cannot be used, images are built anew each time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from remote_runtime.version import VERSION
+
+KEPT = 8
+
+
+def key(files: dict[str, Path]) -> str:
+    """A name for the state of the sources, from their names, sizes and times of change."""
+    digest = hashlib.sha256(VERSION.encode())
+    for name, path in files.items():
+        found = path.stat()
+        digest.update(f"{name}\0{path}\0{found.st_size}\0{found.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:32]
+
+
+def load(names: tuple[str, ...]) -> tuple[bytes, ...] | None:
+    """The contents kept under the names, or None unless all are there and whole."""
+    folder = _folder()
+    if folder is None:
+        return None
+    contents = []
+    for name in names:
+        try:
+            data = (folder / name).read_bytes()
+        except OSError:
+            return None
+        if hashlib.sha256(data[32:]).digest() != data[:32]:
+            return None
+        contents.append(data[32:])
+    return tuple(contents)
+
+
+def save(names: tuple[str, ...], contents: tuple[bytes, ...]) -> None:
+    """Keep the contents; a cache folder that cannot be written is no error."""
+    folder = _folder()
+    if folder is None:
+        return
+    with contextlib.suppress(OSError):
+        for name, content in zip(names, contents):
+            handle, temporary = tempfile.mkstemp(dir=folder)
+            try:
+                with os.fdopen(handle, "wb") as stream:
+                    stream.write(hashlib.sha256(content).digest() + content)
+                os.replace(temporary, folder / name)
+            except OSError:
+                os.unlink(temporary)
+                raise
+        _prune(folder)
+
+
+def _folder() -> Path | None:
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    parent = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    folder = parent / "ccm" / "image"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except (OSError, RuntimeError):
+        return None
+    return folder if found.st_uid == os.geteuid() and not found.st_mode & 0o022 else None
+
+
+def _prune(folder: Path) -> None:
+    files = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in files[KEPT:]:
+        path.unlink(missing_ok=True)
