@@ -1,0 +1,3 @@
+"""Packages of the system's package manager."""
+
+PROVIDERS = ("apt",)

@@ -1,0 +1,68 @@
+"""How old apt's package lists are (target)."""
+
+import os
+import time
+from typing import List
+
+_LISTS = "var/lib/apt/lists"
+_STAMP = "var/lib/apt/periodic/update-success-stamp"
+_SOURCES = ("etc/apt/sources.list", "etc/apt/sources.list.d")
+SOURCES_FOLDER = "/etc/apt/"
+
+
+class Lists(object):
+    """The lists below ``root``; times are seconds since the epoch."""
+
+    def __init__(self, root: str = "/") -> None:
+        self._root = root
+        self._refreshed = False
+
+    def outdated(self, max_age: float) -> str:
+        """Return why the lists, which may be ``max_age`` seconds old, are to be refreshed, or "".
+
+        Lists that this run has refreshed are outdated only by a change of the sources.
+        """
+        updated = self._updated()
+        if updated == 0.0:
+            return "there are no package lists yet"
+        if self._sources_changed() > updated:
+            return "the package sources changed after the lists were refreshed"
+        age = time.time() - updated
+        if age > max_age and not self._refreshed:
+            return "the package lists are %s old" % _words(age)
+        return ""
+
+    def refreshed(self) -> None:
+        """Note that apt has just refreshed them: it touches no file when nothing was new."""
+        self._refreshed = True
+        folder = os.path.join(self._root, _LISTS)
+        if os.path.isdir(folder):
+            os.utime(folder, None)
+
+    def _updated(self) -> float:
+        folder = os.path.join(self._root, _LISTS)
+        try:
+            some = any(name not in ("lock", "partial", "auxfiles") for name in os.listdir(folder))
+        except OSError:
+            return 0.0
+        return max(self._time(_LISTS), self._time(_STAMP)) if some else 0.0
+
+    def _sources_changed(self) -> float:
+        files: List[str] = list(_SOURCES)
+        folder = os.path.join(self._root, _SOURCES[1])
+        if os.path.isdir(folder):
+            files += [os.path.join(_SOURCES[1], name) for name in os.listdir(folder)]
+        return max(self._time(path) for path in files)
+
+    def _time(self, path: str) -> float:
+        try:
+            return os.stat(os.path.join(self._root, path)).st_mtime
+        except OSError:
+            return 0.0
+
+
+def _words(seconds: float) -> str:
+    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return "%d %s" % (seconds // length, unit)
+    return "%d seconds" % seconds

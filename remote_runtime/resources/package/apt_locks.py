@@ -1,0 +1,98 @@
+"""Locks of apt and dpkg that somebody else holds (target)."""
+
+import os
+import struct
+import time
+from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence
+
+from ...errors import ResourceError
+
+if TYPE_CHECKING:
+    from ...context import Context
+
+TRANSACTION_LOCKS = (
+    "/var/lib/dpkg/lock-frontend",
+    "/var/lib/dpkg/lock",
+    "/var/cache/apt/archives/lock",
+)
+LISTS_LOCKS = ("/var/lib/apt/lists/lock",)
+PAUSE = 0.5  # seconds between two looks at a lock
+_FLOCK = "hhqqi"  # struct flock: type, whence, start, length, pid
+
+
+class Holder(NamedTuple):
+    """Who holds which lock. ``pid`` is 0 where the kernel does not tell."""
+
+    path: str
+    pid: int
+    program: str
+
+    def __str__(self) -> str:
+        if self.pid <= 0:
+            return "%s, held by another process" % self.path
+        return "%s, held by %s (pid %d)" % (self.path, self.program or "a process", self.pid)
+
+
+def holder(paths: Sequence[str]) -> Optional[Holder]:
+    """Return who holds the first of these locks that is held, None when all are free.
+
+    Only asks: a lock that was taken to find out would make the other package manager fail.
+    """
+    for path in paths:
+        pid = _pid_of_holder(path)
+        if pid is not None:
+            return Holder(path, pid, _program(pid))
+    return None
+
+
+def _pid_of_holder(path: str) -> Optional[int]:
+    import fcntl
+
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return None  # apt will say itself why it cannot open it
+    try:
+        question = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        answer = struct.unpack(_FLOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, question))
+    finally:
+        os.close(descriptor)
+    return None if answer[0] == fcntl.F_UNLCK else answer[4]
+
+
+def _program(pid: int) -> str:
+    try:
+        with open("/proc/%d/comm" % pid, encoding="utf-8", errors="replace") as comm:
+            return comm.read().strip()
+    except OSError:
+        return ""
+
+
+def wait(context: "Context", paths: Sequence[str], deadline: float) -> None:
+    """Return once nobody holds one of the locks; told once that somebody does.
+
+    ``deadline`` is of ``time.monotonic``; ``ResourceError`` when it has passed.
+    """
+    told = False
+    while True:
+        found = holder(paths)
+        if found is None:
+            return
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise held_too_long(found)
+        if not told:
+            told = True
+            text = "waiting up to %.0f s for the package lock %s" % (left, found)
+            context.notice("info", text)
+            context.progress(text)
+        context.sleep(min(PAUSE, left))
+
+
+def held_too_long(found: Holder) -> ResourceError:
+    """The error of a lock that was not given back in time."""
+    return ResourceError(
+        "the package lock %s, was not given back in time" % (found,),
+        kind="package.lock",
+        hint="let the other package manager finish, or give it longer with lock_timeout",
+    )

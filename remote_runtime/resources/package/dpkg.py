@@ -1,0 +1,60 @@
+"""What dpkg's database says (target)."""
+
+from typing import Dict, List, NamedTuple, Tuple
+
+from .provider import Installed
+
+# Without names: dpkg-query reads its whole database either way, and one name that it finds illegal
+# would cost the answer for all others.
+QUERY = (
+    "dpkg-query",
+    "-W",
+    "-f=${Package} ${Version} ${Architecture} ${db:Status-Status} ${db:Status-Want}\\n",
+)
+_FIELDS = 5
+
+
+class Record(NamedTuple):
+    """One package of one architecture."""
+
+    version: str
+    architecture: str
+    status: str
+    want: str
+
+
+class Database(object):
+    """Every package that dpkg knows on this host, as printed by ``QUERY``."""
+
+    def __init__(self, printed: str) -> None:
+        self._records: Dict[str, List[Record]] = {}
+        for line in printed.splitlines():
+            fields = line.split(" ")
+            if len(fields) == _FIELDS:
+                self._records.setdefault(fields[0], []).append(Record(*fields[1:]))
+        own = self._records.get("dpkg", [])
+        self.native = own[0].architecture if own else ""
+
+    def find(self, name: str) -> Installed:
+        """What is installed of ``NAME`` or ``NAME:ARCHITECTURE``."""
+        found = Installed()
+        package, architecture = split_name(name)
+        for record in self._records.get(package, []):
+            if not self._fits(record.architecture, architecture):
+                continue
+            held = record.want == "hold"
+            if record.status == "installed":
+                return Installed(record.version, record.status, held)
+            found = Installed("", record.status, held)
+        return found
+
+    def _fits(self, actual: str, wanted: str) -> bool:
+        if wanted == "any" or actual == "all":
+            return True
+        return actual == (wanted if wanted not in ("", "native") else self.native or actual)
+
+
+def split_name(name: str) -> Tuple[str, str]:
+    """Cut ``libc6:i386`` into package and architecture, which is "" where none is named."""
+    package, _, architecture = name.partition(":")
+    return package, architecture

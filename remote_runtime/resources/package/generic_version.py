@@ -1,0 +1,46 @@
+"""The order of versions for providers that have none of their own (both sides).
+
+A version is cut into hyphens, dots, runs of digits and runs of anything else, which are compared
+from left to right: a hyphen loses to everything, a dot to everything but a hyphen, digits compare
+as numbers unless one of them has a leading zero, all else as text without regard to case. Where one
+version is the beginning of the other, the whole texts decide.
+"""
+
+import re
+
+_SEGMENT = re.compile(r"[-.]|[0-9]+|[^-.0-9]+")
+_TRAILING_ZEROES = re.compile(r"[.0]+$")
+
+
+def compare(left: str, right: str, ignore_trailing_zeroes: bool = False) -> int:
+    """Return -1, 0 or 1: is ``left`` older than, equal to or newer than ``right``.
+
+    ``ignore_trailing_zeroes`` makes ``1.0.0`` and ``1`` equal; what follows a first hyphen stays.
+    """
+    if ignore_trailing_zeroes:
+        left, right = _without_trailing_zeroes(left), _without_trailing_zeroes(right)
+    for one, other in zip(_SEGMENT.findall(left), _SEGMENT.findall(right)):
+        if one != other:
+            return _compare_segments(one, other)
+    return _order(left, right)
+
+
+def _compare_segments(one: str, other: str) -> int:
+    for loser in "-.":
+        if one == loser:
+            return -1
+        if other == loser:
+            return 1
+    leading_zero = one.startswith("0") or other.startswith("0")
+    if one.isdigit() and other.isdigit() and not leading_zero:
+        return -1 if int(one) < int(other) else 1
+    return _order(one.upper(), other.upper())
+
+
+def _without_trailing_zeroes(version: str) -> str:
+    first, hyphen, rest = version.partition("-")
+    return _TRAILING_ZEROES.sub("", first) + hyphen + rest
+
+
+def _order(one: str, other: str) -> int:
+    return (one > other) - (one < other)

@@ -1,0 +1,176 @@
+"""Packages of Debian and its relatives (target).
+
+Reading: one ``dpkg-query`` for all packages, one ``apt-cache policy`` for all that are to change.
+Changing: one ``apt-get`` per resource, so that each has its own outcome and its own event.
+Installing many packages in one transaction is faster, but one broken package would fail them all.
+"""
+
+import time
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from ....base import Item, Properties
+from ....context import Context
+from ....errors import ResourceError
+from ....system.commands import Result
+from .. import apt_cache, apt_errors, apt_locks, debian_version, dpkg
+from ..apt_lists import Lists
+from ..provider import Available, Installed, PackageProvider
+
+PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
+ENVIRONMENT = {
+    "DEBIAN_FRONTEND": "noninteractive",
+    "APT_LISTBUGS_FRONTEND": "none",
+    "APT_LISTCHANGES_FRONTEND": "none",
+}
+INSTALL = ("apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=--force-confold")
+REMOVE = ("apt-get", "-q", "-y", "remove")
+# Without the option a repository that cannot be reached is only a warning, and the lists stay old.
+UPDATE = ("apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any")
+_LIMIT = 16 << 20  # bytes of a query's output; 64 bytes per package
+_NAMES = 1000  # names on one command line
+_PROVIDERS_SHOWN = 8
+_STEPS = ("Get:", "Unpacking ", "Setting up ", "Removing ")
+
+
+class Provider(PackageProvider):
+    """apt and dpkg; needs root to change anything."""
+
+    name = "apt"
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.lists = Lists()
+        self._items: Sequence[Item] = ()
+        self._database: Optional[dpkg.Database] = None
+        self._database_at = -1
+        self._available: Dict[str, Available] = {}
+        self._available_at = -1
+        self._own_actions = 0
+        self._unmanageable: Optional[str] = None
+
+    def unmanageable(self, properties: Properties) -> str:
+        """Return which program is missing, or ""."""
+        if self._unmanageable is None:
+            missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
+            self._unmanageable = "%s was not found" % ", ".join(missing) if missing else ""
+        return self._unmanageable
+
+    def prepare(self, items: Sequence[Item]) -> None:
+        """Keep the plan's packages, to ask for all of them at once."""
+        self._items = items
+
+    def compare(self, left: str, right: str) -> int:
+        """Order two versions as dpkg does."""
+        return debian_version.compare(left, right)
+
+    def status(self, name: str) -> Installed:
+        """What dpkg's database has, read again once anything was changed."""
+        if self._database is None or self._database_at != self.context.acted:
+            result = self.context.commands.run(dpkg.QUERY, env=ENVIRONMENT, limit=_LIMIT)
+            # A database without any package makes dpkg-query fail without a word.
+            if result.code != 0 and result.stderr.strip():
+                raise ResourceError(
+                    "dpkg-query failed: %s" % result.tail(), kind="package.database"
+                )
+            self._database = dpkg.Database(result.stdout)
+            self._database_at = self.context.acted
+        return self._database.find(name)
+
+    def available(self, name: str) -> Available:
+        """What apt's lists have. Our own transactions do not change that, everything else may."""
+        others = self.context.acted - self._own_actions
+        if self._available_at != others:
+            self._available = {}
+            self._available_at = others
+        if name not in self._available:
+            self._ask(sorted({name, *self._undecided()}))
+        return self._available[name]
+
+    def _undecided(self) -> List[str]:
+        """The packages of the plan whose next step depends on the lists."""
+        return [
+            item.name
+            for item in self._items
+            if self.needs_lists(
+                str(item.properties.get("ensure", "present")), self.status(item.name)
+            )
+        ]
+
+    def _ask(self, names: Sequence[str]) -> None:
+        legal = [name for name in names if apt_cache.legal(name)]
+        found: Dict[str, Available] = {}
+        for at in range(0, len(legal), _NAMES):
+            argv = ["apt-cache", "policy", "--"] + legal[at : at + _NAMES]
+            found.update(apt_cache.parse_policy(self._query(argv)))
+        for name in names:
+            package, architecture = dpkg.split_name(name)
+            answer = found.get(name)
+            if answer is None and architecture in ("any", "native", self._native()):
+                answer = found.get(package)
+            self._available[name] = answer or Available()
+
+    def _native(self) -> str:
+        return self._database.native if self._database is not None else ""
+
+    def _query(self, argv: Sequence[str]) -> str:
+        result = self.context.commands.run(argv, env=ENVIRONMENT, limit=_LIMIT)
+        if result.code != 0:
+            raise apt_errors.explain("asking apt-cache", result)
+        return result.stdout
+
+    def providers_of(self, name: str) -> Sequence[str]:
+        """The packages that provide a virtual package, at most a handful."""
+        printed = self._query(["apt-cache", "showpkg", "--", name])
+        return apt_cache.parse_reverse_provides(printed)[:_PROVIDERS_SHOWN]
+
+    def lists_outdated(self, max_age: float) -> str:
+        """Return why the lists have to be refreshed, or ""."""
+        return self.lists.outdated(max_age)
+
+    def refresh_lists(self, lock_timeout: float) -> None:
+        """Run ``apt-get update``; ``ResourceError`` when any of the repositories fails."""
+        what = "refreshing the package lists"
+        self._transaction(what, UPDATE, apt_locks.LISTS_LOCKS, lock_timeout)
+        self.lists.refreshed()
+        self._available = {}
+
+    def install(self, name: str, version: str, exact: bool, lock_timeout: float) -> None:
+        """Install this version, or what apt prefers for ""."""
+        argv: Tuple[str, ...] = INSTALL
+        if exact:
+            argv += ("--allow-downgrades",)
+        argv += ("%s=%s" % (name, version) if version else name,)
+        self._change("installing %s" % " ".join(filter(None, (name, version))), argv, lock_timeout)
+
+    def uninstall(self, name: str, lock_timeout: float) -> None:
+        """Remove, not purge."""
+        self._change("removing %s" % name, REMOVE + (name,), lock_timeout)
+
+    def _change(self, what: str, argv: Sequence[str], lock_timeout: float) -> None:
+        self._database = None
+        self._transaction(what, argv, apt_locks.TRANSACTION_LOCKS, lock_timeout)
+        self._own_actions += 1
+
+    def _transaction(
+        self, what: str, argv: Sequence[str], locks: Sequence[str], lock_timeout: float
+    ) -> None:
+        """Run apt-get once nobody else does. Waiting can be cancelled, the transaction cannot."""
+        deadline = time.monotonic() + lock_timeout
+        while True:
+            apt_locks.wait(self.context, locks, deadline)
+            self.context.progress(what)
+            result = self._run_to_the_end(what, argv)
+            if result.code == 0:
+                return
+            # Somebody was faster between the look at the locks and apt's own.
+            if not apt_errors.is_locked(result) or time.monotonic() >= deadline:
+                raise apt_errors.explain(what, result)
+            self.context.sleep(apt_locks.PAUSE)
+
+    def _run_to_the_end(self, what: str, argv: Sequence[str]) -> Result:
+        def show(stream: str, line: str) -> None:
+            if stream == "stdout" and line.startswith(_STEPS):
+                self.context.progress("%s: %s" % (what, line))
+
+        with self.context.unkillable():
+            return self.context.commands.run(argv, env=ENVIRONMENT, on_output=show)

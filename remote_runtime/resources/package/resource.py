@@ -1,0 +1,233 @@
+"""The package type: a package of the system's package manager (target; ``check`` on both sides)."""
+
+import re
+from typing import List, NamedTuple, Tuple
+
+from ... import duration, wording
+from ...base import Action, Change, Condition, Missing, Properties, ResourceType, State
+from ...errors import ResourceError
+from .apt_lists import SOURCES_FOLDER
+from .provider import ABSENT, Available, Installed, PackageProvider, matching_version
+
+PRESENT, LATEST = "present", "latest"
+_NAME = re.compile(r"[A-Za-z0-9._+:~-]+\Z")
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~^-]*\Z")
+_DURATIONS = ("update_cache", "lock_timeout")
+_LISTS = Condition("lists")
+_VERSIONS_SHOWN = 10
+
+
+class _Step(NamedTuple):
+    """What is to be done: the version to ask for, "" for whatever comes, and how noop words it."""
+
+    message: str
+    version: str
+    exact: bool
+    after: str
+
+
+class Resource(ResourceType):
+    """One package at its turn."""
+
+    provider: PackageProvider
+    default_ensure = PRESENT
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """Names, versions and durations. See the base class."""
+        problems = _check_name(name)
+        ensure = properties.get("ensure", PRESENT)
+        if not isinstance(ensure, str):
+            problems.append(("ensure", 'quote the version: ensure: "%s"' % ensure))
+        elif not _VERSION.match(ensure):
+            problems.append(("ensure", "%r holds characters that no version has" % ensure))
+        elif ensure not in (PRESENT, ABSENT, LATEST) and not re.search("[0-9]", ensure):
+            problems.append(("ensure", "%r is not present, absent, latest or a version" % ensure))
+        for key in _DURATIONS:
+            problems += _check_duration(key, properties.get(key, "0"))
+        return problems
+
+    def observe(self) -> State:
+        """What is installed and, where that decides something, what could be."""
+        installed = self.provider.status(self.name)
+        if not self.provider.needs_lists(self.ensure, installed):
+            return State(installed.ensure, installed=installed, available=Available())
+        outdated = self._freshen()
+        available = self.provider.available(self.name)
+        state = State(installed.ensure, installed=installed, available=available)
+        if outdated:
+            self.context.pending.add([_LISTS], certain=False)
+            raise Missing(_LISTS, outdated, would=self._would(state))
+        obstacle = self._obstacle(installed, available)
+        if obstacle:
+            condition = Condition("package", self.name)
+            raise Missing(condition, obstacle[0], self._would(state), hint=obstacle[1])
+        return state
+
+    def _freshen(self) -> str:
+        """Refresh outdated lists; in noop return why a push would."""
+        if "update_cache" not in self.properties:
+            return ""
+        outdated = self.provider.lists_outdated(duration.parse(self.properties["update_cache"]))
+        if self.context.noop:
+            return outdated or self._pending_sources()
+        if outdated:
+            self.context.notice("info", "refreshing the package lists: %s" % outdated)
+            self.provider.refresh_lists(self._lock_timeout())
+        return ""
+
+    def _pending_sources(self) -> str:
+        for item in self.context.peers("file"):
+            path = item.name
+            if path.startswith(SOURCES_FOLDER) and self.context.pending.may_hold(
+                Condition("path", path)
+            ):
+                return "the package lists would be refreshed after the change of %s" % path
+        return ""
+
+    def _obstacle(self, installed: Installed, available: Available) -> Tuple[str, ...]:
+        """Return why it cannot be installed and what to do, or ()."""
+        if self._settled(installed, available):
+            return ()
+        if installed.held and installed.version:
+            return (
+                "%s is held at version %s" % (self.name, installed.version),
+                "release it with `apt-mark unhold %s`" % self.name,
+            )
+        if not available.known:
+            return (
+                "no package list of this host has a package %r" % self.name,
+                "refresh the lists with `update_cache: 1h`, or add the repository that has it",
+            )
+        if self.ensure not in (PRESENT, LATEST):
+            return self._version_obstacle(available)
+        return () if available.candidate else self._candidate_obstacle(available)
+
+    def _version_obstacle(self, available: Available) -> Tuple[str, ...]:
+        if matching_version(self.provider, available, self.ensure) is not None:
+            return ()
+        if not available.versions:
+            return self._candidate_obstacle(available)
+        shown = ", ".join(available.versions[:_VERSIONS_SHOWN])
+        if len(available.versions) > _VERSIONS_SHOWN:
+            shown += " and %d more" % (len(available.versions) - _VERSIONS_SHOWN)
+        return (
+            "version %s of %s is not available" % (self.ensure, self.name),
+            "available: %s" % shown,
+        )
+
+    def _candidate_obstacle(self, available: Available) -> Tuple[str, ...]:
+        if available.versions:
+            return (
+                "%s has no installation candidate, though there are versions of it: %s"
+                % (self.name, ", ".join(available.versions[:_VERSIONS_SHOWN])),
+                "the host's package preferences (pinning) exclude them; name the version",
+            )
+        providers = ", ".join(self.provider.providers_of(self.name))
+        if not providers:
+            return (
+                "%s has no installation candidate" % self.name,
+                "it is known only because other packages mention it; name another package",
+            )
+        return (
+            "%s is a virtual package" % self.name,
+            "name one of the packages that provide it: %s" % providers,
+        )
+
+    def _settled(self, installed: Installed, available: Available) -> bool:
+        version = installed.version
+        if self.ensure == ABSENT:
+            return not version
+        if not version:
+            return False
+        if self.ensure == LATEST:
+            # Newer than the candidate is settled too: there is nothing to upgrade to.
+            candidate = available.candidate
+            return not candidate or self.provider.compare(version, candidate) >= 0
+        return self.ensure == PRESENT or self.provider.compare(version, self.ensure) == 0
+
+    def actions(self, state: State, refresh: bool) -> List[Action]:
+        """Install, upgrade, downgrade or remove. Nothing here is a refresh."""
+        if self._settled(state.installed, state.available):
+            return []
+        if self.ensure == ABSENT:
+            return [self._removal(state)]
+        return self._would(state)
+
+    def _would(self, state: State) -> List[Action]:
+        step = self._step(state.installed, state.available)
+        return [
+            Action(
+                step.message,
+                lambda: self._install(step),
+                changes=[Change("ensure", state.ensure, step.after)],
+                provides=[Condition("anything")],
+            )
+        ]
+
+    def _step(self, installed: Installed, available: Available) -> _Step:
+        candidate = available.candidate
+        if self.ensure == PRESENT:
+            return _Step(wording.PACKAGE_INSTALLED, "", False, candidate or PRESENT)
+        if self.ensure == LATEST:
+            words = wording.PACKAGE_UPGRADED_LATEST
+            if not installed.version:
+                words = wording.PACKAGE_INSTALLED_LATEST
+            return _Step(words, candidate, False, candidate or LATEST)
+        version = matching_version(self.provider, available, self.ensure) or self.ensure
+        if not installed.version:
+            words = wording.PACKAGE_INSTALLED_VERSION
+        elif self.provider.compare(installed.version, version) < 0:
+            words = wording.PACKAGE_UPGRADED
+        else:
+            words = wording.PACKAGE_DOWNGRADED
+        return _Step(words % self.ensure, version, True, version)
+
+    def _install(self, step: _Step) -> None:
+        self.provider.install(self.name, step.version, step.exact, self._lock_timeout())
+
+    def _removal(self, state: State) -> Action:
+        if state.installed.held:
+            raise ResourceError(
+                "%s is held at version %s" % (self.name, state.installed.version),
+                hint="release it with `apt-mark unhold %s`" % self.name,
+            )
+        return Action(
+            wording.PACKAGE_UNINSTALLED,
+            lambda: self.provider.uninstall(self.name, self._lock_timeout()),
+            changes=[Change("ensure", state.ensure, ABSENT)],
+            provides=[Condition("anything")],
+        )
+
+    def _lock_timeout(self) -> float:
+        given = self.properties.get("lock_timeout")
+        return self.context.lock_timeout if given is None else duration.parse(given)
+
+    def unsettled(self, state: State) -> str:
+        """Why the package is not as desired, with how far the package manager got."""
+        if self._settled(state.installed, state.available):
+            return ""
+        return "%s is %s, not %s (the package manager says %s)" % (
+            self.name,
+            state.ensure,
+            self.ensure,
+            state.installed.status,
+        )
+
+
+def _check_name(name: str) -> List[Tuple[str, str]]:
+    if not _NAME.match(name):
+        return [("name", "%r is not a package name: letters, digits and . _ + : ~ - only" % name)]
+    if name.startswith("-"):
+        return [("name", "%r begins with a hyphen, no package does" % name)]
+    return []
+
+
+def _check_duration(key: str, value: object) -> List[Tuple[str, str]]:
+    if not isinstance(value, str):
+        return [(key, "expected a duration such as 1h or 30m, not %r" % (value,))]
+    try:
+        duration.parse(value)
+    except ValueError as error:
+        return [(key, str(error))]
+    return []
