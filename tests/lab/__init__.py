@@ -1,17 +1,41 @@
-"""Real Debian hosts for the tests: booted with systemd-nspawn, thrown away afterwards. Needs root
-on a Debian machine.
+"""Real Debian hosts for the tests: booted with systemd-nspawn, thrown away afterwards.
 
-with Lab(count=3) as lab:
-    lab.hosts["web1"].run("systemctl is-system-running --wait")
-    inventory = lab.inventory(user="deploy", become=True)
+    with Lab(count=3) as lab:
+        lab.hosts["web1"].run("systemctl is-system-running --wait")
+        inventory = lab.inventory(user="deploy", become=True)
 
-Everything here runs on the controller and needs only the standard library; what else is missing is
-installed with apt.
+Needs root on a Debian machine (`available` tells); everything runs on the controller, with the
+standard library only. Tools that are missing are installed with apt. `python -m tests.lab` is the
+same for people.
 """
 
 from .host import Host
+from .interpreters import (
+    find_interpreter,
+    in_order,
+    interpreter_path,
+    with_interpreter,
+    with_minimal_python,
+    without_python,
+)
 from .lab import Lab
 from .machine import LabError, available
+from .packages import Package
+from .proxy import DelayProxy
 from .recipe import PASSWORDS
 
-__all__ = ["PASSWORDS", "Host", "Lab", "LabError", "available"]
+__all__ = [
+    "PASSWORDS",
+    "DelayProxy",
+    "Host",
+    "Lab",
+    "LabError",
+    "Package",
+    "available",
+    "find_interpreter",
+    "in_order",
+    "interpreter_path",
+    "with_interpreter",
+    "with_minimal_python",
+    "without_python",
+]

@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--user", default="root", help="the user in hosts.yaml (default: %(default)s)")
     clean = commands.add_parser("clean", help="remove what a crashed lab has left")
     clean.add_argument("--all", action="store_true", help="also labs that are in use")
+    clean.add_argument("--bases", action="store_true", help="also the cached bases")
     commands.add_parser("janitor").add_argument("lab")
     return parser
 
@@ -55,6 +56,9 @@ def _run(arguments: argparse.Namespace) -> int:
     elif arguments.command == "clean":
         for lab in record.sweep(everything=arguments.all):
             print(f"removed lab {lab}")
+        if arguments.bases:
+            with base.locked():
+                base.prune(unused_seconds=0)
     else:
         _up(arguments.count, arguments.dir, arguments.user)
     return 0

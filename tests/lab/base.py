@@ -14,6 +14,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,10 @@ _CHROOT_ENV = {
     "LC_ALL": "C.UTF-8",
     "DEBIAN_FRONTEND": "noninteractive",
 }
+_ALONE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+"""Keeps the mounts of a build to itself, and ends all of it together when it is interrupted."""
+
+_UNUSED_SECONDS = 24 * 3600.0
 _DOWNLOADS = "var/cache/ccm-lab-downloads"
 
 
@@ -46,20 +51,17 @@ def key() -> str:
 
 
 @contextmanager
-def locked(exclusive: bool) -> Iterator[Path]:
-    """Hold the cache's lock: exclusive to build and prune, shared to mount. Yields the cache
-    folder.
-    """
+def locked() -> Iterator[Path]:
+    """Hold the cache's lock, as one does to build and to prune. Yields the cache folder."""
     folder = cache()
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
     with open(folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder
 
 
 def ensure() -> Path:
-    """Return the root of the base, building it first where it is missing (half a minute, needs the
-    mirror).
+    """Return the root of the base; where it is missing it is built (half a minute, over network).
 
     Raises LabError if it cannot be built.
     """
@@ -67,35 +69,32 @@ def ensure() -> Path:
     if reason:
         raise LabError(reason)
     machine.install_tools()
-    name = f"base-{key()}"
-    if (cache() / name).is_dir():
-        return cache() / name
-    with locked(exclusive=True) as folder:
-        if not (folder / name).is_dir():
-            _remove_stale(folder)
-            _build(folder, folder / name)
-    return folder / name
+    base = cache() / f"base-{key()}"
+    if not base.is_dir():
+        with locked():
+            if not base.is_dir():
+                prune(_UNUSED_SECONDS)
+                _build(base)
+    os.utime(base)
+    return base
 
 
-def _remove_stale(folder: Path) -> None:
-    """Remove interrupted builds, and bases of other recipes that no lab has mounted."""
+def prune(unused_seconds: float) -> None:
+    """Remove interrupted builds, and bases that no lab has used for so long. Hold the lock."""
     mounts = Path("/proc/self/mountinfo").read_text()
-    for entry in folder.iterdir():
-        if (
-            entry.is_dir()
-            and entry.name.startswith(("base-", "building-"))
-            and str(entry) not in mounts
-        ):
+    for entry in cache().iterdir():
+        old = time.time() - entry.stat().st_mtime > unused_seconds
+        stale = entry.name.startswith("building-") or (entry.name.startswith("base-") and old)
+        if stale and str(entry) not in mounts:
             shutil.rmtree(entry)
 
 
-def _build(folder: Path, target: Path) -> None:
-    work = Path(tempfile.mkdtemp(prefix="building-", dir=folder))
-    root = work / "root"
+def _build(target: Path) -> None:
+    work = Path(tempfile.mkdtemp(prefix="building-", dir=target.parent))
     try:
-        _bootstrap(root)
-        _configure(root)
-        root.rename(target)
+        _bootstrap(work / "root")
+        _configure(work / "root")
+        (work / "root").rename(target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -108,7 +107,7 @@ def _bootstrap(root: Path) -> None:
         f'--no-install-recommends -o Dir::Cache::Archives="$1/{_DOWNLOADS}" --download-only '
         f"install {' '.join(recipe.OFFLINE_PACKAGES)}"
     )
-    argv = ["mmdebstrap", "--mode=root", "--format=directory", "--variant=minbase", "--quiet"]
+    argv = [*_ALONE, "mmdebstrap", "--mode=root", "--format=directory", "--variant=minbase"]
     argv.append(f"--include={','.join(recipe.DEBIAN_PACKAGES)}")
     argv += [f"--dpkgopt=path-exclude={pattern}" for pattern in recipe.LEFT_OUT_OF_PACKAGES]
     argv += [f"--aptopt={option}" for option in machine.apt_network_options()]

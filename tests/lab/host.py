@@ -6,10 +6,12 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import cgroups
+from . import cgroups, packages
 from .container import Container
 from .machine import LabError, run_tool
 from .network import Network
+from .packages import Package
+from .recipe import REPOSITORY
 from .rootfs import Identity, Prepare, RootFilesystem, inside
 
 _BOOT_SECONDS = 90.0
@@ -42,7 +44,7 @@ class Host:
         self._place = place
         place.directory.mkdir()
         key = place.directory / "ssh_host_ed25519_key"
-        _make_key(key, f"root@{name}")
+        make_key(key, f"root@{name}")
         self._identity = Identity(name, hosts_file, authorized_keys, key)
         self._rootfs = RootFilesystem(place.base, place.directory, prepare)
         self._group = cgroups.child(place.group, name)
@@ -56,7 +58,7 @@ class Host:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the host's systemd on this machine, None while it is stopped."""
+        """The process id of the host's systemd on this machine; None while it is stopped."""
         return self._container.leader
 
     @property
@@ -122,7 +124,7 @@ class Host:
         key = self._place.directory / "other_host_key"
         for path in (key, key.with_suffix(".pub")):
             path.unlink(missing_ok=True)
-        _make_key(key, f"root@{self.name}")
+        make_key(key, f"root@{self.name}")
         self._rootfs.install_host_key(key)
         self.run("systemctl restart ssh")
 
@@ -173,6 +175,13 @@ class Host:
         """Return whether a path exists on the host; a dangling symlink does not."""
         return self.path(path).exists()
 
+    def publish(self, *built: Package) -> None:
+        """Add packages to the host's local repository. Its lists are as old as before."""
+        repository = self.path(REPOSITORY)
+        for package in built:
+            package.build(repository)
+        packages.index(repository)
+
     def cpu_seconds(self) -> float:
         """Return the CPU time in seconds that the host has used since the lab came up."""
         return cgroups.cpu_seconds(self._group)
@@ -182,5 +191,7 @@ class Host:
         return cgroups.memory_bytes(self._group)
 
 
-def _make_key(path: Path, comment: str) -> None:
-    run_tool(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", path])
+def make_key(path: Path, comment: str, passphrase: str = "") -> None:
+    """Make an ed25519 key pair: `path` and `path`.pub."""
+    name = ["-C", comment, "-N", passphrase, "-f"]
+    run_tool(["ssh-keygen", "-q", "-t", "ed25519", *name, path])

@@ -5,17 +5,20 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from . import base, cgroups, network, record
-from .host import Host, Place
+from .host import Host, Place, make_key
 from .machine import LabError, run_tool
+from .proxy import DelayProxy
 from .rootfs import Prepare
 
 
@@ -67,7 +70,7 @@ class Lab:
     ) -> None:
         self.close()
 
-    # -- up and down -----------------------------------------------------------------------------
+    # -- up and down ---------------------------------------------------------------------------
 
     def _open(self) -> None:
         root = base.ensure()
@@ -89,8 +92,7 @@ class Lab:
             net.create(len(self.names))
         self._mount_scratch()
         self._make_keys()
-        with base.locked(exclusive=False):
-            self._boot(root, group, net)
+        self._boot(root, group, net)
         self.boot_seconds = time.monotonic() - began
 
     def _mount_scratch(self) -> None:
@@ -111,10 +113,9 @@ class Lab:
     def _make_keys(self) -> None:
         self.known_hosts = self.directory / "known_hosts"
         self.key_file = self.directory / "id_ed25519"
-        self._authorized_keys = self.key_file.with_suffix(".pub")
-        run_tool(
-            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "ccm lab", "-f", self.key_file]
-        )
+        make_key(self.key_file, "ccm lab")
+        self._authorized_keys = self.directory / "authorized_keys"
+        shutil.copyfile(self.key_file.with_suffix(".pub"), self._authorized_keys)
 
     def _boot(self, root: Path, group: cgroups.Group, net: network.Network) -> None:
         names = enumerate(self.names)
@@ -142,11 +143,38 @@ class Lab:
         if self._record is not None:
             record.remove(self._record)
             self._record = None
+        for host in self.hosts.values():
+            host.stop()  # reaps it
         if self._janitor is not None:
             self._janitor.dismiss()
             self._janitor = None
 
-    # -- what tests need -------------------------------------------------------------------------
+    def reset(self) -> None:
+        """Make all hosts as they were when the lab came up; quicker than one after the other."""
+        with ThreadPoolExecutor(max_workers=2 * (os.cpu_count() or 1)) as pool:
+            list(pool.map(Host.reset, self.hosts.values()))
+
+    # -- what tests need -----------------------------------------------------------------------
+
+    @contextmanager
+    def proxy(self, host: Host, delay_seconds: float = 0.0, **faults: Any) -> Iterator[DelayProxy]:
+        """Put a DelayProxy in front of a host's sshd for as long as a `with` block lasts.
+
+        known_hosts learns the host's key for the proxy's port. `faults` are those of DelayProxy.
+        """
+        with DelayProxy(host.address, 22, delay_seconds, **faults) as proxy:
+            self.trust(host, proxy.host, proxy.port)
+            yield proxy
+
+    def new_key(self, name: str, passphrase: str = "") -> Path:
+        """Make another key that all hosts let in, with a passphrase if wanted; return its path."""
+        key = self.directory / name
+        make_key(key, name, passphrase)
+        with self._authorized_keys.open("a") as keys:
+            keys.write(key.with_suffix(".pub").read_text())
+        for host in self.hosts.values():
+            host.authorize(self._authorized_keys)
+        return key
 
     def trust(self, host: Host, address: str, port: int = 22) -> None:
         """Add a host's key to the lab's known_hosts, for an address and port at which it can be

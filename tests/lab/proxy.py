@@ -1,0 +1,174 @@
+"""A TCP proxy on loopback that makes the way to a host long, or lets it fail.
+
+Needs no root. The bandwidth is not limited. The proxy runs in a thread of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import threading
+from types import TracebackType
+
+_CHUNK = 256 * 1024
+_CHUNKS_UNDER_WAY = 256
+_POLL_SECONDS = 0.01
+
+_Queue = asyncio.Queue[tuple[float, bytes]]
+
+
+class DelayProxy:
+    """Forwards connections to a target, each byte `delay_seconds` late in each direction.
+
+    A round trip takes twice the delay; so does connecting, as it would over such a line: the target
+    sees a connection after three times the delay, when the third packet of TCP's handshake would
+    reach it. Faults, which may also be set while the proxy runs:
+
+    - `reset_first`: so many connections are reset before the target says anything.
+    - `drop_after`: a connection is reset once the target has sent so many bytes over it.
+    - `black_hole`: nothing is passed on and nothing is closed, until it is set to False again.
+    """
+
+    def __init__(
+        self,
+        target_host: str,
+        target_port: int = 22,
+        delay_seconds: float = 0.0,
+        *,
+        reset_first: int = 0,
+        drop_after: int | None = None,
+        black_hole: bool = False,
+    ) -> None:
+        self.host = "127.0.0.1"
+        self.port = 0
+        """The port that the proxy listens on, once it is started."""
+        self.delay_seconds = delay_seconds
+        self.reset_first = reset_first
+        self.drop_after = drop_after
+        self.black_hole = black_hole
+        self.connections = 0
+        """How many connections have been accepted so far."""
+        self._target = (target_host, target_port)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __enter__(self) -> DelayProxy:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Listen, on a free port. Raises OSError if that is not possible."""
+        listener = socket.create_server((self.host, 0), backlog=1024)
+        self.port = listener.getsockname()[1]
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, args=(listener,), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop listening and cut all connections. May be called again."""
+        if self._loop is not None and self._thread is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+        self._loop = self._thread = None
+
+    def _run(self, listener: socket.socket) -> None:
+        loop = self._loop
+        assert loop is not None
+        server = loop.run_until_complete(asyncio.start_server(self._accept, sock=listener))
+        try:
+            loop.run_forever()
+        finally:
+            server.close()
+            for task in self._tasks:
+                task.cancel()
+            loop.run_until_complete(asyncio.gather(*self._tasks, return_exceptions=True))
+            loop.close()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        if self.connections <= self.reset_first:
+            _reset(writer)
+            return
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Forward one connection until both sides have ended it, or one has broken it."""
+        upward: _Queue = asyncio.Queue(_CHUNKS_UNDER_WAY)
+        downward: _Queue = asyncio.Queue(_CHUNKS_UNDER_WAY)
+        tasks = [asyncio.create_task(self._collect(reader, upward))]
+        writers = [writer]
+        try:
+            await asyncio.sleep(3 * self.delay_seconds)
+            await self._until_passable()
+            far_reader, far_writer = await asyncio.open_connection(*self._target)
+            writers.append(far_writer)
+            tasks += [
+                asyncio.create_task(self._collect(far_reader, downward)),
+                asyncio.create_task(self._deliver(upward, far_writer, None)),
+                asyncio.create_task(self._deliver(downward, writer, self)),
+            ]
+            await asyncio.gather(*tasks)
+            for each in writers:
+                each.close()
+        except OSError:
+            pass  # One side has gone; the other learns of it below.
+        finally:
+            for task in tasks:
+                task.cancel()
+            for each in writers:
+                _reset(each)
+
+    async def _collect(self, reader: asyncio.StreamReader, queue: _Queue) -> None:
+        """Read what one side sends and note when it is due at the other."""
+        now = asyncio.get_running_loop().time
+        while True:
+            data = await reader.read(_CHUNK)
+            await queue.put((now() + self.delay_seconds, data))
+            if not data:
+                return
+
+    async def _deliver(
+        self, queue: _Queue, writer: asyncio.StreamWriter, limited: DelayProxy | None
+    ) -> None:
+        """Write what is due; with `limited`, break the connection after `drop_after` bytes."""
+        now = asyncio.get_running_loop().time
+        sent = 0
+        while True:
+            due, data = await queue.get()
+            await asyncio.sleep(max(0.0, due - now()))
+            await self._until_passable()
+            if not data:
+                writer.write_eof()
+                return
+            most = limited.drop_after if limited is not None else None
+            data = data if most is None else data[: max(0, most - sent)]
+            sent += len(data)
+            writer.write(data)
+            await writer.drain()
+            if most is not None and sent >= most:
+                raise ConnectionResetError
+
+    async def _until_passable(self) -> None:
+        while self.black_hole:
+            await asyncio.sleep(_POLL_SECONDS)
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """Close a connection with a reset, not with an orderly end; a closed one stays as it is."""
+    if not writer.is_closing():
+        raw: socket.socket | None = writer.get_extra_info("socket")
+        if raw is not None:
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
