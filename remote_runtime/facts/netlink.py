@@ -9,7 +9,7 @@ import _socket
 import errno
 import os
 import struct
-from typing import Dict, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List, Tuple
 
 GET_LINKS = 18  # RTM_GETLINK
 GET_ADDRESSES = 22  # RTM_GETADDR
@@ -33,12 +33,33 @@ def dump(kind: int) -> List[bytes]:
     try:
         for sequence in range(1, _ATTEMPTS + 1):
             channel.send(_request(kind, sequence))
-            payloads, whole = _answer(channel, sequence)
+            payloads, whole = collect(channel, sequence)
             if whole:
                 return payloads
     finally:
         channel.close()
     raise OSError(errno.EAGAIN, "the interfaces kept changing while they were read")
+
+
+def collect(channel: Any, sequence: int) -> Tuple[List[bytes], bool]:
+    """Receive the answer to one request; False where an interface changed meanwhile: repeat it."""
+    payloads: List[bytes] = []
+    whole = True
+    while True:
+        data = channel.recv(_BUFFER)
+        if not data:
+            raise OSError(errno.EPIPE, "netlink: the kernel ended the dump early")
+        for kind, flags, number, payload in _messages(data):
+            if number != sequence:
+                continue
+            if flags & _INTERRUPTED:
+                whole = False
+            if kind == _DONE:
+                return payloads, whole
+            if kind == _ERROR:
+                code = -struct.unpack_from("=i", payload)[0]
+                raise OSError(code, "netlink: %s" % os.strerror(code))
+            payloads.append(payload)
 
 
 def attributes(data: bytes, at: int) -> Dict[int, bytes]:
@@ -62,32 +83,11 @@ def _request(kind: int, sequence: int) -> bytes:
     return _HEAD.pack(_HEAD.size + len(body), kind, _REQUEST_DUMP, sequence, 0) + body
 
 
-def _answer(channel: "_socket.socket", sequence: int) -> Tuple[List[bytes], bool]:
-    """Collect one dump; False where an interface changed meanwhile: repeat it."""
-    payloads: List[bytes] = []
-    whole = True
-    while True:
-        data = channel.recv(_BUFFER)
-        if not data:
-            raise OSError(errno.EPIPE, "the kernel ended the netlink dump early")
-        for kind, flags, number, payload in _messages(data):
-            if number != sequence:
-                continue
-            if flags & _INTERRUPTED:
-                whole = False
-            if kind == _DONE:
-                return payloads, whole
-            if kind == _ERROR:
-                code = -struct.unpack_from("=i", payload)[0]
-                raise OSError(code, "netlink: %s" % os.strerror(code))
-            payloads.append(payload)
-
-
 def _messages(data: bytes) -> Iterator[Tuple[int, int, int, bytes]]:
     at = 0
     while at + _HEAD.size <= len(data):
         length, kind, flags, number, _port = _HEAD.unpack_from(data, at)
         if length < _HEAD.size or at + length > len(data):
-            raise OSError(errno.EMSGSIZE, "a netlink message of %d bytes was cut" % length)
+            raise OSError(errno.EMSGSIZE, "netlink: a message of %d bytes was cut" % length)
         yield kind, flags, number, data[at + _HEAD.size : at + length]
         at += (length + 3) & ~3
