@@ -20,6 +20,7 @@ def _known(pattern: str, kind: str, hint: str) -> _Known:
 
 
 LOCKED = "package.lock"
+SCRIPT = "package.script"
 _LOCK_HINT = "let the other package manager finish, or give it longer with lock_timeout"
 
 # The first that fits decides the hint: what stopped everything stands before what followed from it.
@@ -51,7 +52,7 @@ _TABLE = (
     ),
     _known(
         r"dpkg: error processing",
-        "package.script",
+        SCRIPT,
         "the package's own script failed; its output is below",
     ),
     _known(

@@ -6,7 +6,7 @@ Installing many packages in one transaction is faster, but one broken package wo
 """
 
 import time
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from ....base import Item, Properties
 from ....context import Context
@@ -140,15 +140,36 @@ class Provider(PackageProvider):
         if exact:
             argv += ("--allow-downgrades",)
         argv += ("%s=%s" % (name, version) if version else name,)
-        self._change("installing %s" % " ".join(filter(None, (name, version))), argv, lock_timeout)
+
+        def reached(now: Installed) -> bool:
+            return now.version == version if version else bool(now.version)
+
+        what = "installing %s" % " ".join(filter(None, (name, version)))
+        self._change(name, what, argv, lock_timeout, reached)
 
     def uninstall(self, name: str, lock_timeout: float) -> None:
         """Remove, not purge."""
-        self._change("removing %s" % name, REMOVE + (name,), lock_timeout)
+        self._change(
+            name, "removing %s" % name, REMOVE + (name,), lock_timeout, lambda now: not now.version
+        )
 
-    def _change(self, what: str, argv: Sequence[str], lock_timeout: float) -> None:
+    def _change(
+        self,
+        name: str,
+        what: str,
+        argv: Sequence[str],
+        lock_timeout: float,
+        reached: Callable[[Installed], bool],
+    ) -> None:
         self._database = None
-        self._transaction(what, argv, apt_locks.TRANSACTION_LOCKS, lock_timeout)
+        try:
+            self._transaction(what, argv, apt_locks.TRANSACTION_LOCKS, lock_timeout)
+        except ResourceError as error:
+            # dpkg retries every package that is broken already and fails for it each time. That is
+            # the outcome of the broken package, not of this one.
+            if error.kind != apt_errors.SCRIPT or not reached(self.status(name)):
+                raise
+            self.context.notice("warning", "%s is done, though: %s" % (what, error.message))
         self._own_actions += 1
 
     def _transaction(

@@ -1,0 +1,3 @@
+"""Services of the init system."""
+
+PROVIDERS = ("systemd",)

@@ -1,0 +1,175 @@
+"""Services of systemd (target)."""
+
+import os
+from typing import Dict, List, Optional, Sequence, Set
+
+from ....base import Item, Properties
+from ....context import Context
+from ....errors import ResourceError
+from .. import unit
+from ..provider import ServiceProvider, Status
+
+SHOW = ("systemctl", "show", "--system", "--no-pager", "--property=" + ",".join(unit.PROPERTIES))
+STATUS = ("systemctl", "status", "--system", "--no-pager", "--full", "--lines=15")
+RELOAD = ("systemctl", "daemon-reload", "--system")
+BOOTED = "/run/systemd/system"
+_NAMES = 500  # units in one call
+_LIMIT = 16 << 20  # bytes of what show prints; 400 bytes per unit
+_SHOWN = 25  # lines of status that go into an event
+# A Type=simple service counts as started before its program runs; one that cannot even begin has
+# ended after this many seconds.
+SETTLE = 0.1
+_NO_BUS = "Failed to connect to bus"
+
+
+class Provider(ServiceProvider):
+    """systemctl, for units of the system and never for those of a user."""
+
+    name = "systemd"
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.booted = BOOTED
+        self._names: Sequence[str] = ()
+        self._units: Dict[str, Dict[str, str]] = {}
+        self._refused: Dict[str, str] = {}
+        self._asked_at = -1
+        self._reloaded: Set[str] = set()
+        self._unmanageable: Optional[str] = None
+
+    def unmanageable(self, properties: Properties) -> str:
+        """Return what is missing of systemd, or ""."""
+        if self._unmanageable is None:
+            self._unmanageable = ""
+            if not self.context.commands.find("systemctl"):
+                self._unmanageable = "systemctl was not found"
+            elif not os.path.isdir(self.booted):
+                self._unmanageable = "this host was not booted with systemd"
+        return self._unmanageable
+
+    def prepare(self, items: Sequence[Item]) -> None:
+        """Keep the plan's services, to ask for all of them at once."""
+        self._names = sorted({unit.full_name(item.name) for item in items})
+
+    def definition_paths(self, name: str) -> Sequence[str]:
+        """Unit files by that name, and of its template for an instance."""
+        full = unit.full_name(name)
+        names = [n for n in (full, unit.template(full)) if n]
+        return ["%s/%s" % (folder, n) for folder in unit.FOLDERS for n in names]
+
+    def status(self, name: str) -> Status:
+        """What systemd says, asked again once anything was changed; reloads first where needed."""
+        full = unit.full_name(name)
+        if not self.context.noop:
+            self._reload_after_changes()
+        shown = self._shown(full)
+        if shown.get("NeedDaemonReload") == "yes" and not self.context.noop:
+            self._reload()
+            shown = self._shown(full)
+        return unit.status(full, shown)
+
+    def _reload_after_changes(self) -> None:
+        changed = {path for path in self.context.changed_paths if unit.is_below(path)}
+        if not changed <= self._reloaded:
+            self._reload()
+            self._reloaded |= changed
+
+    def _reload(self) -> None:
+        self._systemctl("reloading systemd's units", RELOAD)
+        self._asked_at = -1
+
+    def _shown(self, full: str) -> Dict[str, str]:
+        if self._asked_at != self.context.acted:
+            self._units, self._refused = {}, {}
+            self._asked_at = self.context.acted
+        if full not in self._units and full not in self._refused:
+            self._ask(sorted({full, *self._names}))
+        if full in self._refused:
+            raise ResourceError(
+                "systemd refuses %s: %s" % (full, self._refused[full]), kind="service.name"
+            )
+        return self._units[full]
+
+    def _ask(self, names: Sequence[str]) -> None:
+        """Ask for many units; show stops at the first name that it does not like."""
+        waiting: List[str] = list(names)
+        while waiting:
+            batch = waiting[:_NAMES]
+            result = self.context.commands.run(SHOW + ("--",) + tuple(batch), limit=_LIMIT)
+            units = unit.parse_show(result.stdout)[: len(batch)]
+            self._units.update(zip(batch, units))
+            waiting = waiting[len(units) :]
+            if len(units) == len(batch):
+                continue
+            if _NO_BUS in result.stderr:
+                raise ResourceError(
+                    "systemctl cannot reach systemd: %s" % result.tail(3), kind="service.bus"
+                )
+            self._refused[waiting.pop(0)] = result.tail(3) or "systemctl gave no reason"
+
+    def start(self, name: str) -> None:
+        """``systemctl start``; ``ResourceError`` with the unit's status and the end of its log."""
+        self._act("start", "starting", name)
+        self._check_started(name)
+
+    def restart(self, name: str) -> None:
+        """``systemctl restart``, with the same errors."""
+        self._act("restart", "restarting", name)
+        self._check_started(name)
+
+    def stop(self, name: str) -> None:
+        """``systemctl stop``."""
+        self._act("stop", "stopping", name)
+
+    def enable(self, name: str) -> None:
+        """``systemctl enable``."""
+        self._act("enable", "enabling", name)
+
+    def disable(self, name: str) -> None:
+        """``systemctl disable``."""
+        self._act("disable", "disabling", name)
+
+    def _act(self, verb: str, doing: str, name: str) -> None:
+        full = unit.full_name(name)
+        self._asked_at = -1
+        self._systemctl(
+            "%s %s" % (doing, full), ("systemctl", verb, "--system", full), self._log_of(verb, full)
+        )
+
+    def _log_of(self, verb: str, full: str) -> str:
+        return full if verb in ("start", "restart", "stop") else ""
+
+    def _systemctl(self, what: str, argv: Sequence[str], log_of: str = "") -> None:
+        self.context.progress(what)
+        result = self.context.commands.run(argv)
+        if result.code == 0:
+            return
+        text = result.tail(5)
+        denied = "authentication required" in text or "Access denied" in text
+        raise ResourceError(
+            "%s failed: %s" % (what, text or "exit code %d" % result.code),
+            kind="service.failed",
+            hint="services are changed by root: set `become: true` for this host" if denied else "",
+            output=self._log(log_of) if log_of and not denied else "",
+        )
+
+    def _check_started(self, name: str) -> None:
+        full = unit.full_name(name)
+        shown = self._one(full)
+        if shown.get("Type") in ("simple", "idle", "exec"):
+            self.context.sleep(SETTLE)
+            shown = self._one(full)
+        now = unit.status(full, shown)
+        if not now.running and not now.ends_by_itself:
+            raise ResourceError(
+                "%s ended right after it was started: %s" % (full, now.words),
+                kind="service.failed",
+                output=self._log(full),
+            )
+
+    def _one(self, full: str) -> Dict[str, str]:
+        units = unit.parse_show(self.context.commands.run(SHOW + ("--", full)).stdout)
+        return units[0] if units else {}
+
+    def _log(self, full: str) -> str:
+        return self.context.commands.run(STATUS + (full,)).tail(_SHOWN)

@@ -1,0 +1,141 @@
+"""The service type: runs now, and starts at boot (target; ``check`` on both sides)."""
+
+import re
+from typing import Callable, List, Tuple
+
+from ... import wording
+from ...base import Action, Change, Condition, Missing, Properties, ResourceType, State
+from ...errors import ResourceError
+from .provider import ServiceProvider, Status
+
+RUNNING, STOPPED = "running", "stopped"
+_NAME = re.compile(r"[A-Za-z0-9._+:~@-]+\Z")
+_TEMPLATE = re.compile(r"[^@]*@(\.[a-z]+)?\Z")
+
+
+class Resource(ResourceType):
+    """One service at its turn."""
+
+    provider: ServiceProvider
+    default_ensure = RUNNING
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """The name. See the base class."""
+        if not _NAME.match(name):
+            return [("name", "%r is not a service: letters, digits and . _ + : ~ @ - only" % name)]
+        if name.startswith(("-", "@")):
+            return [("name", "%r begins with %r, no service does" % (name, name[0]))]
+        if _TEMPLATE.match(name):
+            return [("name", "%r is a template; name an instance such as app@1" % name)]
+        return []
+
+    def observe(self) -> State:
+        """Whether the service runs and starts at boot."""
+        status = self.provider.status(self.name)
+        problem, hint = self._problem(status)
+        if problem:
+            raise Missing(self._condition(), problem, self._would(), hint=hint)
+        return State(RUNNING if status.running else STOPPED, status=status)
+
+    def _problem(self, status: Status) -> Tuple[str, str]:
+        """Return why the wanted state cannot be reached, and what to do about it."""
+        if not status.found:
+            return (
+                "service not found: there is no unit %s" % self.name,
+                "an earlier package or file resource can bring it; look for a misspelling",
+            )
+        must_start = self.ensure == RUNNING and not status.running
+        if status.masked and (must_start or self._enable is True):
+            return self._masked()
+        if status.failure and (must_start or self._enable is not None):
+            return "%s cannot be used: %s" % (self.name, status.failure), "correct its unit file"
+        if self._enable is not None and status.enabled is None:
+            return (
+                "%s cannot be enabled or disabled: it has no unit file" % self.name,
+                "leave out `enable`",
+            )
+        return "", ""
+
+    def _masked(self) -> Tuple[str, str]:
+        return "%s is masked" % self.name, "run `systemctl unmask %s` on the host" % self.name
+
+    def _condition(self) -> Condition:
+        """The unit, or the planned file that would define it."""
+        for path in self.provider.definition_paths(self.name):
+            condition = Condition("path", path)
+            if self.context.noop and self.context.pending.may_hold(condition):
+                return condition
+        return Condition("unit", self.name)
+
+    @property
+    def _enable(self) -> object:
+        return self.properties.get("enable")
+
+    def actions(self, state: State, refresh: bool) -> List[Action]:
+        """First whether it runs, then whether it starts at boot."""
+        status: Status = state.status
+        actions = []
+        if self.ensure == STOPPED:
+            if status.stoppable:
+                actions.append(self._stop(status))
+        elif not status.running:
+            actions.append(self._start(STOPPED))
+        elif refresh:
+            actions.append(self._restart(status))
+        if self._enable is not None and not status.enable_satisfied(bool(self._enable)):
+            actions.append(self._switch())
+        return actions
+
+    def _would(self) -> List[Action]:
+        """What there will be to do where nothing is known: the opposite of what is wanted."""
+        running = self._start(STOPPED) if self.ensure == RUNNING else self._stop(Status(True, True))
+        return [running] if self._enable is None else [running, self._switch()]
+
+    def _start(self, before: str) -> Action:
+        return self._action(
+            wording.SERVICE_STARTED, self.provider.start, Change("ensure", before, RUNNING)
+        )
+
+    def _stop(self, status: Status) -> Action:
+        before = RUNNING if status.running else status.words
+        return self._action(
+            wording.SERVICE_STOPPED, self.provider.stop, Change("ensure", before, STOPPED)
+        )
+
+    def _restart(self, status: Status) -> Action:
+        if status.masked:
+            raise ResourceError(*self._masked_error())
+        return self._action(
+            wording.SERVICE_RESTARTED, self.provider.restart, Change("ensure", RUNNING, "restarted")
+        )
+
+    def _masked_error(self) -> Tuple[str, str, str]:
+        message, hint = self._masked()
+        return message, "service.masked", hint
+
+    def _switch(self) -> Action:
+        on = bool(self._enable)
+        return self._action(
+            wording.SERVICE_ENABLED if on else wording.SERVICE_DISABLED,
+            self.provider.enable if on else self.provider.disable,
+            Change("enable", not on, on),
+        )
+
+    def _action(self, message: str, call: Callable[[str], None], change: Change) -> Action:
+        return Action(message, lambda: call(self.name), changes=[change])
+
+    def unsettled(self, state: State) -> str:
+        """Why the service is not as desired, in the init system's words."""
+        left = self.actions(state, False)
+        if not left:
+            return ""
+        status: Status = state.status
+        if self.ensure == RUNNING and not status.running:
+            if status.ends_by_itself:
+                return (
+                    "%s is %s, not running: it is of type oneshot without RemainAfterExit=yes, "
+                    "so it never stays running" % (self.name, status.words)
+                )
+            return "%s is %s, not running" % (self.name, status.words)
+        return super().unsettled(state)

@@ -1,0 +1,125 @@
+"""Systemd units: their names, and what ``systemctl show`` says of them (both sides)."""
+
+from typing import Dict, List, Mapping, Sequence, Tuple
+
+from ...errors import ResourceError
+from .provider import Status
+
+PROPERTIES = (
+    "LoadState",
+    "LoadError",
+    "ActiveState",
+    "SubState",
+    "UnitFileState",
+    "NeedDaemonReload",
+    "Type",
+    "RemainAfterExit",
+    "Result",
+)
+FOLDERS = (
+    "/etc/systemd/system",
+    "/run/systemd/system",
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+)
+_SUFFIXES = (
+    ".service",
+    ".socket",
+    ".target",
+    ".timer",
+    ".path",
+    ".mount",
+    ".automount",
+    ".swap",
+    ".slice",
+    ".scope",
+    ".device",
+)
+RUNNING = ("active", "reloading", "refreshing")
+STOPPED = ("inactive", "failed", "activating", "deactivating", "maintenance")
+_IN_MOTION = ("activating", "deactivating")
+ENABLED = (
+    "enabled",
+    "enabled-runtime",
+    "alias",
+    "static",
+    "indirect",
+    "generated",
+    "transient",
+)
+DISABLED = ("disabled", "linked", "linked-runtime", "masked", "masked-runtime")
+EITHER = ("static", "indirect", "generated", "transient")  # enabling and disabling do nothing
+
+
+def full_name(name: str) -> str:
+    """The name with its suffix: ``.service`` unless it has one that systemd knows."""
+    return name if name.endswith(_SUFFIXES) else name + ".service"
+
+
+def template(unit: str) -> str:
+    """The template that an instance such as ``app@1.service`` comes from; "" for no instance."""
+    prefix, at, rest = unit.partition("@")
+    return "%s@.%s" % (prefix, rest.rpartition(".")[2]) if at else ""
+
+
+def parse_show(printed: str) -> List[Dict[str, str]]:
+    """Read ``systemctl show``: one map of properties for each unit, in the order asked for."""
+    units: List[Dict[str, str]] = []
+    for block in printed.split("\n\n"):
+        pairs = [line.partition("=") for line in block.splitlines() if "=" in line]
+        if pairs:
+            units.append({key: value for key, _, value in pairs})
+    return units
+
+
+def is_below(path: str, folders: Sequence[str] = FOLDERS) -> bool:
+    """Whether a file is a unit file, or a drop-in or link of one."""
+    return path.startswith(tuple(folder + "/" for folder in folders))
+
+
+def status(unit: str, shown: Mapping[str, str]) -> Status:
+    """Interpret the properties of one unit. ``ResourceError`` for a state that systemd has not."""
+    active = _known(unit, "ActiveState", shown.get("ActiveState", ""), RUNNING + STOPPED)
+    load = shown.get("LoadState", "")
+    file_state = shown.get("UnitFileState", "")
+    running = active in RUNNING
+    enabled = True if file_state in ENABLED else False if file_state in DISABLED else None
+    masked = load == "masked" or file_state.startswith("masked")
+    return Status(
+        found=load != "not-found" or running or active in _IN_MOTION,
+        running=running,
+        stoppable=running or active in _IN_MOTION,
+        enabled=enabled,
+        either=file_state in EITHER,
+        masked=masked,
+        failure="" if masked or load in ("loaded", "merged", "not-found") else _failure(shown),
+        ends_by_itself=shown.get("Type") == "oneshot" and shown.get("RemainAfterExit") == "no",
+        words=_words(active, shown),
+    )
+
+
+def _known(unit: str, what: str, value: str, known: Tuple[str, ...]) -> str:
+    if value not in known:
+        raise ResourceError(
+            "systemctl reports %s %r for %s, expected one of %s"
+            % (what, value, unit, ", ".join(known)),
+            kind="service.state",
+        )
+    return value
+
+
+def _failure(shown: Mapping[str, str]) -> str:
+    """The sentence in ``LoadError``, which is a D-Bus error name and a quoted text."""
+    _, quote, rest = shown.get("LoadError", "").partition('"')
+    text = rest.rstrip('"') if quote else ""
+    return text or "systemd could not load it (%s)" % (shown.get("LoadState") or "no state")
+
+
+def _words(active: str, shown: Mapping[str, str]) -> str:
+    words = active
+    if shown.get("SubState") not in ("", None, active):
+        words += " (%s)" % shown["SubState"]
+    if shown.get("Result") not in ("", None, "success"):
+        words += ", result %s" % shown["Result"]
+    return words
