@@ -1,0 +1,119 @@
+"""What the two sides say once the channel is open (controller): greeting, plan, events, done."""
+
+import time
+from collections.abc import Callable
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import outcome
+from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.event_check import EventCheck
+from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.plain_text import one_line, plain
+from orchestrator.fleet.ports import Plan
+from orchestrator.fleet.serving import Serving
+from orchestrator.fleet.session import Session
+from orchestrator.fleet.settings import Settings
+from remote_runtime import wire
+from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
+
+MAX_NOTICES = 200
+
+
+def greet(session: Session, enter: Callable[[str], None]) -> Gathered:
+    """Take a runtime's hello and facts, checked."""
+    hello = check_hello(session.message(), session.link.nonce, session.link.runtime)
+    enter("gathering facts")
+    return check_facts(session.message(), hello)
+
+
+class Notices:
+    """Publishes lines for people about one host, and no more than a person would read."""
+
+    def __init__(self, host: str, bus: Bus) -> None:
+        self._host = host
+        self._bus = bus
+        self._count = 0
+
+    def say(self, level: str, text: str) -> None:
+        """Publish one line; ``level`` is info, warning or error."""
+        self._count += 1
+        if self._count == MAX_NOTICES:
+            level, text = "warning", f"more than {MAX_NOTICES} messages, the rest is left out"
+        if self._count <= MAX_NOTICES:
+            self._bus.publish(happening.HostNotice(self._host, level, text))
+
+
+class Conversation:
+    """The run of one plan. ``result`` collects what the events add up to."""
+
+    def __init__(
+        self, result: HostResult, session: Session, plan: Plan, bus: Bus, notices: Notices
+    ) -> None:
+        self._result = result
+        self._host = result.host
+        self._session = session
+        self._plan = plan
+        self._bus = bus
+        self._notices = notices
+        self._resources = list(plan.identities())
+        self._serving = Serving(session, plan, len(self._resources), self._aside)
+        self._check = EventCheck(self._host, "", self._resources)
+
+    def carry_out(self, settings: Settings, enter: Callable[[str], None]) -> None:
+        """Send the plan and take everything up to ``done``."""
+        self._check = EventCheck(self._host, settings.run_id, self._resources)
+        self._result.planned = len(self._resources)
+        self._bus.publish(happening.HostPlanned(self._host, len(self._resources)))
+        self._session.send_bytes(wire.encode_json(self._plan.payload(settings.envelope())))
+        enter("running")
+        while True:
+            message = self._session.message()
+            kind = message["t"]
+            if kind == "event":
+                self._event(message)
+            elif kind == "want":
+                self._serving.want(message)
+            elif kind == "render":
+                self._serving.render(message)
+            elif kind == "done":
+                return self._done(message)
+            else:
+                self._aside(message)
+
+    def _event(self, message: wire.Message) -> None:
+        checked = self._check.check(message.get("seq"), message.get("event"))
+        self._result.tally.add(checked.event)
+        self._bus.publish(happening.ResourceEvent(self._host, checked.event, checked.line))
+
+    def _aside(self, message: wire.Message) -> None:
+        """Take what may arrive at any time."""
+        if message["t"] == "progress":
+            index, action = message.get("index"), message.get("action")
+            if type(index) is not int or not 0 <= index < len(self._resources):
+                raise ProtocolError("progress of a resource that is not in the plan")
+            resource = one_line(self._resources[index], 200)
+            action = one_line(str(action), 80)
+            self._bus.publish(happening.ResourceProgress(self._host, resource, action, time.time()))
+        elif message["t"] == "notice":
+            level = message.get("level")
+            level = level if level in ("warning", "error") else "info"
+            self._notices.say(str(level), one_line(str(message.get("text"))))
+        else:
+            raise ProtocolError(f"{one_line(message['t'], 40)!r} was not expected here")
+
+    def _done(self, message: wire.Message) -> None:
+        error, events = message.get("error"), message.get("events")
+        if type(events) is not int or events != self._check.count:
+            theirs = one_line(str(events), 20)
+            raise ProtocolError(
+                f"the target counts {theirs} events, {self._check.count} arrived",
+                kind="protocol.sequence",
+            )
+        if isinstance(error, dict):
+            text = plain(str(error.get("message", "no reason given")))[:4000]
+            raise PlanError(text, kind=one_line(str(error.get("kind", "target")), 60))
+        if message.get("cancelled") and not self._session.cancelling:
+            raise UnreachableError("the run was ended on the target", kind="run.cancelled")
+        if self._result.tally.failed:
+            self._result.outcome = outcome.FAILED

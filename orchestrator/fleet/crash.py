@@ -1,0 +1,57 @@
+"""Writes a report about a defect of ccm itself (controller): no values, only where it happened."""
+
+import os
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Iterable
+from pathlib import Path
+
+from orchestrator.fleet.plain_text import one_line
+from orchestrator.fleet.state_folder import make_private, state_folder
+from remote_runtime.masking import Mask
+from remote_runtime.version import VERSION
+
+MAX_REPORTS = 50
+
+
+def describe_crash(error: BaseException, during: str, secrets: Iterable[str] = ()) -> str:
+    """Write a report and return its path; "" where it cannot be written.
+
+    It holds no local values and no arguments, little of the message, and ``secrets`` are masked.
+    """
+    try:
+        folder = make_private(state_folder() / "crashes")
+        path = folder / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}-{time.monotonic_ns()}.txt"
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(Mask(secrets).text(_report(error, during)))
+        for old in sorted(folder.glob("*.txt"))[:-MAX_REPORTS]:
+            old.unlink(missing_ok=True)
+    except OSError:
+        return ""
+    return str(path)
+
+
+def _report(error: BaseException, during: str) -> str:
+    lines = [
+        f"ccm {VERSION}, Python {platform.python_version()}, {sys.platform}",
+        f"during: {during}",
+        f"{type(error).__name__}: {one_line(str(error), 200)}",
+        "",
+    ]
+    for frame in traceback.extract_tb(error.__traceback__):
+        lines.append(f"{_short(frame.filename)}:{frame.lineno} in {frame.name}")
+        if frame.line:
+            lines.append(f"    {frame.line}")
+    cause = error.__cause__ or error.__context__
+    if cause is not None:
+        lines += ["", "caused by", _report(cause, during).split("\n", 2)[2]]
+    return "\n".join(lines) + "\n"
+
+
+def _short(filename: str) -> str:
+    """A path below the user's home without the user's name."""
+    home = str(Path.home())
+    return "~" + filename[len(home) :] if filename.startswith(home + os.sep) else filename

@@ -1,0 +1,215 @@
+"""Checks the transaction events that a host sends (controller, on the hot path).
+
+A host is a stranger: an event has exactly the members that ``schemas/event.json`` allows, is about
+a resource of this host's plan, and follows the one before it. Written by hand because it runs for
+every event; the tests hold it against the schema.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from orchestrator.fleet.plain_text import MAX_DEPTH, is_plain_json, plain_value
+from remote_runtime.errors import ProtocolError
+from remote_runtime.masking import MASKED
+
+PROTOCOL = "io.choria.ccm.v1.transaction.event"
+MAX_CHANGES = 20_000
+MAX_TEXTS = 1_000
+MAX_DURATION = 10**18
+
+_EVENT_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}\Z")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z", re.ASCII)
+_STATUS = frozenset(["failed", "skipped", "changed", "stable"])
+_HEALTH = frozenset(["OK", "WARNING", "CRITICAL", "UNKNOWN"])
+
+
+class Checked(NamedTuple):
+    """An event that may be shown and kept, and its JSON text on one line."""
+
+    event: dict[str, Any]
+    line: str
+
+
+def _text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _flag(value: Any) -> bool:
+    return type(value) is bool
+
+
+def _natural(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MAX_DURATION
+
+
+def _texts(value: Any) -> bool:
+    return type(value) is list and len(value) <= MAX_TEXTS and all(type(v) is str for v in value)
+
+
+def _shallow(value: Any, depth: int = MAX_DEPTH - 2) -> bool:
+    if type(value) is dict:
+        value = value.values()
+    elif type(value) is not list:
+        return True
+    return depth > 0 and all(
+        _shallow(v, depth - 1) for v in value if type(v) is dict or type(v) is list
+    )
+
+
+def _mapping(value: Any) -> bool:
+    return type(value) is dict and _shallow(value)
+
+
+def _change(value: Any) -> bool:
+    if type(value) is not dict or len(value) not in (3, 4):
+        return False
+    if type(value.get("what")) is not str or "from" not in value or "to" not in value:
+        return False
+    if len(value) == 4 and type(value.get("diff")) is not str:
+        return False
+    return _shallow(value["from"]) and _shallow(value["to"])
+
+
+def _changes(value: Any) -> bool:
+    return type(value) is list and len(value) <= MAX_CHANGES and all(map(_change, value))
+
+
+def _health_result(value: Any) -> bool:
+    return (
+        type(value) is dict
+        and value.keys() == {"name", "status", "tries", "output"}
+        and type(value["name"]) is str
+        and type(value["status"]) is str
+        and value["status"] in _HEALTH
+        and _natural(value["tries"])
+        and type(value["output"]) is str
+    )
+
+
+def _health(value: Any) -> bool:
+    return type(value) is list and len(value) <= MAX_TEXTS and all(map(_health_result, value))
+
+
+def _matches(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
+    return lambda value: type(value) is str and pattern.match(value) is not None
+
+
+_REQUIRED: dict[str, Callable[[Any], bool]] = {
+    "protocol": lambda value: type(value) is str and value == PROTOCOL,
+    "event_id": _matches(_EVENT_ID),
+    "timestamp": _matches(_TIMESTAMP),
+    "type": _text,
+    "name": _text,
+    "provider": _text,
+    "requested_ensure": _text,
+    "final_ensure": _text,
+    "duration": _natural,
+    "properties": _mapping,
+    "status": lambda value: type(value) is str and value in _STATUS,
+    "changes": _changes,
+    "error": _texts,
+    "changed": _flag,
+    "refreshed": _flag,
+    "failed": _flag,
+    "skipped": _flag,
+    "noop": _flag,
+    "unmet_requirements": _texts,
+}
+_OPTIONAL: dict[str, Callable[[Any], bool]] = {
+    "alias": _text,
+    "noop_message": _text,
+    "prediction": lambda value: type(value) is str and value in ("certain", "unknown"),
+    "prediction_reason": _text,
+    "health_check": _health,
+    "health_check_only": _flag,
+}
+
+
+def shape_problem(event: Any) -> str:
+    """Return what is wrong with one event, or ""; schemas/event.json says the same."""
+    if type(event) is not dict:
+        return "it is not an object"
+    for key, check in _REQUIRED.items():
+        if key not in event:
+            return f"{key} is missing"
+        if not check(event[key]):
+            return f"{key} is not what it must be"
+    if len(event) > len(_REQUIRED):
+        for key in event.keys() - _REQUIRED.keys():
+            optional = _OPTIONAL.get(key)
+            if optional is None:
+                return "it has a member that events do not have"
+            if not optional(event[key]):
+                return f"{key} is not what it must be"
+    return _flags_problem(event)
+
+
+def _flags_problem(event: dict[str, Any]) -> str:
+    status = event["status"]
+    if status == "stable":
+        agrees = not (event["failed"] or event["skipped"] or event["changed"])
+    else:
+        agrees = event[status]
+    return "" if agrees else "status and flags disagree"
+
+
+class EventCheck:
+    """The events of one host: planned resources only, in sequence, each one new.
+
+    ``planned`` are the ``type#name`` of every resource in the host's plan.
+    """
+
+    def __init__(self, host: str, run_id: str, planned: Iterable[str]) -> None:
+        self._origin = {"host": host, "run_id": run_id}
+        self._left = Counter(planned)
+        self._last_id = ""
+        self.count = 0
+
+    def check(self, seq: Any, event: Any) -> Checked:
+        """Return the event, plain and with host and run_id; ProtocolError if it is wrong."""
+        if type(seq) is not int or seq != self.count + 1:
+            raise _refuse(f"event {self.count + 1} was due, another came", "protocol.sequence")
+        problem = shape_problem(event)
+        if problem:
+            raise _refuse(f"event {seq}: {problem}")
+        if event["event_id"] <= self._last_id:
+            raise _refuse(f"event {seq} was sent before", "protocol.replay")
+        self._take(event["type"] + "#" + event["name"], seq)
+        self.count = seq
+        self._last_id = event["event_id"]
+        return self._finished({**event, **self._origin})
+
+    def _take(self, identity: str, seq: int) -> None:
+        if not self._left[identity]:
+            identity = self._unmasked(identity)
+        if not self._left[identity]:
+            raise _refuse(f"event {seq} is about a resource that is not due on this host")
+        self._left[identity] -= 1
+
+    def _unmasked(self, identity: str) -> str:
+        """The planned name that the target had to mask in parts, because it holds a secret."""
+        pieces = identity.split(MASKED)
+        if len(pieces) < 2:
+            return identity
+        pattern = re.compile(".*".join(map(re.escape, pieces)), re.DOTALL)
+        found = (name for name, left in self._left.items() if left and pattern.fullmatch(name))
+        return next(found, identity)
+
+    @staticmethod
+    def _finished(event: dict[str, Any]) -> Checked:
+        try:
+            line = json.dumps(event, allow_nan=False, separators=(",", ":"))
+            if not is_plain_json(line):
+                event = plain_value(event)
+                line = json.dumps(event, allow_nan=False, separators=(",", ":"))
+        except (ValueError, RecursionError) as error:
+            raise _refuse("an event that holds no proper values") from error
+        return Checked(event, line)
+
+
+def _refuse(message: str, kind: str = "protocol.event") -> ProtocolError:
+    hint = "the host's copy of the runtime may have been tampered with"
+    return ProtocolError(message, kind=kind, hint=hint)

@@ -1,0 +1,53 @@
+"""Text that a terminal or a text file may show, whoever sent it (controller).
+
+What comes from a host may hold escape sequences, or characters that turn the reading direction, so
+that what is shown is not what is there. They are taken out before anything else sees the text.
+"""
+
+import re
+from typing import Any
+
+from remote_runtime.errors import ProtocolError
+
+MAX_DEPTH = 24
+
+_UNSAFE = re.compile(
+    "\x1b\\[[0-?]*[ -/]*[@-~]"  # a whole terminal sequence, so that no rest of it stays behind
+    "|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?"
+    "|[\x00-\x08\x0b-\x1f\x7f-\x9f"
+    "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+
+# Escapes that json.dumps writes for everything above, and for some harmless text.
+_ESCAPES = ("\\u", "\\b", "\\f", "\\r", "\x7f")
+
+
+def is_plain_json(text: str) -> bool:
+    """Whether ASCII JSON text surely holds nothing to take out; False means: look at it."""
+    return not any(escape in text for escape in _ESCAPES)
+
+
+def plain(text: str) -> str:
+    """Return the text without control characters except newline and tab, and on one direction."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSAFE.sub("", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, limit: int = 400) -> str:
+    """Return plain text of one line, at most ``limit`` characters."""
+    line = " ".join(plain(text).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def plain_value(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """Return a copy of a JSON value with every text plain; ProtocolError if it nests too deep."""
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, (dict, list)):
+        if not depth:
+            raise ProtocolError("values nest too deep", kind="protocol.event")
+        if isinstance(value, list):
+            return [plain_value(item, depth - 1) for item in value]
+        return {plain(key): plain_value(item, depth - 1) for key, item in value.items()}
+    return value

@@ -1,0 +1,71 @@
+"""What the fleet needs of the other rooms (controller): the shapes that the tests fake."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+from orchestrator.fleet.gathered import Gathered
+
+
+class Target(Protocol):
+    """A host, as far as the fleet looks at it."""
+
+    name: str
+
+
+class Link(Protocol):
+    """The open channel to one host's runtime."""
+
+    nonce: str
+    runtime: str
+
+    def send(self, data: bytes) -> None: ...
+
+    def receive(self, timeout: float) -> bytes: ...
+
+    def stderr_tail(self) -> str: ...
+
+    def close(self) -> None: ...
+
+
+class Connector(Protocol):
+    """Opens links; blocking, with a bound of its own. ``UnreachableError`` when it cannot."""
+
+    def open(self, host: Any, on_phase: Callable[[str], None]) -> Link: ...
+
+
+class Blob(Protocol):
+    """Bytes that a plan names by hash; ``chunks`` yields exactly ``size`` bytes."""
+
+    size: int
+
+    def chunks(self) -> Iterable[bytes]: ...
+
+
+class Planned(Protocol):
+    """A resource in a plan."""
+
+    type: str
+    name: str
+
+
+class Plan(Protocol):
+    """One host's plan. See docs/design/architecture.md, "Ports"."""
+
+    warnings: Iterable[str]
+    secrets: Iterable[str]
+
+    def identities(self) -> Iterator[str]:
+        """The ``type#name`` of every resource, pre-order: the index counts along it."""
+        ...
+
+    def payload(self, envelope: Mapping[str, Any]) -> bytes: ...
+
+    def blob(self, sha: str) -> Blob: ...
+
+    def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, Any]: ...
+
+
+class Planner(Protocol):
+    """Makes the plans of a run; thread-safe."""
+
+    def plan(self, host: Any, gathered: Gathered) -> Plan: ...

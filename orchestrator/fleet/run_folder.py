@@ -1,0 +1,206 @@
+"""The folder that keeps one run: ``$XDG_STATE_HOME/ccm/runs/ID/`` (controller).
+
+::
+
+    run.json       what was run: command, options without secrets, manifest, hosts, start
+    events.jsonl   every transaction event, one JSON object per line, in the order of arrival
+    hosts.json     every host's result, written at the end
+
+Folders are 0700, files 0600; ``run.json`` and ``hosts.json`` are whole at every instant. The newest
+``KEPT`` runs are kept.
+"""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.state_folder import make_private, state_folder
+from remote_runtime.errors import InputError, Problem
+
+KEPT = 200
+FORMAT = 1
+
+
+def runs_folder() -> Path:
+    """Where the runs are."""
+    return state_folder() / "runs"
+
+
+def new_run_id(now: float | None = None) -> str:
+    """An id that sorts by time and says it, as in ``20260314T091502Z-4f1c``."""
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
+    return f"{stamp}-{os.urandom(3).hex()}"
+
+
+class RunFolder:
+    """Subscriber that spools a run to its folder as it happens."""
+
+    def __init__(self, run_id: str, options: dict[str, Any]) -> None:
+        self.path = make_private(runs_folder()) / run_id
+        self.path.mkdir(mode=0o700)
+        self._options = options
+        self._started: dict[str, Any] = {}
+        self._results: list[dict[str, Any]] = []
+        self._events: TextIO = _open_private(self.path / "events.jsonl")
+
+    def handle(self, event: happening.Event) -> None:
+        """Keep what has to be kept of an event."""
+        if isinstance(event, happening.ResourceEvent):
+            self._events.write(event.line + "\n")
+        elif isinstance(event, happening.HostFinished):
+            self._results.append(event.result.record())
+            self._events.flush()
+        elif isinstance(event, happening.RunStarted):
+            self._start(event)
+        elif isinstance(event, happening.RunFinished):
+            self._finish(event)
+
+    def _start(self, event: happening.RunStarted) -> None:
+        self._started = {
+            "format": FORMAT,
+            "run_id": event.run_id,
+            "command": event.command,
+            "manifest": event.manifest,
+            "noop": event.noop,
+            "options": self._options,
+            "hosts": list(event.hosts),
+            "start": event.at,
+            "end": None,
+            "interrupted": False,
+        }
+        _write_whole(self.path / "run.json", self._started)
+
+    def _finish(self, event: happening.RunFinished) -> None:
+        self._events.flush()
+        _write_whole(self.path / "hosts.json", {"format": FORMAT, "hosts": self._results})
+        ended = {**self._started, "end": event.at, "interrupted": event.interrupted}
+        _write_whole(self.path / "run.json", ended)
+        prune()
+
+    def close(self) -> None:
+        """Write out what is buffered."""
+        self._events.close()
+
+
+def prune(keep: int = KEPT) -> None:
+    """Remove the oldest runs beyond ``keep``."""
+    for run in _newest_first()[keep:]:
+        shutil.rmtree(run, ignore_errors=True)
+
+
+def _newest_first() -> list[Path]:
+    folder = runs_folder()
+    if not folder.is_dir():
+        return []
+    runs = [path for path in folder.iterdir() if (path / "run.json").is_file()]
+    return sorted(runs, key=lambda path: path.name, reverse=True)
+
+
+class KeptRun:
+    """A run read back from its folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.about: dict[str, Any] = _read(path / "run.json")
+        self.run_id = str(self.about["run_id"])
+
+    def results(self) -> list[HostResult]:
+        """Every host's result; empty for a run that did not come to its end."""
+        try:
+            record = _read(self.path / "hosts.json")
+        except FileNotFoundError:
+            return []
+        return [HostResult.from_record(entry) for entry in record["hosts"]]
+
+    def lines(self) -> Iterator[str]:
+        """The transaction events, one JSON text each; half a line at the end is left out."""
+        with open(self.path / "events.jsonl", encoding="utf-8") as source:
+            for line in source:
+                if line.endswith("\n"):
+                    yield line[:-1]
+
+    def replay(self) -> Iterator[happening.Event]:
+        """What subscribers were told, as far as reports need it."""
+        about = self.about
+        yield happening.RunStarted(
+            self.run_id,
+            about["start"],
+            tuple(about["hosts"]),
+            about["noop"],
+            about["manifest"],
+            about["command"],
+        )
+        for line in self.lines():
+            event = json.loads(line)
+            yield happening.ResourceEvent(event["host"], event, line)
+        for result in self.results():
+            yield happening.HostFinished(result)
+        yield happening.RunFinished(about["end"] or about["start"], about["interrupted"])
+
+
+def kept_runs() -> Iterator[KeptRun]:
+    """The kept runs, newest first; a folder that cannot be read is passed over."""
+    for path in _newest_first():
+        try:
+            yield KeptRun(path)
+        except (OSError, ValueError, KeyError):
+            continue
+
+
+def kept_run(run_id: str = "") -> KeptRun:
+    """The run of that id, or of the only one that begins so; the last one for "". InputError."""
+    found = [path for path in _newest_first() if path.name.startswith(run_id)]
+    exact = [path for path in found if path.name == run_id]
+    if not found:
+        what = f"there is no run {run_id[:60]!r}" if run_id else "there is no run yet"
+        raise _no_run(what, "'ccm runs' lists them" if run_id else "'ccm push' makes one")
+    if run_id and not exact and len(found) > 1:
+        raise _no_run(f"{len(found)} runs begin with {run_id[:60]!r}", "write more of the id")
+    path = (exact or found)[0]
+    try:
+        return KeptRun(path)
+    except (OSError, ValueError, KeyError) as error:
+        raise _no_run(f"{path}/run.json cannot be read: {error}", "remove that folder") from error
+
+
+def last_failed() -> list[str]:
+    """The hosts of the last push that were not ok."""
+    for run in kept_runs():
+        results = run.results()
+        finished = {result.host for result in results if result.outcome == "ok"}
+        return [host for host in run.about["hosts"] if host not in finished]
+    return []
+
+
+def _no_run(message: str, hint: str) -> InputError:
+    return InputError([Problem(message, None, hint, "input.run")])
+
+
+def _read(path: Path) -> dict[str, Any]:
+    with open(path, encoding="utf-8") as source:
+        record = json.load(source)
+    if not isinstance(record, dict):
+        raise ValueError(f"{path} does not hold an object")
+    return record
+
+
+def _open_private(path: Path) -> TextIO:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    return os.fdopen(handle, "w", encoding="utf-8", buffering=1 << 16)
+
+
+def _write_whole(path: Path, record: dict[str, Any]) -> None:
+    temporary = path.with_name(path.name + ".new")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as out:
+        json.dump(record, out)
+        out.write("\n")
+        out.flush()
+        os.fsync(out.fileno())
+    os.replace(temporary, path)

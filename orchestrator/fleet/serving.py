@@ -1,0 +1,130 @@
+"""Answers what a runtime asks for while it works: blobs, renderings, files it was asked to read."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from orchestrator.fleet.plain_text import one_line
+from orchestrator.fleet.ports import Blob, Plan
+from orchestrator.fleet.session import Session
+from remote_runtime import wire
+from remote_runtime.errors import PlanError, ProtocolError, ResourceError
+
+MAX_READ = 1 << 20
+MAX_WANTED = 50_000
+
+
+class Serving:
+    """The controller's side of ``want``, ``render`` and ``read`` for one host.
+
+    ``aside`` gets each message that arrives while a file of the target is awaited.
+    """
+
+    def __init__(
+        self, session: Session, plan: Plan, resources: int, aside: Callable[[wire.Message], None]
+    ) -> None:
+        self._session = session
+        self._plan = plan
+        self._resources = resources
+        self._aside = aside
+        self._sent: Counter[str] = Counter()
+        self._rendered: set[int] = set()
+        self._reads = 0
+
+    def want(self, message: wire.Message) -> None:
+        """Send each wanted blob, streamed; small ones share a send."""
+        shas = message.get("shas")
+        if not isinstance(shas, list) or len(shas) > MAX_WANTED:
+            raise ProtocolError("want without a list of hashes")
+        out = bytearray()
+        for sha in shas:
+            self._send_blob(sha, out)
+        if out:
+            self._session.send_bytes(bytes(out))
+
+    def _send_blob(self, sha: Any, out: bytearray) -> None:
+        if not isinstance(sha, str):
+            raise ProtocolError("want with a hash that is no text")
+        self._sent[sha] += 1
+        # A resource asks at its turn, and once ahead of time: more than that is not honest work.
+        if self._sent[sha] > self._resources + 1 or len(self._sent) > self._resources * 4 + 16:
+            raise ProtocolError(
+                "the same blobs are asked for again and again", kind="protocol.flood"
+            )
+        try:
+            blob = self._plan.blob(sha)
+        except KeyError:
+            out += wire.encode({"t": "blob", "sha": sha[:128], "error": "not in this plan"})
+            return
+        out += wire.encode({"t": "blob", "sha": sha, "size": blob.size})
+        self._stream(blob, sha, out)
+
+    def _stream(self, blob: Blob, sha: str, out: bytearray) -> None:
+        left = blob.size
+        try:
+            for chunk in self._chunks(blob):
+                left -= len(chunk)
+                if left < 0:
+                    break
+                for frame in wire.split(chunk):
+                    out += frame
+                    if len(out) >= wire.CHUNK:
+                        self._session.send_bytes(bytes(out))
+                        out.clear()
+        except (OSError, ValueError) as error:
+            raise PlanError(
+                f"content cannot be read any more: {error}", kind="plan.blob"
+            ) from error
+        if left:
+            raise PlanError(
+                f"content {sha[:12]} is no longer {blob.size} bytes long",
+                kind="plan.blob",
+                hint="a source changed during the run; push again",
+            )
+
+    @staticmethod
+    def _chunks(blob: Blob) -> Iterable[bytes]:
+        return blob.chunks() if blob.size else ()
+
+    def render(self, message: wire.Message) -> None:
+        """Render the deferred properties of one resource and send them, or why that failed."""
+        index, answer = message.get("index"), {"t": "rendered", "id": message.get("id")}
+        if type(index) is not int or not 0 <= index < self._resources:
+            raise ProtocolError("render of a resource that is not in the plan")
+        if index in self._rendered:
+            raise ProtocolError("render of the same resource twice")
+        self._rendered.add(index)
+        try:
+            answer["properties"] = self._plan.render(index, self._read)
+        except (ResourceError, PlanError) as error:
+            answer["error"] = str(error)
+        self._session.send(answer)
+
+    def _read(self, path: str) -> bytes:
+        """Return a file of the target; ResourceError when the target cannot read it."""
+        self._reads += 1
+        self._session.send({"t": "read", "id": self._reads, "path": path, "limit": MAX_READ})
+        while True:
+            message = self._session.message()
+            if message["t"] == "content":
+                break
+            self._aside(message)
+        if message.get("id") != self._reads:
+            raise ProtocolError("content that was not asked for")
+        if "error" in message:
+            raise ResourceError(one_line(str(message["error"])), kind="resource.read")
+        return self._content(message.get("size"), path)
+
+    def _content(self, size: Any, path: str) -> bytes:
+        if type(size) is not int or not 0 <= size <= MAX_READ:
+            raise ProtocolError(f"content of {path} is larger than {MAX_READ} bytes")
+        data = bytearray()
+        while len(data) < size:
+            frame = self._session.next()
+            if not isinstance(frame, bytes):
+                self._aside(frame)
+            else:
+                data += frame
+        if len(data) > size:
+            raise ProtocolError("more content than announced")
+        return bytes(data)

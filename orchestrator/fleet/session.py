@@ -1,0 +1,159 @@
+"""Frames over one host's link, with heartbeats and bounded waits (controller).
+
+One thread converses; ``tend`` may be called by another one at any time. Silence counts only while
+the conversing thread waits for the host, so that neither a slow plan nor a stopped terminal looks
+like a dead host.
+"""
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from orchestrator.fleet.ports import Link
+from remote_runtime import wire
+from remote_runtime.errors import ProtocolError, UnreachableError
+
+FRAMES_AT_ONCE = 50_000
+FRAMES_PER_SECOND = 1_000
+TICK = 1.0  # how late a cancel may be noticed
+
+
+class Session:
+    """A conversation with one runtime; not used again once an error came out of it.
+
+    ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
+    """
+
+    def __init__(self, link: Link, until: float | None = None) -> None:
+        self.link = link
+        self.until = until
+        self._decoder = wire.Decoder(wire.MAX_FROM_TARGET)
+        self._iterator: Iterator[wire.Frame] | None = None
+        self._sending = threading.Lock()
+        self._opened = time.monotonic()
+        self._last_sent = self._opened
+        self._send_began = 0.0
+        self._received = 0
+        self._cancelling = False
+        self._pinging = False
+        self.torn = ""
+
+    def send(self, message: wire.Message) -> None:
+        """Send one message; UnreachableError when the link breaks or takes nothing any more."""
+        self.send_bytes(wire.encode(message))
+
+    def send_bytes(self, data: bytes) -> None:
+        """Send whole frames."""
+        with self._sending:
+            self._send_began = time.monotonic()
+            try:
+                self.link.send(data)
+            except UnreachableError:
+                raise self._lost() from None
+            except OSError as error:
+                raise self._lost(str(error)) from error
+            finally:
+                self._send_began = 0.0
+                self._last_sent = time.monotonic()
+
+    def next(self, wait: float = wire.SILENCE) -> wire.Frame:
+        """Return the host's next frame, heartbeats left out.
+
+        UnreachableError after ``wait`` seconds of silence, at the end of the link, or when the
+        host's time is up; ProtocolError for bytes that are no frame and for a flood of them.
+        """
+        heard = time.monotonic()
+        while True:
+            frame = self._buffered()
+            if frame is None:
+                heard = self._read(heard, wait)
+                continue
+            self._count()
+            if isinstance(frame, bytes) or frame["t"] != "ping":
+                return frame
+            heard = time.monotonic()
+
+    def message(self, wait: float = wire.SILENCE) -> wire.Message:
+        """Return the next frame, which must be a message."""
+        frame = self.next(wait)
+        if isinstance(frame, bytes):
+            raise ProtocolError("raw bytes where a message was due")
+        return frame
+
+    def _buffered(self) -> wire.Frame | None:
+        if self._iterator is None:
+            return None
+        frame = next(self._iterator, None)
+        if frame is None:
+            self._iterator = None
+        return frame
+
+    def _read(self, heard: float, wait: float) -> float:
+        now = time.monotonic()
+        if self.until is not None and now >= self.until:
+            raise UnreachableError("its time is up", kind="host.timeout")
+        if now - heard >= wait:
+            raise UnreachableError(f"it said nothing for {wait:.0f} s", kind="transport.silent")
+        bounds = [wait - (now - heard), TICK]
+        if self.until is not None:
+            bounds.append(self.until - now)
+        try:
+            data = self.link.receive(max(0.01, min(bounds)))
+        except TimeoutError:
+            return heard
+        except (UnreachableError, OSError) as error:
+            raise self._lost(str(error)) from error
+        if not data:
+            raise self._lost("the connection ended")
+        self._iterator = self._decoder.feed(data)
+        return time.monotonic()
+
+    def _count(self) -> None:
+        self._received += 1
+        if self._received > FRAMES_AT_ONCE:
+            allowed = FRAMES_AT_ONCE + FRAMES_PER_SECOND * (time.monotonic() - self._opened)
+            if self._received > allowed:
+                raise ProtocolError(f"{self._received} frames, a flood", kind="protocol.flood")
+
+    def _lost(self, reason: str = "") -> UnreachableError:
+        if self.torn:
+            return UnreachableError(self.torn, kind="transport.silent")
+        return UnreachableError(reason or "the connection broke", kind="transport.lost")
+
+    def cancel(self, grace: float) -> None:
+        """Ask the runtime to end, from any thread, without waiting; it gets ``grace`` seconds."""
+        self._cancelling = True
+        end = time.monotonic() + grace
+        self.until = end if self.until is None else min(self.until, end)
+        self._aside({"t": "cancel"})
+
+    @property
+    def cancelling(self) -> bool:
+        """Whether the run was asked to end."""
+        return self._cancelling
+
+    def tend(self, now: float) -> None:
+        """Keep the link alive; called every second or so by a thread that must not block.
+
+        Pings when nothing was sent for a while, and closes a link that takes no more bytes.
+        """
+        began = self._send_began
+        if began and now - began > wire.SILENCE:
+            self.torn = f"it took no bytes for {wire.SILENCE:.0f} s"
+            self.link.close()
+        elif not began and not self._pinging and now - self._last_sent >= wire.PING_INTERVAL:
+            self._pinging = True
+            self._aside({"t": "ping"})
+
+    def _aside(self, message: dict[str, Any]) -> None:
+        # A host that takes no bytes blocks the sender, so each message gets a thread of its own.
+        threading.Thread(target=self._try_send, args=(message,), daemon=True).start()
+
+    def _try_send(self, message: dict[str, Any]) -> None:
+        try:
+            self.send(message)
+        except UnreachableError:
+            return  # the conversing thread meets the same broken link and reports it
+        finally:
+            self._pinging = False

@@ -1,0 +1,31 @@
+"""Where ccm keeps what outlives a command: ``$XDG_STATE_HOME/ccm``, for its user (controller)."""
+
+import os
+from pathlib import Path
+
+from remote_runtime.errors import UsageError
+
+
+def state_folder() -> Path:
+    """``$XDG_STATE_HOME/ccm``, by default ``~/.local/state/ccm``. Nothing is created."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    # The XDG specification says to ignore a relative path.
+    root = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"
+    return root / "ccm"
+
+
+def make_private(folder: Path) -> Path:
+    """Create the folder, its new parents too, with mode 0700; refuse one that is someone else's."""
+    missing = [p for p in (folder, *folder.parents) if not p.exists()]
+    for path in reversed(missing):
+        path.mkdir(mode=0o700, exist_ok=True)
+    info = folder.stat()
+    if info.st_uid != os.geteuid():
+        raise UsageError(
+            f"{folder} belongs to another user",
+            kind="usage.state",
+            hint="set XDG_STATE_HOME to a folder of your own",
+        )
+    if info.st_mode & 0o077:
+        folder.chmod(0o700)
+    return folder
