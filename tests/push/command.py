@@ -1,0 +1,97 @@
+"""Runs ``ccm`` as a user would: the command line in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SECONDS = 180
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How one command ended, with the events it wrote."""
+
+    code: int
+    stdout: str
+    stderr: str
+    events: list[Event]
+
+    @property
+    def output(self) -> str:
+        return self.stdout + self.stderr
+
+    def of(self, host: str) -> dict[str, Event]:
+        """The events of one host by ``type#name``."""
+        return {f"{e['type']}#{e['name']}": e for e in self.events if e["host"] == host}
+
+    def event(self, identity: str, host: str = "web1") -> Event:
+        """The one event of a resource on a host."""
+        return self.of(host)[identity]
+
+
+class Ccm:
+    """The command line with its state and caches in a scratch folder."""
+
+    def __init__(self, scratch: Path, environment: Mapping[str, str] | None = None) -> None:
+        self.scratch = scratch
+        self.environment = {
+            **{k: v for k, v in os.environ.items() if k != "SSH_AUTH_SOCK"},
+            "PYTHONPATH": str(REPOSITORY),
+            "HOME": str(scratch / "home"),
+            "XDG_STATE_HOME": str(scratch / "state"),
+            "XDG_CACHE_HOME": str(scratch / "cache"),
+            "NO_COLOR": "1",
+            **(environment or {}),
+        }
+        (scratch / "home").mkdir(exist_ok=True)
+
+    def argv(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "orchestrator.cli.app", *arguments]
+
+    def run(self, *arguments: str, input: str | None = None) -> Run:
+        """Run any command; ``input`` is its standard input, empty by default."""
+        done = subprocess.run(
+            self.argv(*arguments),
+            input=input if input is not None else "",
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            env=self.environment,
+            cwd=self.scratch,
+        )
+        return Run(done.returncode, done.stdout, done.stderr, [])
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        """Start a command and return at once; its output is captured."""
+        return subprocess.Popen(
+            self.argv(*arguments),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environment,
+            cwd=self.scratch,
+        )
+
+    def site(self, text: str, name: str = "site.yaml") -> Path:
+        """Write a manifest into the scratch folder."""
+        path = self.scratch / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def push(self, inventory: Path, site: str | Path, *options: str) -> Run:
+        """``ccm push``; a site given as text is written first."""
+        path = self.site(site) if isinstance(site, str) else site
+        spool = self.scratch / "events.jsonl"
+        spool.unlink(missing_ok=True)
+        done = self.run("push", "-i", str(inventory), "--events", str(spool), *options, str(path))
+        lines = spool.read_text(encoding="utf-8").splitlines() if spool.exists() else []
+        return Run(done.code, done.stdout, done.stderr, [json.loads(line) for line in lines])
