@@ -127,7 +127,8 @@ def _route_ipv4(source: Source) -> Tuple[str, bytes]:
         words = line.split()
         if len(words) < 8 or words[1] != "00000000" or words[7] != "00000000":
             continue
-        flags, metric = int(words[3], 16), int(words[6])
+        # The kernel prints a large metric as a negative number.
+        flags, metric = int(words[3], 16), int(words[6]) & 0xFFFFFFFF
         if flags & _ROUTE_UP and not flags & _ROUTE_REJECT and metric < best[0]:
             # The kernel prints the address as a number of the machine's own byte order.
             best = (metric, words[0], struct.pack("=I", int(words[2], 16)))
