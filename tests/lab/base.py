@@ -28,8 +28,11 @@ _CHROOT_ENV = {
     "LC_ALL": "C.UTF-8",
     "DEBIAN_FRONTEND": "noninteractive",
 }
-_ALONE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-"""Keeps the mounts of a build to itself, and ends all of it together when it is interrupted."""
+_ALONE = [
+    *("setpriv", "--pdeathsig", "KILL"),
+    *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"),
+]
+"""Keeps the mounts of a build to itself, and ends all of it when its starter ends."""
 
 _UNUSED_SECONDS = 24 * 3600.0
 _DOWNLOADS = "var/cache/ccm-lab-downloads"

@@ -85,13 +85,17 @@ def without_python(root: Path) -> None:
 
 def with_minimal_python(root: Path) -> None:
     """Leave a host with what Debian's python3-minimal has, which lacks json: a `prepare`."""
-    for listing in root.glob("var/lib/dpkg/info/libpython3.*-stdlib*.list"):
-        for line in listing.read_text().splitlines():
-            path = root / line.lstrip("/")
-            if line.startswith("/usr/lib/python3") and path.is_file():
-                path.unlink()
     for cached in root.glob("usr/lib/python3*/**/__pycache__"):
         shutil.rmtree(cached)
+    for listing in root.glob("var/lib/dpkg/info/libpython3.*-stdlib*.list"):
+        for line in reversed(listing.read_text().splitlines()):
+            path = root / line.lstrip("/")
+            if not line.startswith("/usr/lib/python3"):
+                continue
+            if path.is_file():
+                path.unlink()
+            elif path.is_dir() and not any(path.iterdir()):
+                path.rmdir()  # an empty folder could still be imported
 
 
 def in_order(*steps: Prepare) -> Prepare:

@@ -40,6 +40,8 @@ class Lab:
             list(names) if names is not None else [f"web{number + 1}" for number in range(count)]
         )
         self.prepare = dict(prepare or {})
+        self.id = os.urandom(3).hex()
+        """Stands in the name of all that this lab makes on the machine."""
         self.hosts: dict[str, Host] = {}
         self.boot_seconds = 0.0
         """How long `__enter__` took, the build of a missing base not counted."""
@@ -76,19 +78,18 @@ class Lab:
         root = base.ensure()
         began = time.monotonic()
         record.sweep()
-        lab = os.urandom(3).hex()
         with record.locked():
             self.directory = Path(tempfile.mkdtemp(prefix="ccm-lab-"))
             own = cgroups.own()
-            name = f"ccm-lab-{lab}"
+            name = f"ccm-lab-{self.id}"
             self._record = record.create(
-                lab, self.directory, tuple(folder / name for folder in own)
+                self.id, self.directory, tuple(folder / name for folder in own)
             )
             self._janitor = record.Janitor(self._record)
             atexit.register(self.close)
             record.raise_inotify()
             group = cgroups.child(own, name)
-            net = network.choose(lab)
+            net = network.choose(self.id)
             net.create(len(self.names))
         self._mount_scratch()
         self._make_keys()

@@ -75,6 +75,9 @@ class Network:
             f"addr add {self.address(number)}/24 dev eth0",
             "link set eth0 up",
             f"route add default via {self.gateway}",
+            # The default route is there to be looked at; what takes it fails at once.
+            f"rule add priority 100 to {self.subnet} lookup main",
+            "rule add priority 200 unreachable",
         ]
         argv = ["ip", "-netns", self.namespace(number), "-batch", "-"]
         run_tool(argv, stdin="\n".join([*lines, ""]))

@@ -4,6 +4,7 @@ them.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import shutil
 import tempfile
@@ -178,7 +179,7 @@ PACKAGES: tuple[Package, ...] = (
 
 
 def index(directory: Path) -> None:
-    """Write the index `Packages` of all .deb files in a directory: that makes it a flat apt
+    """Write the index of all .deb files in a directory: that makes it a flat apt
     repository.
     """
     stanzas = []
@@ -188,7 +189,9 @@ def index(directory: Path) -> None:
         stanzas.append(
             f"{control}\nFilename: ./{deb.name}\nSize: {deb.stat().st_size}\nSHA256: {digest}\n"
         )
-    (directory / "Packages").write_text("\n".join(stanzas))
+    # Compressed, because apt would only link to a plain index, and never notice that it is old.
+    text = "\n".join(stanzas).encode()
+    (directory / "Packages.gz").write_bytes(gzip.compress(text, mtime=0))
 
 
 def build_repository(directory: Path, downloads: Iterable[Path]) -> None:

@@ -89,10 +89,13 @@ class DelayProxy:
             loop.run_forever()
         finally:
             server.close()
-            for task in self._tasks:
-                task.cancel()
-            loop.run_until_complete(asyncio.gather(*self._tasks, return_exceptions=True))
+            loop.run_until_complete(self._cut_all())
             loop.close()
+
+    async def _cut_all(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
