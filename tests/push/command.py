@@ -56,11 +56,11 @@ class Ccm:
     def argv(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "orchestrator.cli.app", *arguments]
 
-    def run(self, *arguments: str, input: str | None = None) -> Run:
-        """Run any command; ``input`` is its standard input, empty by default."""
+    def run(self, *arguments: str, stdin: str = "") -> Run:
+        """Run any command to its end."""
         done = subprocess.run(
             self.argv(*arguments),
-            input=input if input is not None else "",
+            input=stdin,
             capture_output=True,
             text=True,
             timeout=SECONDS,

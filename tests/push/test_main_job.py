@@ -9,7 +9,7 @@ SITE = REPOSITORY / "examples" / "nginx" / "site.yaml"
 
 
 def test_nginx_from_nothing_to_converged(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
-    """A preview fails nothing and changes nothing, the push brings nginx up, the second is stable."""
+    """A preview changes and fails nothing, the push brings nginx up, the second push is stable."""
     inventory = lab.inventory()
     preview = ccm.push(inventory, SITE, "--noop")
     assert preview.code == 0, preview.output
