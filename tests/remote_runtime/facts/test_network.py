@@ -59,8 +59,17 @@ def test_only_special_addresses(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    "127.0.1.1/8 169.254.3.4/16 224.0.0.5/32 239.1.1.1/32 0.0.0.0/8 "
-    "::1/128 fe80::1/64 febf::1/64 ff02::1/128".split(),
+    [
+        "127.0.1.1/8",
+        "169.254.3.4/16",
+        "224.0.0.5/32",
+        "239.1.1.1/32",
+        "0.0.0.0/8",
+        "::1/128",
+        "fe80::1/64",
+        "febf::1/64",
+        "ff02::1/128",
+    ],
 )
 def test_addresses_that_no_other_host_can_use(address: str, tmp_path: Path) -> None:
     """Loopback, link-local and multicast addresses stand at their interface only."""
