@@ -1,0 +1,1 @@
+"""Subscribers of the event bus that show, write and sum up a run (controller)."""

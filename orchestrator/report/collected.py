@@ -1,0 +1,120 @@
+"""Collects what a summary needs of a run, live or read back from its folder (controller).
+
+What is the same on many hosts is held once, so a fleet with one outcome costs what one host costs.
+"""
+
+import json
+from typing import Any, NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.outcome import HostResult
+
+MAX_DIFF_BYTES = 32 << 20
+DIFF_LEFT_OUT = "left out here: too many diffs; events.jsonl of the run has it"
+
+
+class ChangeLine(NamedTuple):
+    """One property that differs; ``before`` and ``after`` as text."""
+
+    what: str
+    before: str
+    after: str
+    diff: str
+
+
+class Entry(NamedTuple):
+    """What a summary tells of one resource on one host."""
+
+    resource: str
+    status: str
+    message: str
+    unknown: str
+    errors: tuple[str, ...]
+    unmet: tuple[str, ...]
+    health: tuple[str, ...]
+    changes: tuple[ChangeLine, ...]
+
+    @property
+    def wording(self) -> tuple[Any, ...]:
+        """What hosts must have in common to stand together: all but the details of the changes."""
+        return self[:7]
+
+
+class Collected:
+    """Subscriber that keeps the outcome of each host; stable resources are only counted."""
+
+    def __init__(self, skipped: bool = False) -> None:
+        self.started: happening.RunStarted | None = None
+        self.ended: happening.RunFinished | None = None
+        self.entries: dict[str, list[Entry]] = {}
+        self.results: dict[str, HostResult] = {}
+        self.notices: dict[tuple[str, str], list[str]] = {}
+        self._skipped = skipped
+        self._known: dict[Entry, Entry] = {}
+        self._diff_bytes = 0
+
+    def handle(self, event: happening.Event) -> None:
+        """Keep what matters of an event."""
+        if isinstance(event, happening.ResourceEvent):
+            self._resource(event)
+        elif isinstance(event, happening.HostFinished):
+            self.results[event.result.host] = event.result
+        elif isinstance(event, happening.HostNotice):
+            if event.level != "info":
+                self.notices.setdefault((event.level, event.text), []).append(event.host)
+        elif isinstance(event, happening.RunStarted):
+            self.started = event
+        elif isinstance(event, happening.RunFinished):
+            self.ended = event
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+    def _resource(self, event: happening.ResourceEvent) -> None:
+        told = event.event
+        status = told["status"]
+        if status == "stable" and "health_check" not in told:
+            return
+        if status == "skipped" and not told["unmet_requirements"] and not self._skipped:
+            return
+        entry = _entry(told)
+        if status == "stable" and not entry.health:
+            return
+        kept = self._known.get(entry)
+        if kept is None:
+            kept = self._known[entry] = self._bounded(entry)
+        self.entries.setdefault(event.host, []).append(kept)
+
+    def _bounded(self, entry: Entry) -> Entry:
+        self._diff_bytes += sum(len(change.diff) for change in entry.changes)
+        if self._diff_bytes <= MAX_DIFF_BYTES:
+            return entry
+        short = (c._replace(diff=c.diff and DIFF_LEFT_OUT) for c in entry.changes)
+        return entry._replace(changes=tuple(short))
+
+
+def _entry(told: dict[str, Any]) -> Entry:
+    unknown = ""
+    if told.get("prediction") == "unknown":
+        unknown = told.get("prediction_reason") or "no reason given"
+    return Entry(
+        f"{told['type']}#{told['name']}",
+        told["status"],
+        told.get("noop_message", ""),
+        unknown,
+        tuple(told["error"]),
+        tuple(told["unmet_requirements"]),
+        tuple(
+            f"{check['name']} {check['status']}: {check['output']}"
+            for check in told.get("health_check", ())
+            if check["status"] != "OK"
+        ),
+        tuple(
+            ChangeLine(c["what"], _shown(c["from"]), _shown(c["to"]), c.get("diff", ""))
+            for c in told["changes"]
+        ),
+    )
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,53 @@
+"""The one JSON document of ``--json`` (controller)."""
+
+import json
+from typing import Any, TextIO
+
+from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.run_folder import KeptRun
+
+PROTOCOL = "io.choria.ccm.v1.run"
+
+
+def write_document(run: KeptRun, exit_code: int | None, out: TextIO) -> None:
+    """Write a kept run: what was run, totals, each host's result, and every event, streamed."""
+    results = run.results()
+    about = run.about
+    head: dict[str, Any] = {
+        "protocol": PROTOCOL,
+        **{k: about[k] for k in ("run_id", "command", "manifest", "noop", "start", "end")},
+        "interrupted": about["interrupted"],
+        "summary": totals(results),
+        "hosts": {result.host: _host(result) for result in results},
+    }
+    if exit_code is not None:
+        head["exit_code"] = exit_code
+    out.write(json.dumps(head)[:-1])
+    out.write(', "events": [')
+    separator = "\n"
+    for line in run.lines():
+        out.write(separator + line)
+        separator = ",\n"
+    out.write("\n]}\n")
+    out.flush()
+
+
+def _host(result: HostResult) -> dict[str, Any]:
+    record = result.record()
+    del record["host"]
+    return record
+
+
+def totals(results: list[HostResult]) -> dict[str, Any]:
+    """All hosts' tallies added up."""
+    whole = Tally()
+    for result in results:
+        tally = result.tally
+        for name in Tally.__slots__:
+            if name != "health_checks":
+                setattr(whole, name, getattr(whole, name) + getattr(tally, name))
+        for status, number in tally.health_checks.items():
+            whole.health_checks[status] += number
+    record = HostResult("", tally=whole).record()["tally"]
+    summary: dict[str, Any] = {"hosts": len(results), **record}
+    return summary

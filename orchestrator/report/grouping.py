@@ -1,0 +1,68 @@
+"""Puts hosts with the same outcome together (controller)."""
+
+import re
+from typing import NamedTuple
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.collected import Collected, Entry
+
+# Failures first; a preview's and a push's changes before hosts where nothing is to do.
+ORDER = [outcome.DEFECT, outcome.FAILED, outcome.UNREACHABLE, outcome.INTERRUPTED, outcome.OK]
+
+# Process ids, addresses, hashes and times differ between hosts that failed for the same reason.
+_VARYING = re.compile(
+    r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b|\b[0-9a-f]{12,}\b|(?<![\w.])\d{4,}\b|\d+\.\d+ ?s\b"
+)
+
+
+class Block(NamedTuple):
+    """Hosts with the same outcome; ``entries`` has one row per resource, of what differs in it."""
+
+    outcome: str
+    result: HostResult
+    hosts: list[str]
+    entries: list[dict[Entry, list[str]]]
+
+    @property
+    def changed(self) -> bool:
+        """Whether something was, or would be, changed."""
+        return any(row_entry.status == "changed" for row in self.entries for row_entry in row)
+
+
+def blocks_of(collected: Collected) -> list[Block]:
+    """The blocks, failures first, then the larger ones first."""
+    blocks: dict[tuple[object, ...], Block] = {}
+    for host, result in collected.results.items():
+        entries = collected.entries.get(host, [])
+        key = _key(result, entries)
+        block = blocks.get(key)
+        if block is None:
+            block = Block(result.outcome, result, [], [{} for _ in entries])
+            blocks[key] = block
+        block.hosts.append(host)
+        for row, entry in zip(block.entries, entries):
+            row.setdefault(entry, []).append(host)
+    return sorted(blocks.values(), key=_rank)
+
+
+def _rank(block: Block) -> tuple[int, bool, int]:
+    return ORDER.index(block.outcome), not block.changed, -len(block.hosts)
+
+
+def _key(result: HostResult, entries: list[Entry]) -> tuple[object, ...]:
+    told = (result.outcome, result.kind, alike(result.message, result.host), result.phase)
+    rows = tuple((*entry.wording[:4], _alike_all(entry, result.host)) for entry in entries)
+    return (*told, rows)
+
+
+def _alike_all(entry: Entry, host: str) -> tuple[str, ...]:
+    texts = (*entry.errors, "", *entry.unmet, "", *entry.health)
+    return tuple(alike(text, host) for text in texts)
+
+
+def alike(text: str, host: str) -> str:
+    """The text without what differs between hosts for no reason that matters."""
+    if not text:
+        return text
+    return _VARYING.sub("#", text.replace(host, "@"))

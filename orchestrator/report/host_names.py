@@ -1,0 +1,60 @@
+"""Writes many host names short: ``web[1-3]``, ``db[01-12].example.org`` (controller)."""
+
+import re
+from collections.abc import Iterable
+
+_NUMBERS = re.compile(r"([0-9]+)")
+Tokens = tuple[str, ...]
+
+
+def fold(names: Iterable[str]) -> list[str]:
+    """Return the names in order of first appearance, those that differ in one number together."""
+    families: dict[Tokens, list[Tokens]] = {}
+    for name in names:
+        tokens = tuple(_NUMBERS.split(name))
+        families.setdefault(tokens[::2], []).append(tokens)
+    return [text for family in families.values() for text in _fold_family(family)]
+
+
+def _fold_family(family: list[Tokens]) -> Iterable[str]:
+    """Names of one family have the same text around their numbers."""
+    varying = [at for at in range(1, len(family[0]), 2) if len({t[at] for t in family}) > 1]
+    if not varying:
+        yield from dict.fromkeys("".join(tokens) for tokens in family)
+        return
+    # The number that has the most values is the one that counts hosts.
+    at = max(varying, key=lambda place: len({t[place] for t in family}))
+    rows: dict[tuple[Tokens, Tokens], list[str]] = {}
+    for tokens in family:
+        rows.setdefault((tokens[:at], tokens[at + 1 :]), []).append(tokens[at])
+    for (before, after), numbers in rows.items():
+        span = ",".join(_spans(numbers))
+        inner = f"[{span}]" if len(numbers) > 1 else span
+        yield "".join(before) + inner + "".join(after)
+
+
+def _spans(numbers: Iterable[str]) -> Iterable[str]:
+    ordered = sorted(dict.fromkeys(numbers), key=lambda text: (int(text), len(text)))
+    first = last = ordered[0]
+    for text in ordered[1:]:
+        if text == str(int(last) + 1).zfill(len(last)):
+            last = text
+            continue
+        yield first if first == last else f"{first}-{last}"
+        first = last = text
+    yield first if first == last else f"{first}-{last}"
+
+
+def named(names: list[str], limit: int) -> str:
+    """The folded names in about ``limit`` characters, and how many they are when it is not one."""
+    parts: list[str] = []
+    used = 0
+    folded = fold(names)
+    for part in folded:
+        if parts and used + len(part) > limit:
+            parts.append("…")
+            break
+        parts.append(part if len(part) <= limit else part[: limit - 1] + "…")
+        used += len(part) + 2
+    text = ", ".join(parts)
+    return text if len(names) == 1 else f"{text} ({len(names)} hosts)"

@@ -1,0 +1,56 @@
+"""Colours and widths of what is written to a person (controller)."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from typing import TextIO
+
+_CODES = {
+    "failed": "31;1",
+    "unreachable": "35;1",
+    "interrupted": "33;1",
+    "defect": "31;1",
+    "changed": "33",
+    "ok": "32",
+    "stable": "32",
+    "skipped": "36",
+    "added": "32",
+    "removed": "31",
+    "place": "36",
+    "title": "1",
+    "faint": "2",
+}
+NARROWEST, WIDEST = 40, 120
+
+
+def wants_colour(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether to colour: a terminal that is not dumb, and NO_COLOR is not set."""
+    if environment.get("NO_COLOR") or environment.get("TERM") == "dumb":
+        return False
+    return stream.isatty()
+
+
+def width_of(stream: TextIO) -> int:
+    """How many columns text may fill: the terminal's, within reason; 100 where there is none."""
+    if not stream.isatty():
+        return 100
+    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
+
+
+class Style:
+    """Wraps words in colour, or leaves them alone."""
+
+    def __init__(self, colour: bool = False, width: int = 100) -> None:
+        self.colour = colour
+        self.width = width
+
+    @classmethod
+    def of(cls, stream: TextIO) -> "Style":
+        """The style that suits a stream."""
+        return cls(wants_colour(stream), width_of(stream))
+
+    def __call__(self, role: str, text: str) -> str:
+        """Return the text as ``role`` looks."""
+        if not self.colour or not text:
+            return text
+        return f"\x1b[{_CODES[role]}m{text}\x1b[0m"

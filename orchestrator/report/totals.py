@@ -1,0 +1,82 @@
+"""The last lines of a summary: what the whole fleet adds up to (controller)."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from orchestrator.fleet import outcome
+from orchestrator.report.collected import Collected
+from orchestrator.report.style import Style
+from orchestrator.report.wording import took
+
+_SLOWEST = 3
+_RESOURCES = ["failed", "changed", "skipped", "stable"]
+
+
+def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
+    """Hosts, resources, health checks and time."""
+    noop = bool(collected.started and collected.started.noop)
+    yield _line(style, "Hosts", _hosts(collected, style, noop))
+    yield _line(style, "Resources", _resources(collected, style, noop))
+    health = _health(collected)
+    if health:
+        yield _line(style, "Health", health)
+    yield _line(style, "Time", _time(collected))
+    if noop:
+        yield _line(style, "Preview", "nothing was changed")
+    if kept:
+        yield _line(style, "Run", f"{kept}{style('faint', '  (ccm report shows it again)')}")
+
+
+def _line(style: Style, title: str, text: str) -> str:
+    return f"{style('title', f'{title:<10}')} {text}"
+
+
+def _parts(pairs: list[tuple[str, str, int]], style: Style) -> str:
+    return ", ".join(style(role, f"{number:,} {word}") for role, word, number in pairs if number)
+
+
+def _hosts(collected: Collected, style: Style, noop: bool) -> str:
+    results = collected.results.values()
+    found = Counter(result.outcome for result in results)
+    changed = sum(1 for r in results if r.outcome == outcome.OK and r.changed)
+    pairs = [
+        (outcome.DEFECT, "stopped by a defect", found[outcome.DEFECT]),
+        (outcome.FAILED, "failed", found[outcome.FAILED]),
+        (outcome.UNREACHABLE, "unreachable", found[outcome.UNREACHABLE]),
+        (outcome.INTERRUPTED, "interrupted", found[outcome.INTERRUPTED]),
+        ("changed", "would change" if noop else "changed", changed),
+        ("ok", "unchanged", found[outcome.OK] - changed),
+    ]
+    return f"{len(results):,}: {_parts(pairs, style)}" if results else "none finished"
+
+
+def _resources(collected: Collected, style: Style, noop: bool) -> str:
+    tallies = [result.tally for result in collected.results.values()]
+    total = sum(tally.total for tally in tallies)
+    pairs = [
+        (word, "would change" if noop and word == "changed" else word, number)
+        for word in _RESOURCES
+        if (number := sum(getattr(tally, word) for tally in tallies))
+    ]
+    unknown = sum(tally.unpredicted for tally in tallies)
+    text = f"{total:,}: {_parts(pairs, style)}" if total else "0"
+    return f"{text}; {unknown:,} not certain" if unknown else text
+
+
+def _health(collected: Collected) -> str:
+    found: Counter[str] = Counter()
+    for result in collected.results.values():
+        found.update(result.tally.health_checks)
+    named = [(found[word], word) for word in ("critical", "unknown", "warning", "ok")]
+    return ", ".join(f"{number:,} {word}" for number, word in named if number)
+
+
+def _time(collected: Collected) -> str:
+    if collected.started is None or collected.ended is None:
+        return "not finished"
+    text = took(max(0.0, collected.ended.at - collected.started.at))
+    slowest = sorted(collected.results.values(), key=lambda r: -r.seconds)[:_SLOWEST]
+    if len(collected.results) > 1:
+        names = ", ".join(f"{result.host} {took(result.seconds)}" for result in slowest)
+        text += f", slowest: {names}"
+    return text

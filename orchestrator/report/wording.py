@@ -1,0 +1,94 @@
+"""The words of a summary: one change, one resource, one host's counts (controller)."""
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.collected import ChangeLine, Entry
+from orchestrator.report.style import Style
+
+_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{20,}\b")
+MAX_VALUE = 60
+MAX_ERROR_LINES = 12
+MAX_DIFF_LINES = 200
+
+
+def shorten(value: str, limit: int = MAX_VALUE) -> str:
+    """One line of a value: hashes cut to twelve digits, long text to ``limit`` characters."""
+    line = " ".join(_HASH.sub(r"\1", value).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def change_lines(change: ChangeLine, style: Style, diffs: bool, known: bool) -> Iterator[str]:
+    """The lines of one change; ``known`` says that the same diff was shown before."""
+    one_line = "\n" not in change.diff
+    if change.diff and one_line:
+        yield f"{change.what}: {change.diff}"
+        return
+    if not change.diff or not diffs:
+        before, after = shorten(change.before), shorten(change.after)
+        yield f"{change.what}: {before} → {after}" if before else f"{change.what}: {after}"
+        return
+    if known:
+        yield f"{change.what}: the same diff as above"
+        return
+    lines = change.diff.splitlines()
+    for line in lines[:MAX_DIFF_LINES]:
+        yield _diff_line(line, style)
+    if len(lines) > MAX_DIFF_LINES:
+        yield style("faint", f"… {len(lines) - MAX_DIFF_LINES} more lines, see ccm report --json")
+
+
+def _diff_line(line: str, style: Style) -> str:
+    if line.startswith(("+++", "---")):
+        return style("title", line)
+    roles = {"+": "added", "-": "removed", "@": "place"}
+    role = roles.get(line[:1])
+    return style(role, line) if role else line
+
+
+def error_lines(texts: Iterable[str], width: int, everything: bool) -> Iterator[str]:
+    """The reason of a failure, wrapped, then the tail of what its command printed."""
+    for number, text in enumerate(texts):
+        lines = text.strip("\n").splitlines()
+        if number == 0:
+            for line in lines or ["no reason given"]:
+                yield from textwrap.wrap(line, width, break_on_hyphens=False) or [""]
+            continue
+        if len(lines) > MAX_ERROR_LINES and not everything:
+            yield f"│ … {len(lines) - MAX_ERROR_LINES} lines before"
+            lines = lines[-MAX_ERROR_LINES:]
+        yield from (f"│ {line}" for line in lines)
+
+
+def headline(entry: Entry) -> str:
+    """What stands behind the name of a resource."""
+    if entry.unmet:
+        return "requires " + ", ".join(entry.unmet)
+    if entry.unknown:
+        return f"{entry.message or 'would change'}, not certain: {entry.unknown}"
+    return entry.message
+
+
+def counts(result: HostResult, noop: bool) -> str:
+    """What a host's events add up to, in words; zeros are left out."""
+    tally = result.tally
+    named = [
+        (tally.failed, "failed"),
+        (tally.changed, "would change" if noop else "changed"),
+        (tally.skipped, "skipped"),
+        (tally.stable, "stable"),
+    ]
+    return ", ".join(f"{number:,} {word}" for number, word in named if number)
+
+
+def took(seconds: float) -> str:
+    """A duration for people: ``0.42 s``, ``12.3 s``, ``3 min 05 s``."""
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
