@@ -1,0 +1,1 @@
+"""The command line (controller): one file per command, and ``app`` that picks it."""

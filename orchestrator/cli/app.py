@@ -1,0 +1,109 @@
+"""The entry point of ``ccm``: picks the command, maps errors to exit codes (controller).
+
+Only the chosen command is imported, so that ``ccm --version`` and shell completion answer at once.
+"""
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from remote_runtime.errors import CcmError
+
+COMMANDS = (
+    "push",
+    "validate",
+    "render",
+    "facts",
+    "inventory",
+    "hosts",
+    "runs",
+    "report",
+    "schema",
+    "completion",
+)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit code (see the reference page on exit codes)."""
+    words = sys.argv[1:] if argv is None else argv
+    try:
+        return _dispatch(words)
+    except KeyboardInterrupt:
+        print("\nccm: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        return 0
+    except Exception as error:
+        return _fail(error, words)
+
+
+def _dispatch(words: list[str]) -> int:
+    name = words[0] if words else "--help"
+    if name == "--version":
+        from remote_runtime.version import VERSION
+
+        print(f"ccm {VERSION}")
+        return 0
+    from orchestrator.cli.commands import build_parser, load_command, overview, unknown_command
+
+    if name in ("-h", "--help", "help"):
+        if len(words) > 1 and words[1] in COMMANDS:
+            return _dispatch([words[1], "--help"])
+        print(overview(COMMANDS))
+        return 0 if words else 2
+    if name not in COMMANDS:
+        raise unknown_command(name, COMMANDS)
+    command = load_command(name)
+    args = build_parser(name, command).parse_args(words[1:])
+    code: int = command.run(args)
+    return code
+
+
+def _fail(error: Exception, words: list[str]) -> int:
+    from remote_runtime.errors import CcmError
+
+    if isinstance(error, CcmError):
+        print(_told(error), file=sys.stderr)
+        return exit_code_of(error)
+    from orchestrator.fleet.crash import describe_crash
+
+    path = describe_crash(error, f"ccm {words[0] if words else ''}")
+    print(f"ccm: error: a defect in ccm: {type(error).__name__}", file=sys.stderr)
+    if path:
+        print(f"     please report it with {path}", file=sys.stderr)
+    return 70
+
+
+def exit_code_of(error: "CcmError") -> int:
+    """The exit code of an error that ended the whole command."""
+    from remote_runtime.errors import InputError, ProtocolError, UnreachableError, UsageError
+
+    table = ((UsageError, 2), (InputError, 2), (UnreachableError, 3), (ProtocolError, 3))
+    if error.kind == "defect":
+        return 70
+    return next((code for kind, code in table if isinstance(error, kind)), 1)
+
+
+def _told(error: "CcmError") -> str:
+    from orchestrator.fleet.plain_text import plain
+    from remote_runtime.errors import InputError
+
+    if isinstance(error, InputError) and len(error.problems) > 1:
+        lines = [f"ccm: error: {len(error.problems)} mistakes in the input"]
+        return plain("\n".join([*lines, *(f"  {problem}" for problem in error.problems)]))
+    if isinstance(error, InputError) and error.problems:
+        return plain(f"ccm: error: {error.problems[0]}")
+    text = f"ccm: error: {error.message}"
+    return plain(f"{text}\n     {error.hint}" if error.hint else text)
+
+
+def _let_go_of_stdout() -> None:
+    """Whoever read our output has gone: the interpreter must not complain about that at its end."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

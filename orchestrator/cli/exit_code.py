@@ -1,0 +1,34 @@
+"""The exit code of a run over a fleet (controller)."""
+
+from collections.abc import Iterable
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.outcome import HostResult
+
+INTERRUPTED = 130
+CHANGED = 4
+
+# From the strongest to the weakest; what is not in here is 0.
+_TABLE = (
+    (outcome.INTERRUPTED, 130),
+    (outcome.DEFECT, 70),
+    (outcome.UNREACHABLE, 3),
+    (outcome.FAILED, 1),
+)
+
+
+def run_exit_code(results: Iterable[HostResult], interrupted: bool, detailed: bool) -> int:
+    """130 interrupted, 70 a defect, 3 a host not reached or lost, 1 something failed, else 0.
+
+    ``detailed`` makes that 4 where changes were made or are pending.
+    """
+    if interrupted:
+        return INTERRUPTED
+    found, changed = set(), False
+    for result in results:
+        found.add(result.outcome)
+        changed = changed or result.changed
+    for name, code in _TABLE:
+        if name in found:
+            return code
+    return CHANGED if detailed and changed else 0

@@ -1,0 +1,119 @@
+"""Options that several commands share, and their values (controller)."""
+
+import argparse
+import math
+
+from remote_runtime.errors import UsageError
+
+DEFAULT_FORKS = 50
+MAX_SECONDS = 7 * 86_400
+
+
+def add_inventory(parser: argparse.ArgumentParser) -> None:
+    """``-i`` and ``-l``."""
+    parser.add_argument(
+        "-i",
+        "--inventory",
+        metavar="FILE",
+        action="append",
+        required=True,
+        help="inventory: a YAML file, a program that prints one, or host,host; repeatable",
+    )
+    parser.add_argument(
+        "-l",
+        "--limit",
+        metavar="PATTERN",
+        action="append",
+        help="only these hosts: web:&prod:!web3, globs, @file, failed (of the last run)",
+    )
+
+
+def add_connection(parser: argparse.ArgumentParser) -> None:
+    """How hosts are reached, and how many at a time."""
+    group = parser.add_argument_group("connection")
+    group.add_argument(
+        "--forks",
+        metavar="N",
+        type=int,
+        default=DEFAULT_FORKS,
+        help="hosts at a time (default: %(default)s)",
+    )
+    group.add_argument("--user", metavar="NAME", help="log in as this user")
+    group.add_argument("--ask-pass", action="store_true", help="ask for the login password once")
+    group.add_argument(
+        "--become",
+        metavar="USER",
+        nargs="?",
+        const=True,
+        help="become this user with sudo (default: root)",
+    )
+    group.add_argument(
+        "--ask-become-pass", action="store_true", help="ask for the sudo password once"
+    )
+    group.add_argument(
+        "--connect-timeout",
+        metavar="SECONDS",
+        type=seconds,
+        help="how long to wait for the login to begin (default: 10)",
+    )
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Data and facts that come from the command line."""
+    group = parser.add_argument_group("data and facts")
+    group.add_argument(
+        "--hiera",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="data that overlays the manifest's",
+    )
+    group.add_argument(
+        "--data",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="one value of the data, wins over all; dots nest; repeatable",
+    )
+    add_facts(group)
+
+
+def add_facts(group: "argparse._ActionsContainer") -> None:
+    """Facts that come from the command line."""
+    group.add_argument(
+        "--facts", metavar="FILE", action="append", default=[], help="facts that overlay the host's"
+    )
+    group.add_argument(
+        "--fact",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="one fact, wins over all; dots nest; repeatable",
+    )
+
+
+def seconds(text: str) -> float:
+    """A number of seconds, or a duration such as ``90s``, ``2m`` or ``1h``."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    number, unit = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1.0)
+    try:
+        value = float(number) * unit
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= MAX_SECONDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a duration such as 30, 90s or 5m")
+    return value
+
+
+def pairs(option: str, given: list[str]) -> list[tuple[str, str]]:
+    """Split ``KEY=VALUE`` texts; UsageError for one that is not."""
+    found = []
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not all(key.split(".")):
+            raise UsageError(
+                f"{option} {text.partition('=')[0][:60]!r} is not KEY=VALUE",
+                hint=f"write it as in {option} web.port=8080",
+            )
+        found.append((key, value))
+    return found
