@@ -1,0 +1,93 @@
+"""sudo in its forms: without a password, with one, to another user, and not allowed."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.lab import PASSWORDS, Host, Lab
+from tests.push.command import Ccm
+
+SITE = """\
+ccm:
+  resources:
+    - exec:
+        - who:
+            command: "id -un > /srv/who-{{ Host.name }}; echo $HOME >> /srv/who-{{ Host.name }}"
+            provider: shell
+"""
+
+AS_APPUSER = SITE.replace("/srv/", "/var/tmp/")
+
+
+@pytest.fixture
+def secrets(tmp_path: Path) -> dict[str, str]:
+    """The environment that carries alice's password."""
+    return {"CCM_BECOME_PASSWORD": PASSWORDS["alice"]}
+
+
+def test_sudo_without_a_password(ccm: Ccm, lab: Lab, host: Host, tmp_path: Path) -> None:
+    """deploy becomes root without being asked."""
+    inventory = lab.inventory(tmp_path / "hosts.yaml", user="deploy", become=True)
+    done = ccm.push(inventory, SITE, "-l", "web1")
+    assert done.code == 0, done.output
+    assert host.read("/srv/who-web1") == "root\n/root\n"
+
+
+def test_sudo_with_a_password_from_the_environment(
+    lab: Lab, hosts: list[Host], tmp_path: Path, secrets: dict[str, str]
+) -> None:
+    """alice becomes root on all hosts with one password, which stands in no output and no file."""
+    ccm = Ccm(tmp_path, secrets)
+    inventory = lab.inventory(tmp_path / "hosts.yaml", user="alice", become=True)
+    done = ccm.push(inventory, SITE, "-v")
+    assert done.code == 0, done.output
+    assert all(host.read(f"/srv/who-{host.name}") == "root\n/root\n" for host in hosts)
+    assert PASSWORDS["alice"] not in done.output
+    kept = [p for p in (tmp_path / "state").rglob("*") if p.is_file()]
+    assert kept
+    assert all(PASSWORDS["alice"].encode() not in path.read_bytes() for path in kept)
+
+
+def test_sudo_with_a_password_from_a_command(lab: Lab, host: Host, tmp_path: Path) -> None:
+    """The password may come from a command, such as a password manager's."""
+    command = f"printf %s {PASSWORDS['alice']}"
+    ccm = Ccm(tmp_path, {"CCM_BECOME_PASSWORD_COMMAND": command})
+    inventory = lab.inventory(tmp_path / "hosts.yaml", user="alice", become=True)
+    done = ccm.push(inventory, SITE, "-l", "web1")
+    assert done.code == 0, done.output
+    assert host.read("/srv/who-web1") == "root\n/root\n"
+
+
+def test_a_wrong_sudo_password_is_tried_on_one_host(
+    lab: Lab, hosts: list[Host], tmp_path: Path
+) -> None:
+    """A wrong password is proved on one host only, so no account is locked over the fleet."""
+    ccm = Ccm(tmp_path, {"CCM_BECOME_PASSWORD": "not-the-password"})
+    inventory = lab.inventory(tmp_path / "hosts.yaml", user="alice", become=True)
+    done = ccm.push(inventory, SITE)
+    assert done.code == 3, done.output
+    assert "sudo" in done.output
+    assert "not-the-password" not in done.output
+    attempts = [
+        host.run("journalctl -q --no-pager -t sudo | grep -c 'incorrect password' || true").stdout
+        for host in hosts
+    ]
+    assert sorted(int(count) for count in attempts) == [0, 0, 1]
+
+
+def test_sudo_to_another_user(ccm: Ccm, lab: Lab, host: Host, tmp_path: Path) -> None:
+    """bob may become appuser, and the run is appuser's."""
+    inventory = lab.inventory(tmp_path / "hosts.yaml", user="bob", become="appuser")
+    done = ccm.push(inventory, AS_APPUSER, "-l", "web1")
+    assert done.code == 0, done.output
+    assert host.read("/var/tmp/who-web1") == "appuser\n/home/appuser\n"
+
+
+def test_a_user_who_may_not_sudo(lab: Lab, host: Host, tmp_path: Path) -> None:
+    """mallory has no sudo: one clear sentence, and nothing is run."""
+    ccm = Ccm(tmp_path, {"CCM_BECOME_PASSWORD": PASSWORDS["mallory"]})
+    inventory = lab.inventory(tmp_path / "hosts.yaml", user="mallory", become=True)
+    done = ccm.push(inventory, SITE, "-l", "web1")
+    assert done.code == 3, done.output
+    assert "sudo" in done.output
+    assert not host.exists("/srv/who-web1")
