@@ -44,7 +44,7 @@ def gather(
     for (name, path, _read), thread, answer in tasks:
         if thread is not None:
             thread.join(max(0.0, deadline - time.monotonic()))
-        _add(gathered, name, path, dict(answer), budget)
+        _add(gathered, name, path, answer, budget)
     _fit(gathered)
     return gathered
 
