@@ -166,7 +166,7 @@ def test_ctrl_c_ends_the_run_on_every_host(ccm: Ccm, lab: Lab, hosts: list[Host]
 
 
 def test_two_pushes_at_once_wait_for_each_other(ccm: Ccm, lab: Lab, host: Host) -> None:
-    """A second push waits for the first one's lock and fails with its holder named after a bound."""
+    """A second push waits for the lock of the first and fails, naming its holder, after a bound."""
     first = ccm.start(
         "push", "-i", str(lab.inventory()), "-l", "web1", str(ccm.site(SLOW, "slow.yaml"))
     )
