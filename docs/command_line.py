@@ -1,0 +1,86 @@
+"""The reference of the command line, from the parsers themselves (controller)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from docs.tables import table
+from orchestrator.cli.app import COMMANDS
+from orchestrator.cli.commands import build_parser, load_command
+
+
+def names() -> tuple[str, ...]:
+    """The commands, in the order of ``ccm --help``."""
+    return COMMANDS
+
+
+def commands() -> str:
+    """A section for each command: what it is for, its arguments and options, an example."""
+    return "\n\n".join("\n\n".join(_command(name)) for name in COMMANDS)
+
+
+def _command(name: str) -> Iterator[str]:
+    module = load_command(name)
+    parser = build_parser(name, module)
+    yield f"## ccm {name}"
+    yield " ".join(f"{line.strip()}" for line in module.HELP.strip().splitlines())
+    yield from _options(parser)
+    for action in _subcommands(parser):
+        helps = {choice.dest: choice.help or "" for choice in action._choices_actions}
+        for word, subparser in action.choices.items():
+            yield f"### ccm {name} {word}"
+            yield _sentence(helps.get(word) or subparser.description or "")
+            yield from _options(subparser)
+    yield f"```console\n{_prompted(module.EXAMPLE)}\n```"
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    formatter = parser._get_formatter()
+    rows = [
+        [_spelling(action), _text(formatter, action)]
+        for action in parser._actions
+        if not isinstance(action, (argparse._HelpAction, argparse._SubParsersAction))
+        and action.help != argparse.SUPPRESS
+    ]
+    if rows:
+        yield table(["Argument", "Description"], rows)
+
+
+def _subcommands(
+    parser: argparse.ArgumentParser,
+) -> Iterator[argparse._SubParsersAction[argparse.ArgumentParser]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield action
+
+
+def _spelling(action: argparse.Action) -> str:
+    """How an argument is written; said here because argparse's own differs between Pythons."""
+    if isinstance(action.metavar, str):
+        value = action.metavar
+    elif action.choices is not None:
+        value = "{" + ",".join(map(str, action.choices)) + "}"
+    else:
+        value = action.dest.upper()
+    if not action.option_strings:
+        return f"`{value}`"
+    if action.nargs == 0:
+        return ", ".join(f"`{option}`" for option in action.option_strings)
+    shown = f"[{value}]" if action.nargs == "?" else value
+    return ", ".join(f"`{option} {shown}`" for option in action.option_strings)
+
+
+def _text(formatter: argparse.HelpFormatter, action: argparse.Action) -> str:
+    text = _sentence(formatter._expand_help(action)) if action.help else ""
+    return text + (" (required)" if action.required and action.option_strings else "")
+
+
+def _sentence(text: str) -> str:
+    text = " ".join(text.split())
+    return text[:1].upper() + text[1:]
+
+
+def _prompted(example: str) -> str:
+    lines = example.strip().splitlines()
+    return "\n".join(line if line.startswith((" ", "$", "#")) else f"$ {line}" for line in lines)

@@ -1,0 +1,78 @@
+"""Reads the documentation's pages: their fenced blocks, headings and links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
+
+_FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """A fenced block: the page, the line of its fence, its language and its text."""
+
+    page: Path
+    line: int
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def kind(self) -> str:
+        """``manifest``, ``inventory``, ``resources`` (a list of them) or ``data``.
+
+        A first line ``# data`` says that it is a file of data.
+        """
+        if self.text.startswith("# data"):
+            return "data"
+        document: Any = yaml.safe_load(self.text)
+        if isinstance(document, list):
+            return "resources"
+        if "ccm" in document:
+            return "manifest"
+        if set(document) <= {"defaults", "hosts", "groups"}:
+            return "inventory"
+        raise AssertionError(f"{self}: neither a manifest, an inventory nor resources")
+
+    def manifest(self) -> str:
+        """The block as a whole manifest."""
+        if self.kind == "manifest":
+            return self.text
+        lines = "".join(f"    {line}" for line in self.text.splitlines(keepends=True))
+        return f"ccm:\n  resources:\n{lines}"
+
+
+def blocks(page: Path, language: str) -> Iterator[Block]:
+    """The fenced blocks of one language on a page."""
+    text = page.read_text(encoding="utf-8")
+    for match in _FENCE.finditer(text):
+        if match[1] == language:
+            yield Block(page, text.count("\n", 0, match.start()) + 1, match[1], match[2])
+
+
+def links(page: Path) -> list[str]:
+    """The targets of a page's links, code left out."""
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    return _LINK.findall(re.sub(r"`[^`\n]*`", "", text))
+
+
+def anchors(page: Path) -> set[str]:
+    """The fragments that a page's headings can be reached by."""
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    return {_slug(match[1]) for match in _HEADING.finditer(text)}
+
+
+def _slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

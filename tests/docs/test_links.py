@@ -1,0 +1,72 @@
+"""Links between the pages, and how the pages are written."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, PAGES, ROOT, anchors, blocks, links
+
+FRONT_MATTER = re.compile(
+    r'\+\+\+\ntitle = ".+"\ndescription = "[A-Z].*[^.]"\ntoc = true\nweight = \d+\n\+\+\+\n'
+)
+OWN_PAGES = [page for page in PAGES if DOCS in page.parents]
+TYPE_PAGES = sorted((DOCS / "reference" / "resources").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_internal_links_resolve(page: Path) -> None:
+    """Every link to a page of this repository names a file and a heading that exist."""
+    broken = []
+    for target in links(page):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, fragment = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        if not path.exists():
+            broken.append(f"{target}: no such file")
+        elif fragment and path.suffix == ".md" and fragment not in anchors(path):
+            broken.append(f"{target}: no such heading, there are {sorted(anchors(path))}")
+    assert broken == []
+
+
+def test_every_page_is_reached_from_the_index() -> None:
+    """Starting at docs/README.md, the links lead to every page."""
+    reached: set[Path] = set()
+    pending = [DOCS / "README.md"]
+    while pending:
+        page = pending.pop()
+        if page in reached:
+            continue
+        reached.add(page)
+        targets = [(page.parent / link.partition("#")[0]).resolve() for link in links(page)]
+        pending += [path for path in targets if path.suffix == ".md" and DOCS in path.parents]
+    assert sorted(set(DOCS.rglob("*.md")) - reached) == []
+
+
+@pytest.mark.parametrize("page", TYPE_PAGES, ids=lambda p: p.stem)
+def test_a_type_page_follows_the_style_guide(page: Path) -> None:
+    """A type's page has TOML front matter, a callout, an example and the sections in order."""
+    text = page.read_text(encoding="utf-8")
+    front = re.match(
+        r'\+\+\+\ntitle = ".+"\ndescription = "[A-Z].*[^.]"\ntoc = true\nweight = \d+\n\+\+\+\n',
+        text,
+    )
+    assert front, "the front matter is not as the style guide says"
+    assert "> [!info] Warning" in text
+    assert next(blocks(page, "yaml"), None), "there is no example"
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert headings[:2] == ["Ensure values", "Properties"]
+    assert {"Idempotency", "Noop"} <= set(headings)
+    assert not re.search(r"^# ", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if DOCS in p.parents], ids=lambda p: str(p.relative_to(DOCS))
+)
+def test_the_wording_is_the_house_style(page: Path) -> None:
+    """No page addresses the reader, uses an em dash or leaves blanks at the end of a line."""
+    text = page.read_text(encoding="utf-8")
+    prose = re.sub(r"```.*?```|`[^`\n]*`|<!--.*?-->", "", text, flags=re.DOTALL)
+    assert re.findall(r"\b(?:you|your|we|our)\b|\u2014", prose, re.IGNORECASE) == []
+    assert [n for n, line in enumerate(text.splitlines(), 1) if line != line.rstrip()] == []
