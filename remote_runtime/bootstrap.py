@@ -57,8 +57,7 @@ def run(nonce: str, zip_sha: str, tag: str, code_sha: str) -> None:
     except BaseException as error:
         say(nonce, "fault", "%s: %s" % (type(error).__name__, error))
         os._exit(1)
-    say(nonce, "ready")
-    os._exit(1 if session.serve(nonce, zip_sha) else 0)
+    os._exit(1 if session.serve(nonce, zip_sha) else 0)  # it says `ready`
 
 
 def load(nonce: str, zip_sha: str, code_sha: str) -> None:

@@ -1,0 +1,12 @@
+"""Channels to hosts: ssh and local, the bootstrap, become, host keys (controller).
+
+``Connector`` is the door; see docs/design/architecture.md, "Ports". Only the modules whose names
+begin with ``ssh`` may import fabric or paramiko, and they are imported when a host needs them.
+"""
+
+from orchestrator.transport.connector import Connector
+from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.pipe import Link
+from orchestrator.transport.settings import Settings
+
+__all__ = ["Connector", "Credentials", "Link", "Settings"]

@@ -1,0 +1,65 @@
+"""The one command that starts a runtime on a host (controller).
+
+The text passes the user's login shell first, which may be csh or fish: inside single quotes it
+holds no single quote, backslash, exclamation mark or line break, so every shell reads it alike.
+"""
+
+from __future__ import annotations
+
+import base64
+
+from orchestrator.image import Image
+
+INTERPRETERS = (
+    "python3",
+    "/usr/libexec/platform-python",
+    *(f"python3.{minor}" for minor in range(13, 5, -1)),
+)
+
+# An interpreter that ends with one of these never ran the bootstrap, so the next one is tried.
+_SEARCH = (
+    "PATH=$PATH:/usr/local/bin:/usr/bin:/bin;LC_ALL=C.UTF-8;export PATH LC_ALL;t=;"
+    "a=$1;b=$2;c=$3;d=$4;e=$5;shift 5;"
+    'for i in "$@";do command -v "$i" >/dev/null 2>&1||continue;'
+    '"$i" -I -S -B -X utf8 -c "$e" "$a" "$b" "$c" "$d";r=$?;'
+    "case $r in 2|90)r=old;;91)r=incomplete;;126|127)r=broken;;*)exit $r;;esac;"
+    't="$t $i=$r";done;echo "ccm1 $a nopython$t";exit 1'
+)
+
+# Any Python parses this line; what follows in the decoded text needs 3.6.
+_START = (
+    "import sys;sys.version_info<(3,6)and sys.exit(90);"
+    'exec(chr(10).join(["try:"," import json,zlib,binascii","except ImportError:",'
+    '" sys.exit(91)"]));exec(zlib.decompress(binascii.a2b_base64("%s")))'
+)
+
+
+def start_command(
+    image: Image, nonce: str, python: str | None = None, prefer: str | None = None
+) -> list[str]:
+    """The argument vector that finds an interpreter and starts the bootstrap.
+
+    ``python`` names the only interpreter to use; ``prefer`` one to try before the usual ones.
+    """
+    program = _START % base64.b64encode(image.program).decode()
+    interpreters = [python] if python else [*([prefer] if prefer else []), *INTERPRETERS]
+    arguments = [nonce, image.sha256, image.tag, image.code_sha256, program]
+    return ["/bin/sh", "-c", _SEARCH, "ccm", *arguments, *interpreters]
+
+
+def become_command(command: list[str], user: str, prompt: str | None) -> list[str]:
+    """The command run by sudo as ``user``; ``prompt`` is what sudo shows when it wants a password.
+
+    Without a prompt sudo must not ask. ``-k`` makes sudo ask even if it was given the password a
+    moment ago, so that what is written is read by sudo and by nothing else.
+    """
+    how = ["-n"] if prompt is None else ["-k", "-S", "-p", prompt]
+    return ["env", "LC_ALL=C", "sudo", *how, "-u", user, "--", *command]
+
+
+def quote(command: list[str]) -> str:
+    """The text of a command for a login shell of any kind."""
+    for word in command:
+        if any(char in word for char in "'\\!\n\r\0"):
+            raise ValueError(f"not safe in every shell: {word[:60]!r}")
+    return " ".join(f"'{word}'" for word in command)

@@ -1,0 +1,115 @@
+"""Opens TCP connections with a bound, and says plainly why one cannot be opened (controller)."""
+
+from __future__ import annotations
+
+import errno
+import random
+import socket
+import time
+
+from remote_runtime.errors import UnreachableError
+
+REFUSED_ATTEMPTS = 4
+_FAMILIES = {"any": socket.AF_UNSPEC, "inet": socket.AF_INET, "inet6": socket.AF_INET6}
+_GONE = {
+    errno.EHOSTUNREACH: "there is no route to it",
+    errno.ENETUNREACH: "there is no route to its network",
+    errno.ETIMEDOUT: "it does not answer",
+    errno.EHOSTDOWN: "it is down",
+    errno.EACCES: "a firewall here forbids it",
+    errno.EPERM: "a firewall here forbids it",
+}
+
+
+class Backoff:
+    """Pauses between attempts, with jitter so that a fleet does not return all at once."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self.attempts = 0
+
+    def pause(self) -> bool:
+        """Wait a little; False when there is no time for another attempt."""
+        self.attempts += 1
+        delay = random.uniform(0.1, 0.3) * min(2.0 ** (self.attempts - 1), 8.0)
+        if time.monotonic() + delay >= self._deadline:
+            return False
+        time.sleep(delay)
+        return True
+
+
+def dial(address: str, port: int, family: str, deadline: float) -> socket.socket:
+    """A connected socket, without delay of small packets and with a bound on silent peers.
+
+    ``deadline`` is a moment of ``time.monotonic()``. UnreachableError with the kind
+    ``transport.resolve`` or ``transport.connect``. A refused connection is tried again a few times.
+    """
+    backoff = Backoff(deadline)
+    addresses = _resolve(address, port, family)
+    while True:
+        error: OSError | None = None
+        for number, (kind, target) in enumerate(addresses):
+            share = (deadline - time.monotonic()) / (len(addresses) - number)
+            try:
+                return _connect(kind, target, share)
+            except OSError as caught:
+                error = caught
+        again = isinstance(error, (ConnectionRefusedError, ConnectionResetError))
+        if not again or backoff.attempts >= REFUSED_ATTEMPTS - 1 or not backoff.pause():
+            raise _unreachable(address, port, error) from error
+
+
+def _resolve(
+    address: str, port: int, family: str
+) -> list[tuple[int, tuple[str, int] | tuple[str, int, int, int]]]:
+    try:
+        found = socket.getaddrinfo(
+            address, port, _FAMILIES.get(family, socket.AF_UNSPEC), socket.SOCK_STREAM
+        )
+    except (socket.gaierror, UnicodeError) as error:
+        raise UnreachableError(
+            f"the name {address} is not known: {getattr(error, 'strerror', None) or error}",
+            "transport.resolve",
+            "check the name, or give 'address:' in the inventory",
+        ) from error
+    return [(kind, target) for kind, _, _, _, target in found]  # type: ignore[misc]
+
+
+def _connect(kind: int, target: tuple[object, ...], timeout: float) -> socket.socket:
+    if timeout <= 0:
+        raise TimeoutError(errno.ETIMEDOUT, "timed out")
+    sock = socket.socket(kind, socket.SOCK_STREAM)
+    try:
+        sock.settimeout(timeout)
+        sock.connect(target)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def watch(sock: socket.socket, seconds: float) -> None:
+    """Let the kernel end a connection whose peer is silent for ``seconds``, idle or not."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    third = max(1, int(seconds / 3))
+    for name, value in (
+        ("TCP_KEEPIDLE", third),
+        ("TCP_KEEPINTVL", third),
+        ("TCP_KEEPCNT", 2),
+        ("TCP_USER_TIMEOUT", int(seconds * 1000)),
+    ):
+        if hasattr(socket, name):  # Linux has all of them, other systems some
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def _unreachable(address: str, port: int, error: OSError | None) -> UnreachableError:
+    where = f"{address} port {port}"
+    if isinstance(error, ConnectionRefusedError):
+        hint = "is sshd running there, and is the port right?"
+        return UnreachableError(f"{where} refuses the connection", "transport.connect", hint)
+    if isinstance(error, TimeoutError):
+        hint = "is the host up, and is the address right? --connect-timeout waits longer"
+        return UnreachableError(f"{where} does not answer in time", "transport.connect", hint)
+    why = _GONE.get(error.errno or 0, error.strerror or str(error)) if error else "no address"
+    return UnreachableError(f"{where} cannot be reached: {why}", "transport.connect")

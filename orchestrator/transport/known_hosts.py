@@ -1,0 +1,162 @@
+"""Which host keys are known: the known_hosts format (controller).
+
+Names are matched as OpenSSH does: plain, hashed, with ``*`` and ``?``, negated, ``[host]:port``.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import fnmatch
+import functools
+import hashlib
+import hmac
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+STANDARD_PORT = 22
+
+
+class Line(NamedTuple):
+    """One key in a file: ``marker`` is "", "@revoked" or "@cert-authority"."""
+
+    marker: str
+    names: tuple[str, ...]
+    key_type: str
+    blob: bytes
+    path: str
+    number: int
+
+    @property
+    def where(self) -> str:
+        """``FILE:LINE``."""
+        return f"{self.path}:{self.number}"
+
+    def names_host(self, name: str) -> bool:
+        """Whether the line speaks of a host."""
+        hit = False
+        for pattern in self.names:
+            negated = pattern.startswith("!")
+            if name_matches(name, pattern.lstrip("!")):
+                if negated:
+                    return False
+                hit = True
+        return hit
+
+
+class KnownHosts:
+    """The lines of several files."""
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self._files = [_read(path) for path in files]
+
+    def lookup(self, name: str, port: int = STANDARD_PORT) -> list[Line]:
+        """The lines for a host; those without its port stand in where none has the port."""
+        found = self._exactly(entry_name(name, port))
+        if not [line for line in found if not line.marker] and port != STANDARD_PORT:
+            found += self._exactly(name)
+        return found
+
+    def _exactly(self, name: str) -> list[Line]:
+        return [line for file in self._files for line in file.lookup(name)]
+
+
+class _File:
+    """The lines of one file, plain names by a table because files may be long."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._plain: dict[str, list[Line]] = {}
+        self._others: list[Line] = []
+        for line in lines:
+            if any(char in name for name in line.names for char in "*?!|"):
+                self._others.append(line)
+            else:
+                for name in line.names:
+                    self._plain.setdefault(name.lower(), []).append(line)
+
+    def lookup(self, name: str) -> list[Line]:
+        others = [line for line in self._others if line.names_host(name)]
+        return [*self._plain.get(name.lower(), []), *others]
+
+
+def entry_name(name: str, port: int) -> str:
+    """How a host is written in known_hosts."""
+    return name if port == STANDARD_PORT else f"[{name}]:{port}"
+
+
+def name_matches(name: str, pattern: str) -> bool:
+    """Whether a name from known_hosts, hashed or with wildcards, is this host."""
+    if pattern.startswith("|1|"):
+        return _hash_matches(name, pattern)
+    escaped = pattern.lower().replace("[", "[[]")
+    return fnmatch.fnmatchcase(name.lower(), escaped)
+
+
+def matches_any(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a name matches one of OpenSSH's patterns."""
+    return any(name_matches(name, pattern) for pattern in patterns)
+
+
+def _hash_matches(name: str, pattern: str) -> bool:
+    try:
+        salt, expected = (base64.b64decode(part) for part in pattern[3:].split("|"))
+    except (ValueError, binascii.Error):
+        return False
+    return hmac.compare_digest(hmac.digest(salt, name.lower().encode(), "sha1"), expected)
+
+
+def hashed(name: str) -> str:
+    """A name as ``HashKnownHosts yes`` writes it."""
+    salt = os.urandom(20)
+    digest = hmac.digest(salt, name.lower().encode(), "sha1")
+    return f"|1|{base64.b64encode(salt).decode()}|{base64.b64encode(digest).decode()}"
+
+
+def fingerprint(blob: bytes) -> str:
+    """The SHA-256 fingerprint of a public key, as ssh shows it."""
+    digest = base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
+    return f"SHA256:{digest}"
+
+
+def parse_line(text: str, path: str = "", number: int = 0) -> Line | None:
+    """One line of a file; None for a comment and for what is no key."""
+    words = text.split()
+    marker = words.pop(0) if words and words[0].startswith("@") else ""
+    if len(words) < 3 or words[0].startswith("#"):
+        return None
+    try:
+        blob = base64.b64decode(words[2], validate=True)
+    except (ValueError, binascii.Error):
+        return None
+    return Line(marker, tuple(words[0].split(",")), words[1], blob, path, number)
+
+
+_lock = threading.Lock()
+
+
+def _read(path: Path) -> _File:
+    try:
+        found = path.stat()
+    except OSError:
+        return _File(())
+    with _lock:
+        return _parsed(path, found.st_mtime_ns, found.st_size)
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(path: Path, mtime_ns: int, size: int) -> _File:
+    return _File(_lines(path))
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    try:
+        text = path.read_text("utf-8", "surrogateescape")
+    except OSError:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        parsed = parse_line(line, str(path), number)
+        if parsed is not None:
+            yield parsed

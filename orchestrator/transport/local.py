@@ -1,0 +1,112 @@
+"""Runs the runtime on the controller itself: the same bootstrap in a subprocess (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+
+from remote_runtime.errors import UnreachableError
+
+READ_SIZE = 256 * 1024
+_SLICE = 0.2  # how long a blocked call takes to notice a close
+
+
+class LocalPipe:
+    """A subprocess in a session of its own; see ``Pipe``."""
+
+    def __init__(self, command: list[str]) -> None:
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                bufsize=0, start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise UnreachableError(f"{command[0]} cannot be started: {error}") from error
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._stdin = self._process.stdin
+        self._streams = {s.fileno(): s for s in (self._process.stdout, self._process.stderr)}
+        self._stdout = self._process.stdout.fileno()
+        self._open = set(self._streams)
+        os.set_blocking(self._stdin.fileno(), False)
+        self._closing = False
+        self._ready = False
+        self._writing = threading.Lock()
+        self._reading = threading.Lock()
+
+    def write(self, data: bytes) -> None:
+        """Write every byte."""
+        view = memoryview(data)
+        with self._writing:
+            while view:
+                if self._closing:
+                    raise UnreachableError("the link was closed", "transport.lost")
+                poll = select.poll()
+                poll.register(self._stdin, select.POLLOUT)
+                if poll.poll(_SLICE * 1000):
+                    view = view[self._write_some(view) :]
+
+    def _write_some(self, view: memoryview) -> int:
+        try:
+            return os.write(self._stdin.fileno(), view[:65536])
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise UnreachableError(f"the runtime is gone: {error}", "transport.lost") from error
+
+    def read(self, timeout: float) -> tuple[bytes, bytes]:
+        """What arrived on either stream; TimeoutError when nothing did."""
+        end = time.monotonic() + timeout
+        with self._reading:
+            while self._open and not self._closing:
+                left = end - time.monotonic()
+                found = self._poll(max(0.0, min(left, _SLICE)))
+                if any(found):
+                    return found
+                if left <= 0 and self._open:
+                    raise TimeoutError
+        return b"", b""
+
+    def _poll(self, timeout: float) -> tuple[bytes, bytes]:
+        out = err = b""
+        poll = select.poll()
+        for handle in self._open:
+            poll.register(handle, select.POLLIN)
+        for handle, _ in poll.poll(timeout * 1000):
+            data = os.read(handle, READ_SIZE)
+            if not data:
+                self._open.discard(handle)
+            elif handle == self._stdout:
+                out = data
+            else:
+                err = data
+        return out, err
+
+    def exit_status(self) -> int | None:
+        """How the process ended, None while it runs."""
+        try:
+            return self._process.wait(1)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def started(self) -> None:
+        """The runtime is ready: from here on it ends itself, never by a signal of ours."""
+        self._ready = True
+
+    def close(self) -> None:
+        """Close the streams; a runtime notices that and ends, a bootstrap is ended."""
+        self._closing = True
+        with self._writing, self._reading:
+            for stream in (self._stdin, *self._streams.values()):
+                with contextlib.suppress(OSError):
+                    stream.close()
+        if not self._ready:
+            with contextlib.suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGTERM)
+        threading.Thread(target=self._process.wait, daemon=True).start()

@@ -1,0 +1,144 @@
+"""From a started command to a ready runtime: noise, the sudo prompt, the image (controller).
+
+Nothing that the host writes is believed before the line that carries our nonce.
+"""
+
+from __future__ import annotations
+
+import time
+
+from orchestrator.image import Image
+from orchestrator.transport import refusals
+from orchestrator.transport.credentials import Password, Trial
+from orchestrator.transport.pipe import Link, Pipe, keep_tail
+from remote_runtime.errors import UnreachableError
+from remote_runtime.wire import PROTOCOL
+
+MAX_NOISE = 64 * 1024
+MAX_LINE = 8 * 1024
+START_TIMEOUT = 60.0
+
+
+class Opening:
+    """One host's way to ``ready``; used once.
+
+    ``prompt`` is what sudo shows when it wants ``password``; None when the command runs as it is.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        pipe: Pipe,
+        nonce: str,
+        image: Image,
+        prompt: str | None = None,
+        password: Password | None = None,
+        timeout: float = START_TIMEOUT,
+    ) -> None:
+        self._host = host
+        self._pipe = pipe
+        self._nonce = nonce
+        self._image = image
+        self._prompt = prompt.encode() if prompt else None
+        self._password = password
+        self._timeout = timeout
+        self._deadline = time.monotonic() + timeout
+        self._out = bytearray()
+        self._err = bytearray()
+        self._unseen = bytearray()
+        self._trial: Trial | None = None
+        self._sent = False
+
+    def link(self) -> Link:
+        """Wait for the runtime; UnreachableError, and the pipe closed, when it does not come."""
+        try:
+            while True:
+                status, detail = self._line()
+                if status == "ready":
+                    return Link(self._pipe, self._nonce, self._image.sha256,
+                                bytes(self._out), bytes(self._err))  # fmt: skip
+                self._answer(status, detail)
+        except BaseException:
+            self._pipe.close()
+            raise
+        finally:
+            if self._trial is not None:
+                self._trial.end()
+
+    def _answer(self, status: str, detail: str) -> None:
+        if status != "need":
+            raise refusals.refused(self._host, status, detail, self._err)
+        if self._sent or detail not in ("zip", "code"):
+            raise refusals.confused(self._host, f"it asked for {detail!r}")
+        self._sent = True
+        data = self._image.archive if detail == "zip" else self._image.code
+        self._pipe.write(len(data).to_bytes(8, "big") + data)
+        self._deadline = time.monotonic() + self._timeout
+
+    def _line(self) -> tuple[str, str]:
+        """Status and detail of the next line with our nonce."""
+        mark = f"{PROTOCOL} {self._nonce} ".encode()
+        while True:
+            begin = self._out.find(mark)
+            end = self._out.find(b"\n", begin) if begin >= 0 else -1
+            if end >= 0:
+                line = bytes(self._out[begin + len(mark) : end]).decode("ascii", "replace")
+                del self._out[: end + 1]
+                self._accept()
+                status, _, detail = line.partition(" ")
+                return status, detail.strip()
+            if begin > MAX_NOISE or (begin < 0 and len(self._out) > MAX_NOISE):
+                raise refusals.noisy(self._host, MAX_NOISE)
+            if begin >= 0 and len(self._out) - begin > MAX_LINE:
+                raise refusals.confused(self._host, "its first line does not end")
+            self._read()
+
+    def _accept(self) -> None:
+        self._prompt = None  # from here on standard error belongs to the runtime
+        if self._trial is not None:
+            self._trial.end(accepted=True)
+
+    def _read(self) -> None:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise refusals.slow(self._host, self._timeout, self._err)
+        try:
+            out, err = self._pipe.read(left)
+        except TimeoutError:
+            return
+        if not out and not err:
+            status = self._pipe.exit_status()
+            if self._trial is not None:
+                raise self._wrong_password() if self._is_refusal() else self._ended(status)
+            raise self._ended(status)
+        self._out += out
+        keep_tail(self._err, err)
+        self._watch_prompt(err)
+
+    def _ended(self, status: int | None) -> UnreachableError:
+        return refusals.ended(self._host, status, self._out, self._err, self._password is not None)
+
+    def _is_refusal(self) -> bool:
+        return b"incorrect password" in self._err or b"Sorry, try again" in self._err
+
+    def _watch_prompt(self, err: bytes) -> None:
+        """Answer sudo's prompt once; a second one means that the password was wrong."""
+        if self._prompt is None or self._password is None:
+            return
+        self._unseen += err
+        if self._prompt not in self._unseen:
+            del self._unseen[: -len(self._prompt)]
+            return
+        self._unseen.clear()
+        if self._trial is not None:
+            raise self._wrong_password()
+        began = time.monotonic()
+        self._trial = self._password.trial(self._host)
+        self._deadline += time.monotonic() - began
+        secret = self._trial.text().encode("utf-8", "surrogateescape")
+        self._pipe.write(secret + b"\n")
+
+    def _wrong_password(self) -> UnreachableError:
+        assert self._trial is not None
+        self._trial.end(accepted=False)
+        return refusals.wrong_sudo_password(self._host)

@@ -1,0 +1,88 @@
+"""A started command on a host, and the link it becomes once its runtime is ready (controller)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Protocol
+
+STDERR_TAIL = 16 * 1024
+
+
+class Pipe(Protocol):
+    """The streams of a command that was started on a host; ssh and local make one each."""
+
+    def write(self, data: bytes) -> None:
+        """Write every byte; UnreachableError when the pipe broke or was closed meanwhile."""
+        ...
+
+    def read(self, timeout: float) -> tuple[bytes, bytes]:
+        """What arrived on standard output and standard error; both empty at the end.
+
+        TimeoutError when nothing came within ``timeout`` seconds.
+        """
+        ...
+
+    def exit_status(self) -> int | None:
+        """How the command ended, None when that is not known."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the command; any thread may call it, and it ends a blocked write."""
+        ...
+
+
+class Link:
+    """The open channel to one host's runtime. See docs/design/architecture.md, "Ports".
+
+    ``nonce`` and ``runtime`` are what the target's ``hello`` must repeat. One thread reads; any
+    thread may send whole frames.
+    """
+
+    def __init__(
+        self, pipe: Pipe, nonce: str, runtime: str, first: bytes = b"", stderr: bytes = b""
+    ) -> None:
+        self.nonce = nonce
+        self.runtime = runtime
+        self._pipe = pipe
+        self._first = first
+        self._stderr = bytearray(stderr)
+        self._sending = threading.Lock()
+
+    def send(self, data: bytes) -> None:
+        """Send whole frames; UnreachableError when the link is lost."""
+        with self._sending:
+            self._pipe.write(data)
+
+    def receive(self, timeout: float) -> bytes:
+        """Bytes from the runtime, b"" at the end; TimeoutError after ``timeout`` seconds."""
+        if self._first:
+            first, self._first = self._first, b""
+            return first
+        end = time.monotonic() + timeout
+        while True:
+            out, err = self._pipe.read(max(0.0, end - time.monotonic()))
+            keep_tail(self._stderr, err)
+            if out or not err:
+                return out
+
+    def stderr_tail(self) -> str:
+        """The last of what the host wrote to standard error, for people."""
+        return readable(self._stderr)
+
+    def close(self) -> None:
+        """End the link; the runtime notices and exits."""
+        self._pipe.close()
+
+
+def keep_tail(tail: bytearray, more: bytes) -> None:
+    """Append, and keep only the end."""
+    tail += more
+    if len(tail) > STDERR_TAIL:
+        del tail[:-STDERR_TAIL]
+
+
+def readable(data: bytes | bytearray) -> str:
+    """Text of a host without anything that a terminal would act upon."""
+    text = bytes(data).decode("utf-8", "replace")
+    return "".join(c for c in text if c in "\n\t" or (c.isprintable() and c != "\x7f")).strip()

@@ -1,0 +1,132 @@
+"""Why a runtime did not start, in one sentence each, with what to do (controller)."""
+
+from __future__ import annotations
+
+from orchestrator.transport.pipe import readable
+from remote_runtime.errors import UnreachableError
+
+_SUDO = (
+    # what sudo or the shell says, the sentence, the hint
+    ("a password is required", "sudo asks for a password",
+     "give --ask-become-pass, or set CCM_BECOME_PASSWORD or CCM_BECOME_PASSWORD_COMMAND"),
+    ("a terminal is required", "sudo asks for a password",
+     "give --ask-become-pass, or set CCM_BECOME_PASSWORD or CCM_BECOME_PASSWORD_COMMAND"),
+    ("interactive authentication is required", "sudo asks for a password",
+     "give --ask-become-pass, or set CCM_BECOME_PASSWORD or CCM_BECOME_PASSWORD_COMMAND"),
+    ("you must have a tty", "sudo wants a terminal (requiretty)",
+     "put 'Defaults:USER !requiretty' into sudoers there"),
+    ("is not in the sudoers file", "the user may not use sudo", "let the user in with sudoers"),
+    ("not allowed to execute", "sudo does not let the user run this",
+     "sudoers must allow /bin/sh as the wanted user"),
+    ("not allowed to run sudo", "the user may not use sudo", "let the user in with sudoers"),
+    ("may not run sudo", "the user may not use sudo", "let the user in with sudoers"),
+    ("unknown user", "sudo does not know the user of become", "check become in the inventory"),
+    ("account validation failure", "the account is locked or has expired", "unlock it there"),
+    ("incorrect password", "sudo refused the password", "check the password"),
+)  # fmt: skip
+_SUDO_MISSING = ("sudo: not found", "sudo: command not found", "'sudo': no such file",
+                 "sudo: no such file", "sudo': no such file",
+                 "can't execute 'sudo'")  # fmt: skip
+_LOGIN = (
+    ("account is currently not available", "the user may not log in (its shell is nologin)"),
+    ("your password has expired", "the password of the user has expired"),
+    ("password change required", "the password of the user must be changed first"),
+    ("account has expired", "the account of the user has expired"),
+)
+_WHY = {
+    "old": "is older than 3.6",
+    "incomplete": "lacks json or zlib",
+    "broken": "does not start",
+}
+
+
+def refused(host: str, status: str, detail: str, err: bytes | bytearray) -> UnreachableError:
+    """The target said ``nopython``, ``fault`` or something unknown."""
+    if status == "nopython":
+        return _no_python(host, detail)
+    if status == "fault":
+        return UnreachableError(
+            f"the runtime did not start on {host}: {readable(detail.encode())}{_tail(err)}",
+            "transport.bootstrap",
+        )
+    return confused(host, f"its status is {status[:40]!r}")
+
+
+def _no_python(host: str, detail: str) -> UnreachableError:
+    tried = [word.rpartition("=") for word in detail.split()]
+    reasons = [f"{name} {_WHY.get(why, why)}" for name, _, why in tried]
+    found = "; ".join(reasons) if reasons else "none was found"
+    hint = "install Python 3.6 or newer there (package python3), or name one with 'python:'"
+    if any(why == "incomplete" for _, _, why in tried):
+        hint = "install the whole standard library there (Debian: apt-get install python3)"
+    return UnreachableError(
+        f"{host} has no Python that ccm can use: {readable(found.encode())}",
+        "transport.python",
+        hint,
+    )
+
+
+def ended(
+    host: str,
+    status: int | None,
+    out: bytes | bytearray,
+    err: bytes | bytearray,
+    had_password: bool,
+) -> UnreachableError:
+    """The command ended before the runtime said anything."""
+    said = readable(err).lower()
+    everything = said + "\n" + readable(out).lower()
+    for words, sentence, hint in _SUDO:
+        if words in said and "sudo" in said:
+            if had_password and sentence == "sudo asks for a password":
+                sentence, hint = "sudo wants a terminal for the password", "allow sudo -S there"
+            return UnreachableError(f"become: {sentence} on {host}", "transport.become", hint)
+    if any(words in said for words in _SUDO_MISSING):
+        hint = "install sudo there, or log in as the wanted user without become"
+        return UnreachableError(f"become: there is no sudo on {host}", "transport.become", hint)
+    for words, sentence in _LOGIN:
+        if words in everything:
+            return UnreachableError(
+                f"{sentence} on {host}", "transport.login", "see to the account"
+            )
+    how = "" if status is None else f" with status {status}"
+    return UnreachableError(
+        f"the command on {host} ended{how} before the runtime started{_tail(err or out)}",
+        "transport.bootstrap",
+        "the login shell must be able to run /bin/sh",
+    )
+
+
+def wrong_sudo_password(host: str) -> UnreachableError:
+    """sudo asked a second time."""
+    return UnreachableError(
+        f"become: sudo refused the password on {host}", "transport.become", "check the password"
+    )
+
+
+def noisy(host: str, limit: int) -> UnreachableError:
+    """More noise than a banner has."""
+    return UnreachableError(
+        f"{host} wrote {limit} bytes of something else before the runtime started",
+        "transport.bootstrap",
+        "what do its shell's start files print?",
+    )
+
+
+def slow(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
+    """No answer in time."""
+    return UnreachableError(
+        f"the runtime did not start on {host} within {seconds:.0f} s{_tail(err)}",
+        "transport.bootstrap",
+        "does the login shell wait for something?",
+    )
+
+
+def confused(host: str, what: str) -> UnreachableError:
+    """The target broke the rules of the opening."""
+    return UnreachableError(f"{host} does not keep to the protocol: {what}", "transport.bootstrap")
+
+
+def _tail(data: bytes | bytearray) -> str:
+    lines = [line.strip() for line in readable(data).splitlines() if line.strip()]
+    return f": {' / '.join(lines[-3:])[-300:]}" if lines else ""

@@ -1,0 +1,247 @@
+"""Where a host is and how one gets there, from inventory and SSH configuration (controller)."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.transport import ssh_policy
+from orchestrator.transport.settings import CONNECT_TIMEOUT, Settings, Target
+from orchestrator.transport.ssh_config import Config, Directive, Found, expand, expand_path, tokens
+from remote_runtime.errors import InputError, Problem
+
+MAX_JUMPS = 8
+DEFAULT_KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
+_METHODS = ("publickey", "keyboard-interactive", "password")
+
+
+@dataclass(frozen=True)
+class Route:
+    """Everything that a connection to one host needs, decided.
+
+    ``label`` is what messages call the host; ``key_name`` is its name in known_hosts. ``agent`` is
+    the path of the agent's socket, "" for no agent. ``jumps`` are passed in order.
+    """
+
+    label: str
+    address: str
+    port: int
+    user: str
+    key_name: str
+    known_hosts: tuple[Path, ...]
+    identities: tuple[Path, ...]
+    identities_only: bool
+    agent: str
+    methods: tuple[str, ...]
+    host_key_algorithms: str
+    family: str
+    timeout: float
+    alive: float
+    proxy_command: str
+    jumps: tuple[Route, ...] = ()
+    hash_names: bool = False
+
+
+class Router:
+    """Makes routes; the SSH configuration is read once, when it is needed first."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._read: Config | None = None
+
+    @property
+    def _config(self) -> Config:
+        if self._read is None:
+            self._read = Config(self._settings.config_files())
+        return self._read
+
+    def route(self, host: Target) -> Route:
+        """The route to a host. InputError names every directive that cannot be honoured."""
+        return self._route(host.name, host.address, host, ())
+
+    def unhonoured(self, host: Target) -> list[Directive]:
+        """The directives in force for a host that have no effect with ccm."""
+        return ssh_policy.unhonoured(self._found(host.address, host))
+
+    def _found(
+        self, name: str, host: Target | None, user: str | None = None, port: int | None = None
+    ) -> Found:
+        if host is not None:
+            user = self._settings.user or host.user
+            port = host.port
+        return self._config.lookup(name, user, port)
+
+    def _route(
+        self,
+        label: str,
+        name: str,
+        host: Target | None,
+        via: tuple[str, ...],
+        user: str | None = None,
+        port: int | None = None,
+    ) -> Route:
+        if len(via) >= MAX_JUMPS or label in via:
+            way = " -> ".join([*via, label])
+            problem = Problem(f"the jumps go in a circle or are too many: {way}")
+            raise InputError([problem], "transport.config")
+        found = self._found(name, host, user, port)
+        problems = ssh_policy.problems(found)
+        if problems:
+            raise InputError(problems)
+        jumps, command = self._way(label, host, found, via)
+        return _decide(self._settings, label, name, host, found, jumps, command)
+
+    def _way(
+        self, label: str, host: Target | None, found: Found, via: tuple[str, ...]
+    ) -> tuple[tuple[Route, ...], str]:
+        jump = host.jump if host is not None else None
+        if jump is None:
+            # the one of the two that was found first wins, as in OpenSSH, even if it says `none`
+            key = next((key for key in found if key in ("proxyjump", "proxycommand")), "")
+            value = found.first(key)
+            if key == "proxycommand" and _active(value):
+                return (), str(value)
+            jump = value if key == "proxyjump" else None
+        if jump is None or not _active(jump):
+            return (), ""
+        hops: list[Route] = []
+        for text in jump.split(","):
+            hops.extend(self._hop(text.strip(), (*via, label)))
+        return tuple(hops), ""
+
+    def _hop(self, text: str, via: tuple[str, ...]) -> Sequence[Route]:
+        named = self._settings.hosts.get(text)
+        if named is not None:
+            route = self._route(text, named.address, named, via)
+        else:
+            user, name, port = _split(text)
+            route = self._route(text, name, None, via, user, port)
+        return (*route.jumps, route)
+
+
+def _active(value: str | None) -> bool:
+    return bool(value) and str(value).lower() != "none"
+
+
+def _split(text: str) -> tuple[str | None, str, int | None]:
+    """``user@host:port``; an address in brackets may hold colons."""
+    text = text.removeprefix("ssh://").rstrip("/")
+    user, _, rest = text.rpartition("@")
+    name, port = rest, ""
+    if rest.startswith("["):
+        name, _, port = rest[1:].partition("]")
+        port = port.lstrip(":")
+    elif rest.count(":") == 1:
+        name, _, port = rest.partition(":")
+    return user or None, name, int(port) if port.isdigit() else None
+
+
+def _decide(
+    settings: Settings,
+    label: str,
+    name: str,
+    host: Target | None,
+    found: Found,
+    jumps: tuple[Route, ...],
+    command: str,
+) -> Route:
+    values = tokens(name, found)
+    try:
+        return Route(
+            label=label,
+            address=values["h"].strip("[]"),
+            port=int(found.first("port") or 22),
+            user=found.first("user") or getpass.getuser(),
+            key_name=(found.first("hostkeyalias") or values["h"]).strip("[]").lower(),
+            known_hosts=_known_hosts(host, found, values),
+            identities=_identities(host, found, values),
+            identities_only=_yes(found, "identitiesonly", False),
+            agent=_agent(found, values),
+            methods=_methods(found),
+            host_key_algorithms=found.first("hostkeyalgorithms") or "",
+            family=(found.first("addressfamily") or "any").lower(),
+            timeout=_timeout(settings, host, found),
+            alive=_alive(found),
+            proxy_command=expand(command, values),
+            jumps=jumps,
+            hash_names=_yes(found, "hashknownhosts", False),
+        )
+    except KeyError as error:
+        message = f"{label}: the SSH configuration uses %{error.args[0]}, which ccm does not know"
+        raise InputError([Problem(message)], "transport.config") from None
+    except ValueError as error:
+        raise InputError([Problem(f"{label}: {error}")], "transport.config") from None
+
+
+def _known_hosts(host: Target | None, found: Found, values: dict[str, str]) -> tuple[Path, ...]:
+    if host is not None and host.known_hosts:
+        return (Path(host.known_hosts),)
+    paths: list[Path] = []
+    for key, default in (
+        ("userknownhostsfile", "~/.ssh/known_hosts ~/.ssh/known_hosts2"),
+        ("globalknownhostsfile", "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"),
+    ):
+        given = found[key][0].words if key in found else default.split()
+        paths += [Path(expand_path(word, values)) for word in given if word.lower() != "none"]
+    return tuple(paths)
+
+
+def _identities(host: Target | None, found: Found, values: dict[str, str]) -> tuple[Path, ...]:
+    paths = [Path(host.key_file)] if host is not None and host.key_file else []
+    for line in found.get("identityfile", []):
+        text = line.value.strip('"')
+        if text.lower() != "none":
+            paths.append(Path(expand_path(text, values)))
+    if "identityfile" not in found:
+        paths += [Path("~/.ssh", name).expanduser() for name in DEFAULT_KEYS]
+    return tuple(dict.fromkeys(paths))
+
+
+def _agent(found: Found, values: dict[str, str]) -> str:
+    import os
+
+    given = found.first("identityagent")
+    if given is None or given == "SSH_AUTH_SOCK":
+        return os.environ.get("SSH_AUTH_SOCK", "")
+    if given.lower() == "none":
+        return ""
+    return os.environ.get(given[1:], "") if given.startswith("$") else expand_path(given, values)
+
+
+def _methods(found: Found) -> tuple[str, ...]:
+    allowed = {
+        "publickey": _yes(found, "pubkeyauthentication", True),
+        "password": _yes(found, "passwordauthentication", True),
+        "keyboard-interactive": _yes(found, "kbdinteractiveauthentication", True)
+        and _yes(found, "challengeresponseauthentication", True),
+    }
+    preferred = found.first("preferredauthentications")
+    order = preferred.lower().split(",") if preferred else _METHODS
+    return tuple(m.strip() for m in order if allowed.get(m.strip(), False))
+
+
+def _timeout(settings: Settings, host: Target | None, found: Found) -> float:
+    if settings.connect_timeout is not None:
+        return settings.connect_timeout
+    if host is not None and host.connect_timeout is not None:
+        return host.connect_timeout
+    given = found.first("connecttimeout")
+    return float(given) if given and given.isdigit() and int(given) else CONNECT_TIMEOUT
+
+
+def _alive(found: Found) -> float:
+    """Seconds after which a silent peer is taken for dead: at most 30."""
+    interval = found.first("serveraliveinterval")
+    count = found.first("serveralivecountmax")
+    if interval and interval.isdigit() and int(interval):
+        return min(30.0, float(interval) * int(count if count and count.isdigit() else 3))
+    return 30.0
+
+
+def _yes(found: Found, key: str, default: bool) -> bool:
+    value = found.first(key)
+    if value is None:
+        return default
+    return value.lower() not in ("no", "false")

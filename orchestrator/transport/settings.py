@@ -1,0 +1,56 @@
+"""What the command line says about connections, and what is needed of a host (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+CONNECT_TIMEOUT = 10.0
+
+
+class Target(Protocol):
+    """A host of the inventory, as far as the transport looks at it."""
+
+    name: str
+    address: str
+    port: int | None
+    user: str | None
+    key_file: str | None
+    known_hosts: str | None
+    become: bool | str | None
+    python: str | None
+    connection: Literal["ssh", "local"]
+    connect_timeout: float | None
+    jump: str | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Options that beat the inventory, and the files that are read.
+
+    ``hosts`` are those of the inventory by name: a ``jump`` may name one of them.
+    ``connect_timeout`` is in seconds and covers everything before the login.
+    """
+
+    hosts: Mapping[str, Target] = field(default_factory=dict)
+    user: str | None = None
+    become: bool | str | None = None
+    connect_timeout: float | None = None
+    ssh_config: tuple[Path, ...] = ()
+
+    def config_files(self) -> tuple[Path, ...]:
+        """The SSH configuration: the user's, then the system's."""
+        return self.ssh_config or (
+            Path("~/.ssh/config").expanduser(),
+            Path("/etc/ssh/ssh_config"),
+        )
+
+    def become_user(self, host: Target) -> str | None:
+        """The user to become on a host, or None."""
+        chosen = host.become if self.become is None else self.become
+        if chosen is True:
+            # --become without a name keeps the name that the inventory gives
+            return host.become if isinstance(host.become, str) else "root"
+        return chosen or None

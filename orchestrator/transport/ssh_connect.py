@@ -1,0 +1,216 @@
+"""Opens an SSH connection: dial, shake hands, check the host, log in (controller; fabric)."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import fabric
+import paramiko
+
+from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.dialing import Backoff, dial, watch
+from orchestrator.transport.route import Route
+from orchestrator.transport.ssh_host_key import HostKeyCheck
+from orchestrator.transport.ssh_keys import Keyring
+from orchestrator.transport.ssh_login import Login
+from orchestrator.transport.ssh_session import CHANNEL_TIMEOUT, Session, session_factory
+from remote_runtime.errors import UnreachableError
+
+# paramiko logs what it also raises
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)
+logging.getLogger("paramiko").addHandler(logging.NullHandler())
+
+_CONFIG = fabric.Config(ssh_config=paramiko.SSHConfig())  # ours is in the Route
+
+
+class Connection:
+    """A host that we are logged in to."""
+
+    def __init__(self, connection: Any, sock: Any) -> None:
+        self._fabric = connection
+        self._sock = sock
+        self._closing = threading.Lock()
+
+    @property
+    def session(self) -> Session:
+        """The transport; channels are opened on it."""
+        session: Session = self._fabric.transport
+        return session
+
+    def close(self) -> None:
+        """Hang up; any thread may call it."""
+        with self._closing:
+            if isinstance(self._sock, socket.socket):
+                # wakes paramiko's thread, which looks for a close only ten times a second
+                with contextlib.suppress(OSError):
+                    self._sock.shutdown(socket.SHUT_RDWR)
+            self._fabric.client.close()
+            with contextlib.suppress(OSError, EOFError):
+                self._sock.close()
+
+
+class Gateways:
+    """The connections to jump hosts: one each, shared by the hosts behind it."""
+
+    def __init__(self, open_one: Callable[[Route], Connection]) -> None:
+        self._open = open_one
+        self._connections: dict[Route, Connection] = {}
+        self._locks: dict[Route, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def connection(self, route: Route) -> Connection:
+        """An open connection to a jump host; a lost one is opened again."""
+        with self._lock:
+            lock = self._locks.setdefault(route, threading.Lock())
+        with lock:
+            known = self._connections.get(route)
+            if known is None or not known.session.is_active():
+                if known is not None:
+                    known.close()
+                self._connections[route] = known = self._open(route)
+            return known
+
+    def close(self) -> None:
+        """Hang up on all of them, the farthest first."""
+        for connection in reversed(list(self._connections.values())):
+            connection.close()
+        self._connections.clear()
+
+
+class Dialer:
+    """Opens the connections of a run."""
+
+    def __init__(self, credentials: Credentials) -> None:
+        self._credentials = credentials
+        self._keyring = Keyring(credentials)
+        self._gateways = Gateways(lambda route: self.open(route, lambda phase: None))
+
+    def open(self, route: Route, on_phase: Callable[[str], None]) -> Connection:
+        """A connection that is logged in. UnreachableError; bounded by the route's timeout.
+
+        A connection that ends before the server's host key came is tried again: that is how sshd
+        sheds load (MaxStartups).
+        """
+        deadline = time.monotonic() + route.timeout
+        backoff = Backoff(deadline)
+        on_phase("connecting")
+        while True:
+            sock = self._socket(route, deadline)
+            try:
+                return self._handshake(route, sock, deadline, on_phase)
+            except _Shed as shed:
+                if not backoff.pause():
+                    raise _hung_up(route, backoff.attempts, shed) from shed
+
+    def close(self) -> None:
+        """Let go of jump hosts and agents."""
+        self._gateways.close()
+        self._keyring.close()
+
+    def _socket(self, route: Route, deadline: float) -> Any:
+        if route.proxy_command:
+            return paramiko.ProxyCommand(route.proxy_command)
+        if not route.jumps:
+            sock = dial(route.address, route.port, route.family, deadline)
+            watch(sock, route.alive)
+            return sock
+        return self._through(route, deadline)
+
+    def _through(self, route: Route, deadline: float) -> paramiko.Channel:
+        last = route.jumps[-1]
+        way = Route(**{**last.__dict__, "jumps": route.jumps[:-1]})
+        gateway = self._gateways.connection(way)
+        left = max(0.1, min(deadline - time.monotonic(), CHANNEL_TIMEOUT))
+        try:
+            return gateway.session.open_channel(
+                "direct-tcpip", (route.address, route.port), ("127.0.0.1", 0), timeout=left
+            )
+        except (paramiko.SSHException, OSError, EOFError) as error:
+            raise UnreachableError(
+                f"{last.label} cannot reach {route.address} port {route.port}: {error}",
+                "transport.connect",
+                f"is it up, and does sshd on {last.label} allow AllowTcpForwarding?",
+            ) from error
+
+    def _handshake(
+        self, route: Route, sock: Any, deadline: float, on_phase: Callable[[str], None]
+    ) -> Connection:
+        left = max(0.5, deadline - time.monotonic())
+        check = HostKeyCheck(route)
+        login = Login(route, self._keyring, self._credentials, lambda: on_phase("authenticating"))
+        sessions: list[Session] = []
+
+        def prepare(session: Session) -> None:
+            sessions.append(session)
+            check.prepare(session)
+
+        connection = fabric.Connection(
+            route.address,
+            user=route.user,
+            port=route.port,
+            config=_CONFIG,
+            connect_kwargs={
+                "sock": sock,
+                "timeout": left,
+                "transport_factory": session_factory(left, prepare),
+                "auth_strategy": login,
+            },
+        )
+        connection.client.set_missing_host_key_policy(check)
+        opened = Connection(connection, sock)
+        try:
+            connection.open()
+        except BaseException as error:
+            opened.close()
+            if isinstance(error, (paramiko.SSHException, OSError, EOFError)):
+                raise _mapped(route, sessions, error) from error
+            raise
+        return opened
+
+
+class _Shed(Exception):  # noqa: N818 - not an error yet: it is tried again
+    """The server hung up before it showed its key."""
+
+
+def _mapped(route: Route, sessions: list[Session], error: Exception) -> Exception:
+    """A failure of the handshake, as an error of ours or as a reason to try again."""
+    text = str(error) or type(error).__name__
+    if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
+        return UnreachableError(
+            f"{route.label} and ccm have no algorithm in common: {text}", "transport.handshake",
+            "update sshd there",
+        )  # fmt: skip
+    if isinstance(error, paramiko.ProxyCommandFailure):
+        return UnreachableError(
+            f"the ProxyCommand for {route.label} failed: {text}", "transport.proxy",
+            f"run it by hand: {route.proxy_command}",
+        )  # fmt: skip
+    session = sessions[0] if sessions else None
+    if session is None or session.initial_kex_done:
+        return UnreachableError(f"{route.label} hung up: {text}", "transport.lost")
+    if "No existing session" in text or isinstance(error, TimeoutError):
+        return UnreachableError(
+            f"{route.label} does not finish the SSH handshake in {route.timeout:.0f} s",
+            "transport.handshake",
+            "is it an SSH server, and is it overloaded?",
+        )
+    if "Indecipherable" in text:
+        return UnreachableError(
+            f"{route.address} port {route.port} is no SSH server", "transport.handshake",
+            "check the port",
+        )  # fmt: skip
+    return _Shed(text)
+
+
+def _hung_up(route: Route, attempts: int, shed: _Shed) -> UnreachableError:
+    return UnreachableError(
+        f"{route.label} hung up before the login, {attempts} times: {shed}",
+        "transport.connect",
+        "sshd there may be overloaded (MaxStartups) or refuse this address; lower --forks",
+    )

@@ -1,0 +1,141 @@
+"""Proves who we are: keys, then passwords, each tried once (controller; paramiko)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import paramiko
+from paramiko.ssh_exception import BadAuthenticationType
+
+from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.route import Route
+from orchestrator.transport.ssh_keys import Keyring
+from orchestrator.transport.ssh_session import Session
+from remote_runtime.errors import UnreachableError
+
+
+class Login:
+    """What paramiko calls an authentication strategy, for one host."""
+
+    def __init__(
+        self, route: Route, keyring: Keyring, credentials: Credentials, began: Callable[[], None]
+    ) -> None:
+        self._route = route
+        self._keyring = keyring
+        self._credentials = credentials
+        self._began = began
+        self._tried: list[str] = []
+        self._troubles: list[str] = []
+        self._accepted: list[str] | None = None
+
+    def authenticate(self, transport: Session) -> None:
+        """Log in; UnreachableError says which methods were tried and what to do."""
+        self._began()
+        try:
+            if "publickey" in self._route.methods and self._with_keys(transport):
+                return
+            if self._with_password(transport):
+                return
+        except (OSError, EOFError, paramiko.SSHException) as error:
+            raise self._failed(transport, str(error)) from error
+        raise self._failed(transport, "")
+
+    def _may(self, method: str) -> bool:
+        return method in self._route.methods and (
+            self._accepted is None or method in self._accepted
+        )
+
+    def _with_keys(self, transport: Session) -> bool:
+        candidates, self._troubles = self._keyring.candidates(self._route)
+        for candidate in candidates:
+            if not self._may("publickey"):
+                return False
+            self._tried.append(f"key {candidate.name}")
+            try:
+                left = transport.auth_publickey(self._route.user, candidate.key)
+            except BadAuthenticationType as error:
+                self._accepted = error.allowed_types
+                return False
+            except paramiko.AuthenticationException:
+                self._check_alive(transport)
+                self._accepted = transport.accepted_methods or None
+                continue
+            self._keyring.worked(candidate)
+            if not left:
+                return True
+            self._accepted = left
+        return False
+
+    def _with_password(self, transport: Session) -> bool:
+        password = self._credentials.ssh_password
+        if password is None or not (self._may("password") or self._may("keyboard-interactive")):
+            return False
+        trial = password.trial(self._route.label)
+        try:
+            for method in ("password", "keyboard-interactive"):
+                if not self._may(method):
+                    continue
+                self._tried.append(method)
+                if self._try_password(transport, method, trial.text()):
+                    trial.end(accepted=True)
+                    return True
+                if method in (self._accepted or ()):
+                    trial.end(accepted=False)
+        finally:
+            trial.end()
+        return False
+
+    def _try_password(self, transport: Session, method: str, text: str) -> bool:
+        try:
+            if method == "password":
+                left = transport.auth_password(self._route.user, text, fallback=False)
+            else:
+                left = transport.auth_interactive(self._route.user, _answer(text))
+        except BadAuthenticationType as error:
+            self._accepted = error.allowed_types
+            return False
+        except paramiko.AuthenticationException:
+            self._check_alive(transport)
+            self._accepted = transport.accepted_methods or self._accepted
+            return False
+        self._accepted = left or None
+        return not left
+
+    def _check_alive(self, transport: Session) -> None:
+        if not transport.is_active():
+            raise paramiko.SSHException("the server hung up")
+
+    def _failed(self, transport: Session, why: str) -> UnreachableError:
+        route = self._route
+        tried = ", ".join(self._tried) or "nothing, there is no key and no password"
+        accepts = ", ".join(transport.accepted_methods) or "no more methods"
+        message = f"login as {route.user} on {route.label} failed; tried: {tried}"
+        message += f"; {why}" if why else f"; the server accepts {accepts}"
+        if self._troubles:
+            message += "; " + "; ".join(self._troubles)
+        return UnreachableError(message, "transport.auth", self._advice(transport))
+
+    def _advice(self, transport: Session) -> str:
+        if len(self._tried) >= 5:
+            return "too many keys were offered: set key_file, and IdentitiesOnly for the host"
+        if any("passphrase" in trouble for trouble in self._troubles):
+            return "add the key to the agent with ssh-add, or run ccm in a terminal"
+        if self._credentials.ssh_password is None and "password" in transport.accepted_methods:
+            return f"put your key there with ssh-copy-id {self._route.user}@..., or --ask-pass"
+        return "check user and key_file, and the authorized_keys there"
+
+
+def _answer(text: str) -> Callable[[str, str, list[tuple[str, bool]]], list[str]]:
+    """Give the password to a question that is not shown while typed, and to one only."""
+    given: list[bool] = []
+
+    def handler(title: str, instructions: str, prompts: list[tuple[str, bool]]) -> list[str]:
+        answers = []
+        for _, shown in prompts:
+            if shown or given:
+                raise paramiko.SSHException("the server asks for more than a password")
+            given.append(True)
+            answers.append(text)
+        return answers
+
+    return handler
