@@ -1,0 +1,109 @@
+"""Bounds on what one expression can cost: no manifest and no fact may eat the controller.
+
+Every operation whose result can be much larger than its operands passes through here before it is
+carried out (controller).
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sized
+from typing import Any
+
+MAX_ITEMS = 10_000
+MAX_TEXT = 16 * 1024 * 1024
+MAX_BITS = 10_000
+MAX_WIDTH = 10_000
+
+_WIDTH = re.compile(r"\*|\d{5,}")
+_PADDING = {"ljust", "rjust", "center", "zfill", "expandtabs"}
+
+
+class TooLargeError(ValueError):
+    """The result would be larger than an expression may make; the message is for people."""
+
+
+def bounded_range(*arguments: int) -> range:
+    """``range`` of at most ``MAX_ITEMS`` numbers."""
+    numbers = range(*arguments)
+    if len(numbers) > MAX_ITEMS:
+        raise TooLargeError(
+            f"range() gives {len(numbers)} numbers, at most {MAX_ITEMS} are allowed"
+        )
+    return numbers
+
+
+def multiply(left: Any, right: Any) -> Any:
+    """``left * right`` with a result of bounded size."""
+    for value, count in ((left, right), (right, left)):
+        if isinstance(value, str | bytes | list | tuple) and isinstance(count, int):
+            limit = MAX_TEXT if isinstance(value, str | bytes) else MAX_ITEMS
+            _check(len(value) * count, limit, "the repetition")
+            return left * right
+    if isinstance(left, int) and isinstance(right, int):
+        _check(left.bit_length() + right.bit_length(), MAX_BITS, "the product", "bits")
+    return left * right
+
+
+def power(left: Any, right: Any) -> Any:
+    """``left ** right`` with a result of bounded size."""
+    if isinstance(left, int) and isinstance(right, int) and right > 0:
+        _check(left.bit_length() * right, MAX_BITS, "the power", "bits")
+    return left**right
+
+
+def modulo(left: Any, right: Any) -> Any:
+    """``left % right``; for a text the format's widths are bounded."""
+    if isinstance(left, str):
+        check_format(left)
+    return left % right
+
+
+def check_format(text: str) -> None:
+    """Refuse a format text that pads beyond ``MAX_WIDTH``."""
+    if _WIDTH.search(text):
+        raise TooLargeError(f"a format wider than {MAX_WIDTH - 1}, or with a computed width")
+
+
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "*": multiply,
+    "**": power,
+    "%": modulo,
+    "+": operator.add,
+}
+
+
+def check_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
+    """Refuse a call of a text's own method whose result would be too large."""
+    if not isinstance(owner, str):
+        return
+    if name in _PADDING:
+        check_numbers(arguments)
+    elif name in ("format", "format_map"):
+        check_format(owner)
+    elif name == "replace":
+        check_replace(owner, arguments)
+    elif name == "join" and arguments and isinstance(arguments[0], Sized):
+        _check(len(owner) * len(arguments[0]), MAX_TEXT, "the joined text")
+
+
+def check_replace(text: Any, arguments: tuple[Any, ...]) -> None:
+    """Refuse a replacement whose result would be too large."""
+    if len(arguments) >= 2 and all(isinstance(value, str) for value in (text, *arguments[:2])):
+        grown = (text.count(arguments[0])) * len(arguments[1])
+        _check(len(text) + grown, MAX_TEXT, "the replaced text")
+
+
+def check_numbers(arguments: tuple[Any, ...]) -> None:
+    """Refuse widths and counts beyond ``MAX_WIDTH``."""
+    for value in arguments:
+        if isinstance(value, int) and abs(value) >= MAX_WIDTH:
+            raise TooLargeError(
+                f"the number {value} is too large here, below {MAX_WIDTH} is allowed"
+            )
+
+
+def _check(size: int, limit: int, what: str, unit: str = "items or characters") -> None:
+    if size > limit:
+        raise TooLargeError(f"{what} has {size} {unit}, at most {limit} are allowed")

@@ -1,0 +1,42 @@
+"""What evaluating an expression can end in (controller)."""
+
+from __future__ import annotations
+
+from remote_runtime.errors import CcmError, Position
+
+
+class EvaluationError(CcmError):
+    """An expression that parsed well could not be evaluated for this host."""
+
+    default_kind = "template"
+
+    def __init__(self, message: str, where: Position | None = None, kind: str = "") -> None:
+        super().__init__(message, kind)
+        self.where = where
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.where})" if self.where else self.message
+
+
+class FactsUnavailableError(EvaluationError):
+    """An expression touched a family of facts that the host could not gather in time."""
+
+    default_kind = "facts.timeout"
+
+    def __init__(self, family: str, reason: str) -> None:
+        super().__init__(f"the facts {family!r} are not available on this host: {reason}")
+        self.family = family
+
+
+class NeedFileError(CcmError):
+    """``file()`` names a file of the target whose text the scope does not hold.
+
+    A signal, not a failure: whoever evaluates may read the file, add it to the scope's
+    ``target_files`` and evaluate again.
+    """
+
+    default_kind = "template.file"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"file({path!r}) reads a file of the target")
+        self.path = path

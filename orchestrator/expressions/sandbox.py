@@ -1,0 +1,100 @@
+"""The Jinja2 environment that expressions are compiled in (controller).
+
+Differences from Jinja2's own sandbox: a mapping's key beats its attribute, nothing can be changed,
+only filters whose cost is bounded are there, and operators and calls pass through ``bounds``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, wraps
+from typing import Any
+
+from jinja2 import ChainableUndefined, StrictUndefined, Undefined, nodes
+from jinja2.filters import FILTERS
+from jinja2.parser import Parser
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from orchestrator.expressions import bounds
+
+# These make markup, pad without bounds, or are for whole templates.
+_NO_FILTERS = {
+    "attr", "batch", "center", "e", "escape", "filesizeformat", "forceescape", "format", "indent",
+    "pprint", "random", "safe", "slice", "striptags", "urlize", "wordwrap", "xmlattr",
+}  # fmt: skip
+_MAPPING_TYPES = (dict, Mapping)
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """Compiles bare expressions; one instance serves all threads."""
+
+    intercepted_binops = frozenset(bounds.OPERATORS)
+
+    def __init__(self, undefined: type[Undefined]) -> None:
+        super().__init__(undefined=undefined, autoescape=False, cache_size=0)
+        self.globals = {"range": bounds.bounded_range, "dict": dict}
+        self.filters = {k: v for k, v in FILTERS.items() if k not in _NO_FILTERS}
+        self.filters["replace"] = _bounded(self.filters["replace"], bounds.check_replace)
+        for name in ("round", "tojson", "truncate"):
+            self.filters[name] = _bounded(self.filters[name], _check_numbers)
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """``obj.attribute``: the key of a mapping first."""
+        if isinstance(obj, _MAPPING_TYPES) and attribute in obj:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """Carry out a binary operation within bounds."""
+        return bounds.OPERATORS[operator](left, right)
+
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
+        """Call what a template may call, within bounds."""
+        owner = getattr(__obj, "__self__", None)
+        bounds.check_method(owner, getattr(__obj, "__name__", ""), (*args, *kwargs.values()))
+        return super().call(__context, __obj, *args, **kwargs)
+
+    def parse_expression(self, source: str) -> nodes.Expr:
+        """The syntax tree of one bare expression; TemplateSyntaxError."""
+        parser = Parser(self, source, state="variable")
+        tree = parser.parse_expression()
+        if not parser.stream.eos:
+            parser.fail(f"the expression ends before {parser.stream.current.value!r}")
+        tree.set_environment(self)
+        return tree
+
+    def compile_tree(self, tree: nodes.Expr) -> Any:
+        """A callable that takes the names and returns the value, perhaps an ``Undefined``."""
+        body: list[nodes.Node] = [nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)]
+        template = self.from_string(nodes.Template(body, lineno=1))
+        root = template.root_render_func
+
+        def evaluate(names: dict[str, Any]) -> Any:
+            context = template.new_context(names)
+            for _ in root(context):
+                pass
+            return context.vars["result"]
+
+        return evaluate
+
+
+def _check_numbers(_: Any, arguments: tuple[Any, ...]) -> None:
+    bounds.check_numbers(arguments)
+
+
+def _bounded(function: Any, check: Any) -> Any:
+    passes_environment = hasattr(function, "jinja_pass_arg")
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        value, *rest = args[1:] if passes_environment else args
+        check(value, (*rest, *kwargs.values()))
+        return function(*args, **kwargs)
+
+    return checked
+
+
+@cache
+def sandbox(lenient: bool) -> Sandbox:
+    """The environment where undefined is an error, or the lenient one where it is empty."""
+    return Sandbox(ChainableUndefined if lenient else StrictUndefined)

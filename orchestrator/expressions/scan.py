@@ -1,0 +1,70 @@
+"""Finds the expressions in a text (controller).
+
+``{{ expr }}`` and ``${ expr }`` (with a blank or a tab after the brace) are expressions; everything
+else is plain text: ``${NAME}``, ``$NAME``, ``{%``, ``{#``. The end of an expression is the first
+closing brace that stands outside its string literals and its own brackets, so ``{{ '}}' }}`` and
+``{{ {'a': {'b': 1}} }}`` are one expression each.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_OPENER = re.compile(r"\{\{|\$\{(?=[ \t])")
+_TOKEN = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[{}'"]""", re.DOTALL)
+
+
+class Found(NamedTuple):
+    """One expression: its source without the braces, and where it begins and ends in the text."""
+
+    source: str
+    start: int
+    end: int
+
+
+class UnclosedError(ValueError):
+    """An expression has no end; ``start`` is where it begins in the text."""
+
+    def __init__(self, opener: str, start: int) -> None:
+        closer = "}}" if opener == "{{" else "}"
+        super().__init__(f"{opener} is not closed, {closer} is missing")
+        self.start = start
+
+
+def holds_expression(text: str) -> bool:
+    """Whether the text has anything in it that is not plain text; cheap."""
+    return ("{{" in text or "${" in text) and _OPENER.search(text) is not None
+
+
+def scan(text: str) -> list[Found]:
+    """Every expression of the text, in order; UnclosedError."""
+    found = []
+    at = 0
+    while opener := _OPENER.search(text, at):
+        end = _end_of(text, opener)
+        closer = 2 if opener.group() == "{{" else 1
+        found.append(Found(text[opener.end() : end - closer], opener.start(), end))
+        at = end
+    return found
+
+
+def _end_of(text: str, opener: re.Match[str]) -> int:
+    double = opener.group() == "{{"
+    depth = 0
+    at = opener.end()
+    while token := _TOKEN.search(text, at):
+        at = token.end()
+        mark = token.group()
+        if mark == "{":
+            depth += 1
+        elif mark == "}" and depth:
+            depth -= 1
+        elif mark == "}":
+            if not double:
+                return at
+            if text.startswith("}", at):
+                return at + 1
+        elif len(mark) == 1:
+            break  # a quote without its other half
+    raise UnclosedError(opener.group(), opener.start())

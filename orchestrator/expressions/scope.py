@@ -1,0 +1,179 @@
+"""The names that an expression may use, and the values behind them (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+from orchestrator.expressions.errors import EvaluationError, FactsUnavailableError, NeedFileError
+from orchestrator.expressions.files import Folder
+from orchestrator.expressions.paths import MISSING, BadPathError, find, split_path
+
+VARIABLES = ("Facts", "Data", "Environ", "Host")
+FUNCTIONS = ("lookup", "file", "readFile", "template", "jet")
+MAX_NESTING = 10
+
+_NO_DEFAULT = object()
+
+
+class Facts(dict[str, Any]):
+    """The facts of one host; touching a family that could not be gathered raises."""
+
+    def __init__(self, facts: Mapping[str, Any], unavailable: Mapping[str, str]) -> None:
+        super().__init__(facts)
+        self.unavailable = {k: v for k, v in unavailable.items() if k not in facts}
+
+    def __missing__(self, key: str) -> NoReturn:
+        self.refuse(key)
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        self.refuse(key)
+        return super().__contains__(key)
+
+    def __iter__(self) -> Iterator[str]:
+        self._refuse_any()
+        return super().__iter__()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.refuse(key)
+        return super().get(key, default)
+
+    def keys(self) -> Any:
+        self._refuse_any()
+        return super().keys()
+
+    def values(self) -> Any:
+        self._refuse_any()
+        return super().values()
+
+    def items(self) -> Any:
+        self._refuse_any()
+        return super().items()
+
+    def refuse(self, key: object) -> None:
+        """Raise FactsUnavailableError where ``key`` is a family that was not gathered."""
+        if self.unavailable and key in self.unavailable:
+            raise FactsUnavailableError(str(key), self.unavailable[str(key)])
+
+    def _refuse_any(self) -> None:
+        for key in self.unavailable:
+            self.refuse(key)
+
+
+class Scope:
+    """What one evaluation sees. Cheap to make; holds no state of an evaluation but its nesting.
+
+    ``lenient``: a missing path is empty instead of an error (data, overrides, order).
+    ``target_files``: texts of the target by absolute path; an absolute path that is not in it
+    raises NeedFileError. ``literals``: the texts spelt out in the expression at hand.
+    """
+
+    def __init__(
+        self,
+        facts: Facts,
+        data: Any,
+        environ: Mapping[str, str],
+        host: Mapping[str, Any],
+        folder: Folder,
+        lenient: bool = False,
+        target_files: Mapping[str, str] | None = None,
+    ) -> None:
+        self.facts = facts
+        self.data = data
+        self.environ = environ
+        self.host = host
+        self.folder = folder
+        self.lenient = lenient
+        self.target_files = target_files or {}
+        self._nesting = 0
+
+    def names(self, literals: frozenset[str]) -> dict[str, Any]:
+        """The variables and functions of one expression."""
+        return {
+            "Facts": self.facts,
+            "Data": self.data,
+            "Environ": self.environ,
+            "Host": self.host,
+            "lookup": self.lookup,
+            "file": lambda path: self.file(path, literals),
+            "readFile": lambda path: self.file(path, literals),
+            "template": lambda text: self.template(text, literals),
+            "jet": _no_jet,
+        }
+
+    def lookup(self, path: str, default: Any = _NO_DEFAULT) -> Any:
+        """The value at a path below facts, data or environ, or the default; EvaluationError."""
+        if not isinstance(path, str):
+            raise EvaluationError(f"lookup() takes a path as text, not {path!r}")
+        try:
+            root, rest, parts = split_path(path)
+            tree = getattr(self, root)
+            if parts is None and tree is self.facts:
+                self._refuse_for_query(rest)
+            found = tree if not rest else find(tree, rest, parts)
+        except BadPathError as error:
+            raise EvaluationError(f"lookup({path!r}): {error}", kind="template.path") from error
+        if found is not MISSING:
+            return found
+        if default is not _NO_DEFAULT:
+            return default
+        if self.lenient:
+            return ""
+        raise EvaluationError(f"lookup({path!r}): no such path", kind="template.undefined")
+
+    def _refuse_for_query(self, query: str) -> None:
+        first = query.split(".", 1)[0].split("|", 1)[0]
+        self.facts.refuse(first)
+        if any(mark in first for mark in "*?@#{["):
+            self.facts._refuse_any()
+
+    def file(self, path: str, literals: frozenset[str]) -> str:
+        """The text of a file: beside the manifest, or on the target where the path is absolute."""
+        if not isinstance(path, str) or not path:
+            raise EvaluationError(f"file() takes a path, not {path!r}", kind="template.file")
+        if not path.startswith("/"):
+            return ManifestText(self.folder.read(path, path in literals))
+        if path not in self.target_files:
+            raise NeedFileError(path)
+        return self.target_files[path]
+
+    def template(self, text: str, literals: frozenset[str]) -> str:
+        """Render a file beside the manifest, or a text that the manifest itself spells out.
+
+        What came from a host is never a template: a computed text is refused, and so is a file of
+        the target.
+        """
+        from orchestrator.expressions.scan import holds_expression
+        from orchestrator.expressions.template import Template
+
+        if not isinstance(text, str) or text.startswith("/"):
+            message = "template() takes a file beside the manifest or a text of the manifest"
+            raise EvaluationError(f"{message}, not {text!r}")
+        own = text in literals or isinstance(text, ManifestText)
+        if isinstance(text, ManifestText) or "\n" in text or holds_expression(text):
+            if not own:
+                message = (
+                    "template() renders only what the manifest spells out, never a computed text"
+                )
+                raise EvaluationError(message, kind="template.tainted")
+            source, name = str(text), "template()"
+        else:
+            source, name = self.folder.read(text, own), text
+        if self._nesting >= MAX_NESTING:
+            raise EvaluationError(f"template() is nested deeper than {MAX_NESTING} levels")
+        self._nesting += 1
+        try:
+            return Template.parse_file(source, name, self.lenient).render_text(self)
+        finally:
+            self._nesting -= 1
+
+
+class ManifestText(str):
+    """A text read beside the manifest: the user's own, so ``template()`` may render it."""
+
+    __slots__ = ()
+
+
+def _no_jet(*_: Any) -> NoReturn:
+    raise EvaluationError("jet() needs the Jet engine, which this version does not have")

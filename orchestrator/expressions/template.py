@@ -1,0 +1,127 @@
+"""Text with expressions in it (controller)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from orchestrator.expressions.errors import EvaluationError
+from orchestrator.expressions.expression import Expression
+from orchestrator.expressions.scan import UnclosedError, scan
+from orchestrator.expressions.scope import Scope
+from remote_runtime.errors import InputError, Position, Problem
+
+Locate = Callable[[str, int], Position | None]
+"""Gives the position of a piece of a text: the piece as written, and its offset in the text."""
+
+
+class Template:
+    """A text that holds at least one expression; immutable, shared by all threads."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self, pieces: tuple[str | Expression, ...]) -> None:
+        self.pieces = pieces
+
+    @classmethod
+    def parse(cls, text: str, locate: Locate, lenient: bool = False) -> Template:
+        """Check every expression of a text; InputError with all problems."""
+        try:
+            found = scan(text)
+        except UnclosedError as error:
+            where = locate(text[error.start : error.start + 2], error.start)
+            hint = "close it, or write {{ '{{' }} for braces that stay"
+            raise InputError([Problem(str(error), where, hint, "template")]) from error
+        pieces: list[str | Expression] = []
+        problems: list[Problem] = []
+        at = 0
+        for source, start, end in found:
+            if start > at:
+                pieces.append(text[at:start])
+            try:
+                where = locate(text[start:end], start)
+                pieces.append(Expression.parse(source, where, lenient))
+            except InputError as error:
+                problems += error.problems
+            at = end
+        if problems:
+            raise InputError(problems)
+        return cls((*pieces, text[at:]) if at < len(text) else tuple(pieces))
+
+    @staticmethod
+    @lru_cache(maxsize=256)
+    def parse_file(text: str, name: str, lenient: bool) -> Template:
+        """The template of a file beside the manifest; EvaluationError: a host's turn reads it."""
+
+        def locate(_: str, offset: int) -> Position:
+            before = text[:offset]
+            return Position(name, before.count("\n") + 1, offset - before.rfind("\n"))
+
+        try:
+            return Template.parse(text, locate, lenient)
+        except InputError as error:
+            raise EvaluationError(str(error)) from error
+
+    @property
+    def expressions(self) -> list[Expression]:
+        """The expressions in the order written."""
+        return [piece for piece in self.pieces if isinstance(piece, Expression)]
+
+    def render(self, scope: Scope) -> Any:
+        """The text; the value itself where the whole text is one expression."""
+        if len(self.pieces) == 1 and isinstance(self.pieces[0], Expression):
+            return self.pieces[0].evaluate(scope)
+        return self.render_text(scope)
+
+    def render_text(self, scope: Scope) -> str:
+        """The text, also where it is one expression only."""
+        return "".join(
+            piece if isinstance(piece, str) else as_text(piece.evaluate(scope))
+            for piece in self.pieces
+        )
+
+
+def as_text(value: Any) -> str:
+    """A value inside a text: nothing is empty, booleans as YAML writes them, the rest as JSON."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def render_value(value: Any, scope: Scope) -> Any:
+    """Render every Template in a tree of lists and maps; what has none is shared, not copied."""
+    if isinstance(value, Template):
+        return value.render(scope)
+    if isinstance(value, TemplatedMap):
+        return {
+            as_text(render_value(key, scope)): render_value(entry, scope)
+            for key, entry in value.entries
+        }
+    if isinstance(value, TemplatedList):
+        return [render_value(entry, scope) for entry in value.entries]
+    return value
+
+
+class TemplatedMap:
+    """A map with a Template somewhere below it; keys may be templates too."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: list[tuple[Any, Any]]) -> None:
+        self.entries = entries
+
+
+class TemplatedList:
+    """A list with a Template somewhere below it."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: list[Any]) -> None:
+        self.entries = entries
+
+
+TEMPLATED = (Template, TemplatedMap, TemplatedList)
