@@ -17,7 +17,8 @@ Properties = Dict[str, Any]
 class Change(NamedTuple):
     """One property that differs: the record that preview, report and events all show.
 
-    ``diff`` is a unified diff, "binary", or a line with sizes and hashes; None where it says nothing.
+    ``diff`` is a unified diff, "binary", or a line with sizes and hashes; None where it says
+    nothing.
     """
 
     what: str
@@ -57,7 +58,7 @@ class Action(NamedTuple):
     provides: Sequence[Condition] = ()
 
 
-class Missing(ResourceError):
+class Missing(ResourceError):  # noqa: N818  (it names what is the case, not an error)
     """A condition on the target is not met.
 
     In noop, where an earlier pending action may satisfy it, the lifecycle reports ``would`` with an
@@ -75,9 +76,9 @@ class Missing(ResourceError):
 
 
 class Item(NamedTuple):
-    """One resource as the plan carries it; every property is final except the ones in ``deferred``."""
+    """One resource as the plan carries it; every property is final except deferred ones."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # its place in the plan, not tuple.index
     type: str
     name: str
     properties: Properties
@@ -128,11 +129,11 @@ class Provider(object):
         raise NotImplementedError
 
     def prepare(self, items: Sequence[Item]) -> None:
-        """Told once, before the first resource of the type, all items that this provider may get."""
+        """Told once, before the first resource of the type, all items that it may get."""
 
 
 class ResourceType(object):
-    """One resource at its turn. A type is a subclass named ``Resource`` in ``resources/TYPE/resource.py``."""
+    """One resource at its turn; a type is a subclass, ``resources/TYPE/resource.py:Resource``."""
 
     default_ensure = "present"
 
@@ -164,6 +165,11 @@ class ResourceType(object):
     def observe(self) -> Any:
         """Read the state of the target and change nothing. ``ResourceError`` or ``Missing``."""
         raise NotImplementedError
+
+    def supposed(self) -> List[Action]:
+        """What it would do, as far as can be told, when its deferred templates cannot be rendered
+        before an earlier pending change; asked in noop only."""
+        return []
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """Compare; return what must be done, nothing when it is as desired."""

@@ -6,7 +6,7 @@ from typing import Iterator
 
 
 class Cancelled(BaseException):
-    """The run was cancelled. Not an ``Exception``, so that no provider takes it for its own failure."""
+    """The run was cancelled. No ``Exception``: no provider may take it for its own failure."""
 
 
 class Cancellation(object):

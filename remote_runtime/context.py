@@ -64,7 +64,7 @@ class Context(object):
         return self._peers.get(type_name, [])
 
     def planned(self, condition: Condition) -> bool:
-        """Whether noop counts this condition as there, because an earlier action would provide it."""
+        """Whether noop counts this as there, because an earlier action would provide it."""
         return self.noop and self.pending.holds(condition)
 
     def progress(self, action: str) -> None:

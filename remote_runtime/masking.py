@@ -51,7 +51,7 @@ class Mask(object):
         return text
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value with every text in it masked; the value of an Authorization key too."""
+        """Return a JSON value with every text in it masked, Authorization values wholly."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):

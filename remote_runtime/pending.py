@@ -17,7 +17,7 @@ class Pending(object):
         self._names: Set[str] = set()
 
     def add(self, conditions: Iterable[Condition], certain: bool = True) -> None:
-        """Note what one described action provides; ``certain`` is false for an unknown prediction."""
+        """Note what a described action provides; ``certain`` as far as its prediction is."""
         for condition in conditions:
             if condition.kind == ANYTHING or not certain:
                 self._possible.add(condition)

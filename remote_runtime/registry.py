@@ -1,7 +1,7 @@
 """Finds types and chooses providers (target; the listing part also on the controller).
 
-A type is the folder ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by name, ``resource.py``
-holds the class ``Resource`` and ``providers/NAME.py`` the class ``Provider``.
+A type is the folder ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by name,
+``resource.py`` holds the class ``Resource`` and ``providers/NAME.py`` the class ``Provider``.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Splits a command line into words as a POSIX shell quotes them, without a shell (both sides).
 
-Nothing is expanded: ``$``, ``*``, ``>``, ``;`` and ``#`` are characters like any other. Inside double
-quotes a backslash escapes only ``$``, the back quote, ``"``, the backslash and newline.
+Nothing is expanded: ``$``, ``*``, ``>``, ``;`` and ``#`` are characters like any other. Inside
+double quotes a backslash escapes only ``$``, the back quote, ``"``, the backslash and newline.
 """
 
 from typing import List, Optional, Tuple

@@ -3,7 +3,7 @@
 import os
 from typing import Dict, NamedTuple, Optional, Tuple
 
-from ..base import Condition, Missing
+from remote_runtime.base import Condition, Missing
 
 
 class Identity(NamedTuple):

@@ -8,8 +8,9 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
-from ..cancellation import Cancellation, Cancelled
-from ..errors import ResourceError
+from remote_runtime.cancellation import Cancellation, Cancelled
+from remote_runtime.errors import ResourceError
+
 from .accounts import Accounts, Identity
 from .capture import Capture
 
@@ -39,7 +40,7 @@ class Result(NamedTuple):
         return "\n".join(text.splitlines()[-lines:])
 
 
-class CommandNotStarted(ResourceError):
+class CommandNotStarted(ResourceError):  # noqa: N818  (it names what is the case)
     """A command could not be started: no such program, no permission, no such directory."""
 
     default_kind = "resource.command"
@@ -99,11 +100,12 @@ class Commands(object):
     ) -> Result:
         """Run one command and wait for it.
 
-        ``env`` is added to the environment, ``path`` replaces PATH and is where the program is looked
-        up; ``timeout`` in seconds (None or 0: none) kills the whole process group; ``user`` and
-        ``group`` are names or ids; of each output at most ``limit`` bytes are kept; ``on_output`` is
-        called with ("stdout" or "stderr", line) while it runs. A daemon left behind is not waited
-        for. ``CommandNotStarted``; ``Missing`` for an unknown user or group; ``Cancelled``.
+        ``env`` is added to the environment, ``path`` replaces PATH and is where the program is
+        looked up; ``timeout`` in seconds (None or 0: none) kills the whole process group; ``user``
+        and ``group`` are names or ids; of each output at most ``limit`` bytes are kept;
+        ``on_output`` is called with ("stdout" or "stderr", line) while it runs. A daemon left
+        behind is not waited for. ``CommandNotStarted``; ``Missing`` for an unknown user or group;
+        ``Cancelled``.
         """
         self._cancellation.check()
         identity = self._accounts.identity(user, group)

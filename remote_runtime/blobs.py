@@ -1,0 +1,113 @@
+"""The texts and files that the plan names by SHA-256 (target)."""
+
+import hashlib
+from typing import Callable, Dict, Generator, Iterable, Iterator, List
+
+from .errors import ProtocolError, ResourceError
+
+BATCH = 1 << 20
+
+Fetch = Callable[[List[str]], Generator["Part", None, None]]
+
+
+class Part(object):
+    """One blob on its way; ``error`` says why the controller does not have it."""
+
+    def __init__(self, sha: str, chunks: Iterable[bytes], error: str = "") -> None:
+        self.sha = sha
+        self.chunks = chunks
+        self.error = error
+
+
+def is_blob(value: object) -> bool:
+    """Whether a property's value stands for a blob."""
+    return isinstance(value, dict) and "$blob" in value
+
+
+class Blobs(object):
+    """Fetches blobs over the channel, small ones many at a time.
+
+    ``fetch(shas)`` asks the controller and yields one ``Part`` for each, in that order. At most
+    1 MiB is asked for and held at once; a blob that is larger itself is only streamed.
+    """
+
+    def __init__(self, fetch: Fetch) -> None:
+        self._fetch = fetch
+        self._held: Dict[str, bytes] = {}
+        self._sizes: Dict[str, int] = {}
+        self._uses: Dict[str, int] = {}
+        self._ahead: List[str] = []
+        self._failed: Dict[str, str] = {}
+
+    def announce(self, sha: str, size: int) -> None:
+        """A resource to come will need this blob; called in the order of the resources."""
+        self._sizes[sha] = size
+        self._uses[sha] = self._uses.get(sha, 0) + 1
+        if size <= BATCH and sha not in self._ahead:
+            self._ahead.append(sha)
+
+    def prefetch(self) -> None:
+        """Fetch the first batch of what was announced, in one request."""
+        if self._ahead:
+            self._next_batch(self._ahead[0])
+
+    def chunks(self, sha: str, size: int) -> Generator[bytes, None, None]:
+        """Yield the bytes of a blob; their hash has been checked once the last one has been read.
+
+        ``ResourceError`` when the controller does not have it, ``ProtocolError`` when it sends
+        other bytes. Close the iterator when it is not read to the end.
+        """
+        if size <= BATCH:
+            yield self.read(sha, size)
+            self._used(sha)
+            return
+        parts = self._fetch([sha])
+        try:
+            for part in parts:
+                if part.error:
+                    raise ResourceError(part.error, kind="resource.blob")
+                for chunk in _checked(part):
+                    yield chunk
+        finally:
+            parts.close()
+
+    def read(self, sha: str, size: int) -> bytes:
+        """All bytes of a blob of at most 1 MiB; it is kept for its next use."""
+        if sha not in self._held and sha not in self._failed:
+            self._next_batch(sha, size)
+        if sha in self._failed:
+            raise ResourceError(self._failed[sha], kind="resource.blob")
+        return self._held[sha]
+
+    def _used(self, sha: str) -> None:
+        self._uses[sha] = self._uses.get(sha, 1) - 1
+        if self._uses[sha] <= 0:
+            self._held.pop(sha, None)
+
+    def _next_batch(self, first: str, size: int = 0) -> None:
+        """Fetch this blob and, behind it, as many of the announced ones as one batch holds."""
+        self._sizes.setdefault(first, size)
+        wanted, total = [first], self._sizes[first]
+        if first in self._ahead:
+            del self._ahead[: self._ahead.index(first) + 1]
+        while self._ahead and total + self._sizes[self._ahead[0]] <= BATCH:
+            total += self._sizes[self._ahead[0]]
+            wanted.append(self._ahead.pop(0))
+        # What a skipped resource left behind goes; should it be needed still, it is asked again.
+        self._held = {}
+        for part in self._fetch(wanted):
+            if part.error:
+                self._failed[part.sha] = part.error
+            else:
+                self._held[part.sha] = b"".join(_checked(part))
+
+
+def _checked(part: Part) -> Iterator[bytes]:
+    digest = hashlib.sha256()
+    for chunk in part.chunks:
+        digest.update(chunk)
+        yield chunk
+    if digest.hexdigest() != part.sha:
+        raise ProtocolError(
+            "the controller sent other bytes than those of %s" % part.sha, kind="protocol.blob"
+        )

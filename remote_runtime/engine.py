@@ -1,0 +1,143 @@
+"""Walks the resources of a plan in the order written (target): who runs, who is skipped."""
+
+import time
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+from .base import Item
+from .cancellation import Cancelled
+from .context import Context
+from .errors import ProtocolError
+from .events import EventMaker, Outcome
+from .lifecycle import Lifecycle, defect
+from .wording import APPLIED
+
+Emit = Callable[[Dict[str, Any]], None]
+Announce = Callable[[Item], None]
+
+
+class Turn(object):
+    """How the latest turn of a resource ended, for those that require or subscribe to it."""
+
+    def __init__(self, met: bool, changed: bool = False, noop: bool = False) -> None:
+        self.met = met
+        self.changed = changed
+        self.noop = noop
+
+
+class Engine(object):
+    """Runs the items of one plan; each event goes to ``emit`` as soon as it is made.
+
+    ``announce(item)`` is told whose turn it is.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        lifecycle: Lifecycle,
+        maker: EventMaker,
+        emit: Emit,
+        announce: Announce,
+        noop: bool = False,
+    ) -> None:
+        self._context = context
+        self._lifecycle = lifecycle
+        self._maker = maker
+        self._emit = emit
+        self._announce = announce
+        self._noop = noop
+        self._turns: Dict[str, Turn] = {}
+
+    def run(self, items: Sequence[Item], fail_on_error: bool = False) -> List[Outcome]:
+        """Run these items; with ``fail_on_error`` nothing starts after the first failure.
+
+        ``Cancelled`` passes, after the event of the resource that was at work.
+        """
+        outcomes: List[Outcome] = []
+        for item in items:
+            self._context.check_cancelled()
+            outcome = self._turn(item)
+            outcomes.append(outcome)
+            if outcome.failed and fail_on_error:
+                break
+        return outcomes
+
+    def _turn(self, item: Item) -> Outcome:
+        started = time.monotonic()
+        noop = self._noop or item.noop
+        outcome = self._gate(item)
+        interrupted: Optional[Cancelled] = None
+        if outcome is None:
+            self._announce(item)
+            try:
+                outcome = self._live(item, noop)
+            except Cancelled as cancelled:
+                outcome, interrupted = Outcome(item), cancelled
+                outcome.fail("interrupted: %s" % cancelled)
+        self._emit(self._maker.make(outcome, noop, time.monotonic() - started))
+        self._record(item, outcome, noop)
+        if interrupted is not None:
+            raise interrupted
+        return outcome
+
+    def _gate(self, item: Item) -> Optional[Outcome]:
+        """The outcome of an item that is skipped; None for one whose turn has come."""
+        unmet = [r for r in item.require if not self._met(r)] if item.managed else []
+        if item.managed and not unmet:
+            return None
+        outcome = Outcome(item)
+        outcome.skipped = True
+        outcome.unmet = unmet
+        self._record_children(item, Turn(met=not unmet))
+        return outcome
+
+    def _met(self, reference: str) -> bool:
+        turn = self._turns.get(reference)
+        return turn is not None and turn.met
+
+    def _live(self, item: Item, noop: bool) -> Outcome:
+        if item.children and not item.deferred_error:
+            return self._composite(item, noop)
+        return self._lifecycle.run(item, noop, self._fired(item, noop))
+
+    def _fired(self, item: Item, noop: bool) -> bool:
+        """Whether a resource that this one subscribes to has changed."""
+        for reference in item.subscribe:
+            turn = self._turns.get(reference)
+            if turn is not None and turn.changed and (noop or not turn.noop):
+                return True
+        return False
+
+    def _composite(self, item: Item, noop: bool) -> Outcome:
+        """A resource that is made of others: it is what they came to."""
+        outcome = Outcome(item)
+        outcome.provider = item.provider
+        outcome.final_ensure = "present"
+        try:
+            stop = bool(item.properties.get("fail_on_error"))
+            children = self.run(item.children, stop)
+        except (Cancelled, ProtocolError):
+            raise
+        except Exception as error:  # noqa: BLE001  (a defect fails its resource, never the run)
+            outcome.fail(defect(error))
+            return outcome
+        outcome.changed = any(child.changed for child in children)
+        failed = sum(1 for child in children if child.failed)
+        if failed:
+            outcome.fail("%d of %d resources failed" % (failed, len(children)))
+        if noop and outcome.changed:
+            outcome.noop_message = APPLIED
+        return outcome
+
+    def _record(self, item: Item, outcome: Outcome, noop: bool) -> None:
+        turn = Turn(not outcome.failed and not outcome.unmet, outcome.changed, noop)
+        self._turns[item.id] = turn
+        if item.alias:
+            self._turns["%s#%s" % (item.type, item.alias)] = turn
+
+    def _record_children(self, item: Item, turn: Turn) -> None:
+        """A skipped composite has no events of its children; who requires one still is answered."""
+        for child in item.children:
+            self._turns[child.id] = turn
+            if child.alias:
+                self._turns["%s#%s" % (child.type, child.alias)] = turn
+            self._record_children(child, turn)

@@ -1,0 +1,190 @@
+"""Makes transaction events (target): what happened to one resource, with nothing secret in it."""
+
+import os
+import time
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+from .base import Change, Item
+from .masking import MASKED, Mask, strings_of
+
+PROTOCOL = "io.choria.ccm.v1.transaction.event"
+LARGEST = 900 << 10  # bytes of JSON text; a frame of the target holds 1 MiB
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PLAIN = ("ensure", "owner", "group", "mode", "provider")  # never what is sensitive
+
+
+class EventIds(object):
+    """ULIDs in the order of creation, also within a millisecond and when the clock steps back."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._last = 0
+
+    def next(self) -> str:
+        """Return the next id: 26 characters, 48 bits of time and 80 random bits."""
+        now = int(self._clock() * 1000)
+        if now <= self._last >> 80:
+            self._last += 1
+        else:
+            # The top random bit stays clear, so that counting up never runs into the time.
+            self._last = now << 80 | int.from_bytes(os.urandom(10), "big") >> 1
+        return "".join(_ALPHABET[self._last >> shift & 31] for shift in range(125, -1, -5))
+
+
+def timestamp(seconds: float) -> str:
+    """RFC 3339 in UTC with microseconds."""
+    whole = int(seconds)
+    return "%s.%06dZ" % (
+        time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)),
+        int((seconds - whole) * 1e6),
+    )
+
+
+class Outcome(object):
+    """What the lifecycle found out about one resource; an event is made of it at the end."""
+
+    def __init__(self, item: Item) -> None:
+        self.item = item  # with its deferred properties, once they are rendered
+        self.provider = ""
+        self.final_ensure = ""
+        self.noop_message = ""
+        self.prediction = ""
+        self.prediction_reason = ""
+        self.changes: List[Change] = []
+        self.health: List[Dict[str, Any]] = []
+        self.health_only = False
+        self.errors: List[str] = []
+        self.outputs: List[str] = []  # tails of stderr, told behind the errors
+        self.unmet: List[str] = []
+        self.changed = False
+        self.refreshed = False
+        self.failed = False
+        self.skipped = False
+
+    def fail(self, message: str, output: str = "") -> None:
+        """Note why the resource failed, with the tail of what its command printed."""
+        self.failed = True
+        self.errors.append(message)
+        if output:
+            self.outputs.append(output)
+
+    @property
+    def status(self) -> str:
+        """The one bucket that the resource falls into."""
+        for name in ("failed", "skipped", "changed"):
+            if getattr(self, name):
+                return name
+        return "stable"
+
+
+class EventMaker(object):
+    """Makes the events of one run; ``mask`` hides the run's secrets."""
+
+    def __init__(self, mask: Mask, ids: Optional[EventIds] = None) -> None:
+        self._mask = mask
+        self._ids = ids or EventIds()
+
+    def make(self, outcome: Outcome, noop: bool, duration: float) -> Dict[str, Any]:
+        """Return the event of one resource; ``duration`` in seconds."""
+        item = outcome.item
+        mask = self._mask.extended(secrets_of(item))
+        ensure = str(item.properties.get("ensure", "present"))
+        event: Dict[str, Any] = {
+            "protocol": PROTOCOL,
+            "event_id": self._ids.next(),
+            "timestamp": timestamp(time.time()),
+            "type": item.type,
+            "name": mask.text(item.name) if not item.sensitive else item.name,
+            "provider": outcome.provider,
+            "requested_ensure": ensure,
+            "final_ensure": outcome.final_ensure,
+            "duration": int(duration * 1e9),
+            "properties": _properties(item, mask),
+            "status": outcome.status,
+            "changes": [_change(c, item.sensitive, mask) for c in outcome.changes],
+            "error": _errors(outcome, item.sensitive, mask),
+            "changed": outcome.changed,
+            "refreshed": outcome.refreshed,
+            "failed": outcome.failed,
+            "skipped": outcome.skipped,
+            "noop": noop,
+            "unmet_requirements": list(outcome.unmet),
+        }
+        event.update(_optional(item, outcome, mask))
+        return _bounded(event)
+
+
+def secrets_of(item: Item) -> List[str]:
+    """The values of one resource that no sink may show."""
+    if item.sensitive:
+        chosen: Sequence[str] = [k for k in item.properties if k not in _PLAIN]
+    else:
+        chosen = item.secrets
+    return strings_of([item.properties.get(key) for key in chosen])
+
+
+def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
+    extra: Dict[str, Any] = {}
+    if item.alias:
+        extra["alias"] = item.alias
+    if outcome.noop_message:
+        extra["noop_message"] = mask.text(outcome.noop_message)
+    if outcome.prediction:
+        extra["prediction"] = outcome.prediction
+    if outcome.prediction_reason:
+        extra["prediction_reason"] = mask.text(outcome.prediction_reason)
+    if outcome.health:
+        checks = [dict(h, output=MASKED) for h in outcome.health] if item.sensitive else None
+        extra["health_check"] = mask.value(checks or outcome.health)
+    if outcome.health_only:
+        extra["health_check_only"] = True
+    return extra
+
+
+def _properties(item: Item, mask: Mask) -> Dict[str, Any]:
+    shown: Dict[str, Any] = {}
+    for key, value in item.properties.items():
+        hidden = key in item.secrets or (item.sensitive and key not in _PLAIN)
+        shown[key] = MASKED if hidden and value is not None else mask.value(value)
+    return shown
+
+
+def _change(change: Change, sensitive: bool, mask: Mask) -> Dict[str, Any]:
+    if not sensitive:
+        record: Dict[str, Any] = mask.value(change.record())
+        return record
+    if change.what in _PLAIN:
+        return change._replace(diff=None).record()
+    return Change(change.what, MASKED, MASKED, None if change.diff is None else MASKED).record()
+
+
+def _errors(outcome: Outcome, sensitive: bool, mask: Mask) -> List[str]:
+    errors = [mask.text(e) for e in outcome.errors]
+    for output in outcome.outputs:
+        errors.append(MASKED if sensitive else mask.text(output))
+    return errors
+
+
+def _bounded(event: Dict[str, Any]) -> Dict[str, Any]:
+    """Drop what is bulky, the least needed first, from an event that would not fit a frame."""
+    import json
+
+    def size() -> int:
+        return len(json.dumps(event))
+
+    bulky = sum(len(c.get("diff") or "") for c in event["changes"]) + sum(
+        len(s) for s in strings_of([event["properties"], event["error"]])
+    )
+    # One character is at most 6 bytes of JSON text, so small ones need not be measured.
+    if bulky * 6 < LARGEST // 2 and len(event["changes"]) < 1000:
+        return event
+    if size() > LARGEST:
+        for change in event["changes"]:
+            if change.get("diff"):
+                change["diff"] = "left out: the event would be too large"
+    if size() > LARGEST:
+        event["properties"] = {"ensure": event["requested_ensure"]}
+        event["error"] = [e[:2000] for e in event["error"][:20]]
+    if size() > LARGEST:
+        event["changes"] = event["changes"][:100]
+    return event

@@ -1,0 +1,61 @@
+"""Runs the health checks of a resource (target)."""
+
+from typing import Any, Dict, List, Tuple
+
+from . import duration, words
+from .base import Item
+from .context import Context
+from .errors import ResourceError
+
+_STATUS = {0: "OK", 1: "WARNING", 2: "CRITICAL", 3: "UNKNOWN"}
+GOOD = ("OK", "WARNING")
+_OUTPUT = 4096
+
+
+def run_all(item: Item, context: Context) -> List[Dict[str, Any]]:
+    """Run every check; each result is {"name", "status", "tries", "output"}."""
+    return [_run(check, context) for check in item.health_checks]
+
+
+def failures(results: List[Dict[str, Any]]) -> List[str]:
+    """The error of each check that fails its resource."""
+    return [
+        "health check %s: %s after %d %s%s"
+        % (
+            result["name"],
+            result["status"],
+            result["tries"],
+            "try" if result["tries"] == 1 else "tries",
+            ": " + result["output"] if result["output"] else "",
+        )
+        for result in results
+        if result["status"] not in GOOD
+    ]
+
+
+def _run(check: Dict[str, Any], context: Context) -> Dict[str, Any]:
+    name = str(check.get("name") or check.get("command") or "goss")
+    tries = max(1, int(check.get("tries") or 1))
+    status, output = "UNKNOWN", ""
+    for attempt in range(1, tries + 1):
+        context.progress("health check %s, try %d of %d" % (name, attempt, tries))
+        status, output = _attempt(check, context)
+        if status == "OK" or attempt == tries:
+            break
+        context.sleep(duration.parse(str(check.get("try_sleep") or "1s")))
+    return {"name": name, "status": status, "tries": attempt, "output": output}
+
+
+def _attempt(check: Dict[str, Any], context: Context) -> Tuple[str, str]:
+    command = check.get("command")
+    if not command:
+        return "UNKNOWN", "this check has no command; only nagios checks are run"
+    timeout = duration.parse(str(check["timeout"])) if check.get("timeout") else None
+    try:
+        result = context.commands.run(words.split(str(command)), timeout=timeout)
+    except (ResourceError, ValueError) as error:
+        return "UNKNOWN", "the check could not be started: %s" % error
+    if result.timed_out:
+        return "CRITICAL", "timed out after %s" % check["timeout"]
+    output = (result.stdout.strip() or result.stderr.strip())[:_OUTPUT]
+    return _STATUS.get(result.code, "UNKNOWN"), output

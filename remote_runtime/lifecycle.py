@@ -1,0 +1,161 @@
+"""Takes one resource through its life (target): provider, state, actions, state again, checks."""
+
+from typing import Any, Callable, Dict, List, Sequence
+
+from . import health
+from .base import Action, Item, Missing, ResourceType
+from .context import Context
+from .errors import CcmError, ProtocolError, ResourceError
+from .events import Outcome, secrets_of
+from .pending import ANYTHING
+from .registry import Registry
+
+
+class Lifecycle(object):
+    """Runs resources of one run; what they do is decided by their types."""
+
+    def __init__(
+        self,
+        context: Context,
+        registry: Registry,
+        render: Callable[[Item], Dict[str, Any]],
+        monitor_only: bool = False,
+    ) -> None:
+        self._context = context
+        self._registry = registry
+        self._render = render
+        self._monitor_only = monitor_only
+
+    def run(self, item: Item, noop: bool, refresh: bool) -> Outcome:
+        """Bring one managed resource to its desired state, or in noop say what that would take.
+
+        Every failure, a defect in a provider included, ends up in the outcome. ``Cancelled`` and
+        ``ProtocolError`` pass: they end the run.
+        """
+        outcome = Outcome(item)
+        context = self._context
+        context.noop = noop
+        shared, context.mask = context.mask, context.mask.extended(secrets_of(item))
+        try:
+            if self._monitor_only:
+                outcome.health_only = True
+            else:
+                self._manage(item, noop, refresh, outcome)
+            if not noop and not outcome.failed:
+                self._check(item, outcome)
+        except ProtocolError:
+            raise
+        except CcmError as error:
+            outcome.fail(str(error), getattr(error, "output", ""))
+        except Exception as error:  # noqa: BLE001  (a defect fails its resource, never the run)
+            outcome.fail(defect(error))
+        finally:
+            context.mask = shared
+        return outcome
+
+    def _manage(self, item: Item, noop: bool, refresh: bool, outcome: Outcome) -> None:
+        if item.deferred_error:
+            raise ResourceError(item.deferred_error, kind="resource.template")
+        if noop:
+            outcome.prediction = "certain"
+        if item.deferred_render:
+            try:
+                item = outcome.item = item._replace(properties=self._render(item))
+            except Missing as missing:
+                resource = self._registry.create(item)
+                self._suppose(resource, missing, resource.supposed(), noop, outcome)
+                return
+        resource = self._registry.create(item)
+        outcome.provider = resource.provider.name
+        if noop:
+            self._preview(resource, refresh, outcome)
+        else:
+            self._converge(resource, refresh, outcome)
+
+    def _suppose(
+        self,
+        resource: ResourceType,
+        missing: Missing,
+        would: Sequence[Action],
+        noop: bool,
+        outcome: Outcome,
+    ) -> None:
+        """Say what would happen if an earlier pending change meets the condition, or fail."""
+        outcome.provider = resource.provider.name
+        if not noop or not self._context.pending.may_hold(missing.condition):
+            raise missing
+        outcome.prediction = "unknown"
+        outcome.prediction_reason = (
+            "%s, but an earlier pending change may provide it" % missing.message
+        )
+        self._describe(resource, list(would), False, outcome)
+
+    def _converge(self, resource: ResourceType, refresh: bool, outcome: Outcome) -> None:
+        state = resource.observe()
+        outcome.final_ensure = state.ensure
+        actions = resource.actions(state, refresh)
+        if not actions:
+            return
+        for action in actions:
+            self._act(action, outcome)
+        outcome.refreshed = refresh
+        state = resource.observe()
+        outcome.final_ensure = state.ensure
+        why = resource.unsettled(state)
+        if why:
+            raise ResourceError("desired state not achieved: " + why, kind="resource.unsettled")
+
+    def _act(self, action: Action, outcome: Outcome) -> None:
+        self._context.check_cancelled()
+        try:
+            action.call()
+        finally:
+            # Also when it failed: it may have got half way.
+            self._context.acted += 1
+            if any(c.kind == ANYTHING for c in action.provides):
+                self._context.accounts.forget()
+        outcome.changed = True
+        outcome.changes.extend(action.changes)
+
+    def _preview(self, resource: ResourceType, refresh: bool, outcome: Outcome) -> None:
+        try:
+            state = resource.observe()
+            outcome.final_ensure = state.ensure
+            actions = resource.actions(state, refresh)
+        except Missing as missing:
+            self._suppose(resource, missing, missing.would, True, outcome)
+            return
+        self._describe(resource, actions, refresh, outcome)
+
+    def _describe(
+        self, resource: ResourceType, actions: List[Action], refresh: bool, outcome: Outcome
+    ) -> None:
+        if not actions:
+            return
+        outcome.changed = True
+        outcome.refreshed = refresh
+        outcome.noop_message = resource.describe(actions)
+        for action in actions:
+            outcome.changes.extend(action.changes)
+            self._context.pending.add(action.provides, outcome.prediction == "certain")
+
+    def _check(self, item: Item, outcome: Outcome) -> None:
+        if not item.health_checks:
+            return
+        outcome.health = health.run_all(item, self._context)
+        for message in health.failures(outcome.health):
+            outcome.fail(message)
+
+
+def defect(error: BaseException) -> str:
+    """One line about a defect of ours, with the place where it came up."""
+    import os
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    where = "%s:%d" % (os.path.basename(str(frames[-1][0])), frames[-1][1]) if frames else "?"
+    return "resource.defect: a defect in ccm, please report it: %s: %s (%s)" % (
+        type(error).__name__,
+        error,
+        where,
+    )

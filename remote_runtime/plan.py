@@ -1,0 +1,95 @@
+"""Reads the plan that the controller sends (target)."""
+
+from typing import Any, Dict, List, NamedTuple, Tuple
+
+from .base import Item
+from .errors import ProtocolError
+
+_TEXTS = ("alias", "provider", "deferred_error")
+_FLAGS = ("managed", "sensitive", "deferred_render", "noop")
+_LISTS = ("require", "subscribe", "secrets")
+
+
+class Plan(NamedTuple):
+    """One run of one host."""
+
+    run_id: str
+    user: str
+    noop: bool
+    monitor_only: bool
+    facts_only: bool
+    fail_on_error: bool
+    diff: bool
+    diff_private: bool
+    timeout: float
+    lock_timeout: float
+    secrets: Tuple[str, ...]
+    items: Tuple[Item, ...]
+
+
+def parse(message: Dict[str, Any]) -> Plan:
+    """Return the plan of a ``plan`` frame. ``ProtocolError`` names what is broken."""
+    numbers = _Numbers()
+    return Plan(
+        run_id=_get(message, "run_id", str, ""),
+        user=_get(message, "user", str, ""),
+        noop=_get(message, "noop", bool, False),
+        monitor_only=_get(message, "monitor_only", bool, False),
+        facts_only=_get(message, "facts_only", bool, False),
+        fail_on_error=_get(message, "fail_on_error", bool, False),
+        diff=_get(message, "diff", bool, True),
+        diff_private=_get(message, "diff_private", bool, False),
+        timeout=float(_get(message, "timeout", (int, float), 0)),
+        lock_timeout=float(_get(message, "lock_timeout", (int, float), 60)),
+        secrets=tuple(str(s) for s in _get(message, "secrets", list, [])),
+        items=_items(_get(message, "resources", list, []), numbers),
+    )
+
+
+class _Numbers(object):
+    """Counts the items in pre-order over the whole plan."""
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    def next(self) -> int:
+        self._next += 1
+        return self._next - 1
+
+
+def _items(entries: List[Any], numbers: _Numbers) -> Tuple[Item, ...]:
+    return tuple(_item(entry, numbers) for entry in entries)
+
+
+def _item(entry: Any, numbers: _Numbers) -> Item:
+    if not isinstance(entry, dict):
+        raise _broken("resources", "a list of objects", entry)
+    index = numbers.next()
+    fields: Dict[str, Any] = {key: _get(entry, key, str, "") for key in _TEXTS}
+    for key in _FLAGS:
+        fields[key] = _get(entry, key, bool, key == "managed")
+    for key in _LISTS:
+        fields[key] = tuple(_get(entry, key, list, []))
+    return Item(
+        index=index,
+        type=_get(entry, "type", str, None),
+        name=_get(entry, "name", str, None),
+        properties=_get(entry, "properties", dict, {}),
+        health_checks=tuple(_get(entry, "health_checks", list, [])),
+        children=_items(_get(entry, "children", list, []), numbers),
+        **fields,
+    )
+
+
+def _get(entry: Dict[str, Any], key: str, kind: Any, default: Any) -> Any:
+    value = entry.get(key, default)
+    if not isinstance(value, kind):
+        raise _broken(key, str(kind), value)
+    return value
+
+
+def _broken(key: str, expected: str, value: Any) -> ProtocolError:
+    return ProtocolError(
+        "the plan is broken: %s should be %s, it is %r" % (key, expected, type(value).__name__),
+        kind="protocol.plan",
+    )

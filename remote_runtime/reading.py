@@ -1,0 +1,53 @@
+"""Reads files of the target for templates that the controller renders (target)."""
+
+import os
+from typing import Any, Dict, Optional
+
+from .base import Condition, Missing
+from .channel import Channel
+from .context import Context
+from .errors import ResourceError
+
+LARGEST = 1 << 20
+
+
+class Reader(object):
+    """Answers the reads of one template, and knows what kept it from being rendered."""
+
+    def __init__(self, channel: Channel, context: Context) -> None:
+        self._channel = channel
+        self._context = context
+        self._missing: Optional[Missing] = None
+
+    def answer(self, message: Dict[str, Any]) -> None:
+        """Send the content of the file, or why it cannot be read."""
+        answer: Dict[str, Any] = {"t": "content", "id": message.get("id")}
+        try:
+            limit = min(int(message.get("limit") or LARGEST), LARGEST)
+            data = self._read(str(message.get("path")), limit)
+        except ResourceError as error:
+            if isinstance(error, Missing):
+                self._missing = error
+            self._channel.send(dict(answer, error=error.message), now=True)
+            return
+        self._channel.send(dict(answer, size=len(data)), now=True)
+        self._channel.send_bytes(data)
+
+    def failure(self, message: str) -> ResourceError:
+        """The error of a template that could not be rendered."""
+        if self._missing is not None:
+            return Missing(self._missing.condition, message)
+        return ResourceError(message, kind="resource.template")
+
+    def _read(self, path: str, limit: int) -> bytes:
+        if not path.startswith("/"):
+            raise ResourceError("%r is not an absolute path" % path)
+        condition = Condition("path", path)
+        if self._context.planned(condition):
+            raise Missing(condition, "%s will be written by an earlier resource" % path)
+        real = os.path.realpath(path)
+        if not self._context.files.exists(real):
+            raise Missing(condition, "%s does not exist on this host" % path)
+        if not os.path.isfile(real):
+            raise ResourceError("%s is not a regular file" % path)
+        return self._context.files.read(real, limit)

@@ -1,0 +1,22 @@
+"""Runs a command without a shell (target)."""
+
+from typing import List
+
+from remote_runtime import words
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.exec.running import ExecProvider
+
+
+class Provider(ExecProvider):
+    """The command line is split as a POSIX shell quotes; nothing in it is expanded."""
+
+    name = "posix"
+    priority = 1
+
+    def words(self, command: str) -> List[str]:
+        try:
+            return words.split(command)
+        except ValueError as error:
+            raise ResourceError(
+                "the command cannot be read: %s" % error, kind="resource.command"
+            ) from error

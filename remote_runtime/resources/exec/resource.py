@@ -1,0 +1,93 @@
+"""The exec type (target; ``check`` on both sides)."""
+
+import os
+from typing import Any, List, Tuple
+
+from remote_runtime import wording
+from remote_runtime.base import Action, Change, Condition, Missing, Properties, ResourceType, State
+from remote_runtime.errors import ResourceError
+from remote_runtime.pending import ANYTHING
+
+from . import rules
+from .settings import expected, of_command, of_guard
+
+
+class Resource(ResourceType):
+    """One command. It has no state of its own: it runs, or its conditions say that it need not."""
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        return rules.problems(name, properties)
+
+    def observe(self) -> State:
+        return State("present")
+
+    def actions(self, state: Any, refresh: bool) -> List[Action]:
+        if not refresh and not self._due():
+            return []
+        message = wording.EXECUTED_BY_SUBSCRIBE if refresh else wording.EXECUTED
+        settings = of_command(self.name, self.properties)
+        action = Action(
+            message,
+            self._execute,
+            [Change("command", None, settings.command)],
+            [Condition(ANYTHING)],
+        )
+        try:
+            self.provider.require_start(settings, "the command")
+        except Missing as missing:
+            if not self.context.planned(missing.condition):
+                raise Missing(missing.condition, missing.message, [action], missing.hint) from None
+        return [action]
+
+    def unsettled(self, state: Any) -> str:
+        return ""  # its exit code was judged when it ran; the guards are not asked again
+
+    def _due(self) -> bool:
+        """Whether its conditions let it run; the guards are asked only when all else does."""
+        if self.properties.get("refresh_only"):
+            return False
+        creates = self.properties.get("creates")
+        if creates:
+            path = os.path.join(self.properties.get("cwd") or "/", creates)
+            if self.context.files.exists(path) or self.context.planned(Condition("path", path)):
+                return False
+        for key, wanted in (("onlyif", True), ("unless", False)):
+            guard = self.properties.get(key)
+            if guard is not None and self._guard(key, guard) != wanted:
+                return False
+        return True
+
+    def _guard(self, key: str, guard: Any) -> bool:
+        try:
+            held: bool = self.provider.holds(of_guard(guard, self.properties), key)
+        except Missing as missing:
+            raise Missing(
+                missing.condition, missing.message, self.supposed(), missing.hint
+            ) from None
+        return held
+
+    def supposed(self) -> List[Action]:
+        return [Action(wording.EXECUTED, self._execute, (), [Condition(ANYTHING)])]
+
+    def _execute(self) -> None:
+        settings = of_command(self.name, self.properties)
+        self.context.progress("running %s" % settings.command)
+
+        def log(line: str) -> None:
+            self.context.notice("info", "%s: %s" % (self.item.id, line))
+
+        logged = bool(self.properties.get("logoutput")) and not self.item.sensitive
+        result = self.provider.run(settings, log if logged else None)
+        if result.code in settings.returns:
+            return
+        how = (
+            "exit code %d" % result.code
+            if result.code >= 0
+            else "killed by signal %d" % -result.code
+        )
+        raise ResourceError(
+            "%s, expected %s" % (how, expected(settings.returns)),
+            kind="resource.exit",
+            output=result.tail(),
+        )

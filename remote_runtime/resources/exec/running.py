@@ -1,0 +1,89 @@
+"""What the exec providers have in common: interpreters, guards, errors (target)."""
+
+from typing import Callable, List, Optional
+
+from remote_runtime.base import Condition, Missing, Properties
+from remote_runtime.base import Provider as BaseProvider
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.commands import Result
+
+from . import interpreters
+from .settings import Settings
+
+
+class ExecProvider(BaseProvider):
+    """Runs commands; a subclass says how one without an interpreter becomes words."""
+
+    def words(self, command: str) -> List[str]:
+        """The program and its arguments. ``ResourceError`` for one that cannot be read."""
+        raise NotImplementedError
+
+    def unmanageable(self, properties: Properties) -> str:
+        return ""
+
+    def argv(self, settings: Settings) -> List[str]:
+        """The program and its arguments, by the interpreter where there is one."""
+        if settings.interpreter == "default":
+            argv = self.words(settings.command)
+            if not argv:
+                raise ResourceError("there is no command to run", kind="resource.command")
+            return argv
+
+        def find(program: str) -> str:
+            return self.context.commands.find(program, settings.path, settings.cwd)
+
+        return interpreters.argv(settings.interpreter, settings.command, settings.boolean, find)
+
+    def require_start(self, settings: Settings, own: str) -> None:
+        """Raise ``Missing`` for what keeps this command from starting; ``own`` names it."""
+        context = self.context
+        cwd = settings.cwd
+        if cwd is not None and not context.files.is_directory(cwd):
+            condition = Condition("directory", cwd)
+            raise Missing(condition, "%s: the working directory %s does not exist" % (own, cwd))
+        context.accounts.identity(settings.user, settings.group)
+        program = self.argv(settings)[0]
+        if not context.commands.find(program, settings.path, cwd):
+            where = "" if "/" in program else " in %s" % (settings.path or "the default path")
+            raise Missing(
+                Condition("program", program),
+                "%s: there is no program %s%s" % (own, program, where),
+                hint="install it in an earlier resource, or give its absolute path",
+            )
+
+    def run(self, settings: Settings, on_line: Optional[Callable[[str], None]] = None) -> Result:
+        """Run it and wait. ``CommandNotStarted``, or ``ResourceError`` when its time is up."""
+
+        def sink(stream: str, line: str) -> None:
+            if stream == "stdout" and on_line is not None:
+                on_line(line)
+
+        result = self.context.commands.run(
+            self.argv(settings),
+            cwd=settings.cwd,
+            env=settings.environment,
+            path=settings.path,
+            timeout=settings.timeout,
+            user=settings.user,
+            group=settings.group,
+            umask=settings.umask,
+            on_output=None if on_line is None else sink,
+        )
+        if result.timed_out:
+            raise ResourceError(
+                "timed out after %g seconds and was killed with everything that it had started"
+                % (settings.timeout or 0),
+                kind="resource.timeout",
+                hint="raise timeout",
+                output=result.tail(),
+            )
+        return result
+
+    def holds(self, settings: Settings, own: str) -> bool:
+        """Whether a guard is satisfied. ``ResourceError`` when that cannot be told."""
+        self.require_start(settings, own)
+        try:
+            return self.run(settings).code in settings.returns
+        except ResourceError as error:
+            message = "%s: %s" % (own, error.message)
+            raise ResourceError(message, error.kind, error.hint, error.output) from error

@@ -1,0 +1,3 @@
+"""The file type: files and directories with their content, owner, group and mode."""
+
+PROVIDERS = ("posix",)

@@ -1,0 +1,90 @@
+"""Where the desired content of a file comes from (target)."""
+
+import hashlib
+import os
+from typing import Any, Generator, Optional
+
+from remote_runtime.base import Condition, Missing, Properties
+from remote_runtime.blobs import is_blob
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+
+Chunks = Generator[bytes, None, None]
+
+
+class Content(object):
+    """The bytes that a file is to hold: their hash and size, and a way to read them."""
+
+    sha256 = ""
+    size = 0
+
+    def chunks(self) -> Chunks:
+        """Yield the bytes."""
+        raise NotImplementedError
+
+    def read(self) -> bytes:
+        """All bytes at once; only for a small content."""
+        return b"".join(self.chunks())
+
+
+class Text(Content):
+    """Given in the plan, or rendered at the resource's turn."""
+
+    def __init__(self, text: str) -> None:
+        try:
+            self._data = text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise ResourceError("the content is not valid text: %s" % error) from error
+        self.size = len(self._data)
+        self.sha256 = hashlib.sha256(self._data).hexdigest()
+
+    def chunks(self) -> Chunks:
+        yield self._data
+
+
+class Blob(Content):
+    """On the controller; it travels when it is read."""
+
+    def __init__(self, value: Any, context: Context) -> None:
+        self.sha256 = value["$blob"]
+        self.size = value["size"]
+        self._blobs = context.blobs
+
+    def chunks(self) -> Chunks:
+        return self._blobs.chunks(self.sha256, self.size)
+
+    def read(self) -> bytes:
+        return self._blobs.read(self.sha256, self.size)
+
+
+class Local(Content):
+    """A file of the target; symlinks are followed."""
+
+    def __init__(self, source: str, context: Context) -> None:
+        self._files = context.files
+        self._path = os.path.realpath(source)
+        status = self._files.status(self._path)
+        if status is None:
+            raise Missing(
+                Condition("path", source),
+                "the source %s does not exist on this host" % source,
+                hint="a relative source stands beside the manifest, an absolute one on the target",
+            )
+        if status.kind != "file":
+            raise ResourceError("the source %s is not a regular file" % source)
+        self.size = status.size
+        self.sha256 = self._files.sha256(self._path, status)
+
+    def chunks(self) -> Chunks:
+        return self._files.blocks(self._path)
+
+
+def desired(properties: Properties, context: Context) -> Optional[Content]:
+    """The content of a file resource; None when only its attributes are managed."""
+    content, source = properties.get("content"), properties.get("source")
+    for value in (content, source):
+        if is_blob(value):
+            return Blob(value, context)
+    if content is not None:
+        return Text(str(content))
+    return None if source is None else Local(str(source), context)

@@ -1,0 +1,1 @@
+"""Ways to manage files (target)."""

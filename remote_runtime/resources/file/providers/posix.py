@@ -1,0 +1,65 @@
+"""Files and directories through POSIX system calls (target)."""
+
+from contextlib import closing
+
+from remote_runtime import words
+from remote_runtime.base import Properties
+from remote_runtime.base import Provider as BaseProvider
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.file.content import Content
+from remote_runtime.system.attributes import Attributes
+from remote_runtime.system.files import Temporary
+
+
+class Provider(BaseProvider):
+    """Writes atomically: a temporary file beside the destination, finished, then renamed."""
+
+    name = "posix"
+    priority = 1
+
+    def unmanageable(self, properties: Properties) -> str:
+        return ""
+
+    def store(
+        self, path: str, content: Content, uid: int, gid: int, mode: int, validate: str = ""
+    ) -> None:
+        """Put a regular file with this content at ``path``; whatever fails leaves it as it was."""
+        temporary = self.context.files.temporary(path)
+        try:
+            with closing(content.chunks()) as chunks:
+                for chunk in chunks:
+                    self.context.check_cancelled()
+                    temporary.write(chunk)
+            temporary.finish(uid, gid, mode, Attributes(self.context.commands))
+            if validate:
+                self._validate(validate, temporary, path)
+            temporary.commit()
+        finally:
+            temporary.discard()
+
+    def _validate(self, command: str, temporary: Temporary, path: str) -> None:
+        argv = [word.replace("{}", temporary.path) for word in words.split(command)]
+        result = self.context.commands.run(argv)
+        if result.code != 0:
+            raise ResourceError(
+                "%s was not replaced: the validation %r ended with exit code %d"
+                % (path, command, result.code),
+                kind="resource.file.validate",
+                output=result.tail(),
+            )
+
+    def create_directory(self, path: str, uid: int, gid: int, mode: int) -> None:
+        """Create a directory and its missing parents."""
+        self.context.files.create_directory(path, mode)
+        self.context.files.set_attributes(path, uid, gid, mode)
+
+    def set_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:
+        """Set owner, group and mode of what is there."""
+        self.context.files.set_attributes(path, uid, gid, mode)
+
+    def remove(self, path: str, recursively: bool) -> None:
+        """Remove a file, an empty directory, or a directory with everything in it."""
+        if recursively:
+            self.context.files.remove_tree(path)
+        else:
+            self.context.files.remove(path)

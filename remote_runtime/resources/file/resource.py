@@ -1,0 +1,343 @@
+"""The file type (target; ``check`` on both sides)."""
+
+import os
+from typing import Any, List, NamedTuple, Optional, Tuple
+
+from remote_runtime import wording
+from remote_runtime.base import (
+    Action,
+    Change,
+    Condition,
+    Item,
+    Missing,
+    Properties,
+    ResourceType,
+    State,
+)
+from remote_runtime.context import Context
+from remote_runtime.difference import LARGEST as LARGEST_DIFF
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.files import Status
+
+from . import rules
+from .content import Content, desired
+
+
+class Wanted(NamedTuple):
+    """The attributes that a file is to have; -1 for an account that does not exist (yet)."""
+
+    uid: int
+    gid: int
+    mode: int
+
+
+class Resource(ResourceType):
+    """One file or directory."""
+
+    def __init__(self, item: Item, provider: Any, context: Context) -> None:
+        super().__init__(item, provider, context)
+        self._unmet: List[Missing] = []
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        return rules.problems(name, properties)
+
+    def wanted(self) -> List[str]:
+        for key in ("content", "source"):
+            value = self.properties.get(key)
+            if isinstance(value, dict) and self._travels(value["$blob"], value["size"]):
+                return [value["$blob"]]
+        return []
+
+    def _travels(self, sha: str, size: int) -> bool:
+        """Whether the content is needed at all; in noop it only is for a diff."""
+        if self.context.noop and not (self.context.diff and size <= LARGEST_DIFF):
+            return False
+        return self._differs(sha, size)
+
+    def _differs(self, sha: str, size: int) -> bool:
+        try:
+            status = self.context.files.status(self.name)
+            if status is None or status.kind != "file" or status.size != size:
+                return True
+            return self.context.files.sha256(self.name, status) != sha
+        except ResourceError:
+            return False  # told at the resource's turn
+
+    def observe(self) -> State:
+        status = self.context.files.status(self.name)
+        if status is None:
+            return State("absent", status=None)
+        ensure = "directory" if status.kind == "directory" else "present"
+        return State(ensure, status=status)
+
+    def actions(self, state: Any, refresh: bool) -> List[Action]:
+        status: Optional[Status] = state.status
+        if self.context.planned(Condition("absent", self.name)):
+            status = None
+        if self.ensure == "absent":
+            return self._removal(status)
+        self._unmet = []
+        actions = self._directory(status) if self.ensure == "directory" else self._file(status)
+        if actions:
+            self._raise_unmet(actions)
+        return actions
+
+    def _raise_unmet(self, would: List[Action]) -> None:
+        """Raise the condition that is not met, first one that nothing pending could satisfy."""
+        pending = self.context.pending
+        for missing in sorted(self._unmet, key=lambda m: pending.may_hold(m.condition)):
+            raise Missing(missing.condition, missing.message, would, missing.hint)
+
+    def _wanted(self, extra: int = 0) -> Wanted:
+        accounts = self.context.accounts
+        numbers = []
+        for key, lookup in (("owner", accounts.uid), ("group", accounts.gid)):
+            try:
+                numbers.append(lookup(self._required(key)))
+            except Missing as missing:
+                numbers.append(-1)
+                if not self.context.planned(missing.condition):
+                    self._unmet.append(missing)
+        mode = rules.parse_mode(self._required("mode"))
+        if self.ensure == "directory":
+            mode = rules.directory_mode(mode)
+        return Wanted(numbers[0], numbers[1], mode | extra)
+
+    def _required(self, key: str) -> str:
+        if self.properties.get(key) is None:
+            raise ResourceError("%s is required for %s" % (key, self.name))
+        return str(self.properties[key])
+
+    def _attributes(self, status: Status, want: Wanted) -> List[Change]:
+        accounts = self.context.accounts
+        changes = []
+        if status.uid != want.uid:
+            changes.append(Change("owner", accounts.user_name(status.uid), self._required("owner")))
+        if status.gid != want.gid:
+            changes.append(
+                Change("group", accounts.group_name(status.gid), self._required("group"))
+            )
+        if status.mode != want.mode:
+            changes.append(Change("mode", "%04o" % status.mode, "%04o" % want.mode))
+        return changes
+
+    def supposed(self) -> List[Action]:
+        want = self._wanted()
+        return [
+            Action(
+                wording.FILE_CREATED,
+                lambda: self._store(None, want),
+                [Change("content", None, None)],
+                [Condition("path", self.name)],
+            )
+        ]
+
+    # -- a regular file ---------------------------------------------------------------------------
+
+    def _file(self, status: Optional[Status]) -> List[Action]:
+        want = self._wanted()
+        content = self._content()
+        self._refuse(status, content)
+        if status is None:
+            self._need_parent()
+        if content is None and not self._unmet_source():
+            return self._bare(status, want)
+        changes = self._content_changes(status, content, want)
+        attributes = self._attributes(status, want) if status is not None else []
+        if changes:
+            return [
+                Action(
+                    wording.FILE_CREATED,
+                    lambda: self._store(content, want),
+                    changes + attributes,
+                    [Condition("path", self.name)],
+                )
+            ]
+        return self._attribute_action(attributes, want)
+
+    def _content(self) -> Optional[Content]:
+        source = Condition("path", str(self.properties.get("source")))
+        try:
+            if self.context.planned(source):
+                raise Missing(source, "%s will be changed by an earlier resource" % source.value)
+            return desired(self.properties, self.context)
+        except Missing as missing:
+            self._unmet.append(missing)
+            return None
+
+    def _unmet_source(self) -> bool:
+        return any(m.condition.kind == "path" for m in self._unmet)
+
+    def _refuse(self, status: Optional[Status], content: Optional[Content]) -> None:
+        if status is None or status.kind == "file":
+            return
+        if status.kind == "directory":
+            raise ResourceError(
+                "%s is a directory, not a file" % self.name,
+                hint="remove it in an earlier resource with ensure: absent",
+            )
+        if status.kind == "other":
+            raise ResourceError("%s is a device, socket or pipe; it is left alone" % self.name)
+        if content is None and not self._unmet_source():
+            raise ResourceError(
+                "%s is a symlink; without content its attributes are not managed" % self.name,
+                hint="manage the file that it names, or give content to replace the link",
+            )
+
+    def _need_parent(self) -> None:
+        parent = os.path.dirname(self.name)
+        condition = Condition("directory", parent)
+        if self.context.files.is_directory(parent) or self.context.planned(condition):
+            return
+        there = self.context.files.exists(parent)
+        self._unmet.append(
+            Missing(
+                condition,
+                "the parent directory %s %s"
+                % (parent, "is not a directory" if there else "does not exist"),
+                hint="manage it in an earlier file resource with ensure: directory",
+            )
+        )
+
+    def _bare(self, status: Optional[Status], want: Wanted) -> List[Action]:
+        """Attributes only."""
+        if status is not None:
+            return self._attribute_action(self._attributes(status, want), want)
+        from .content import Text
+
+        return [
+            Action(
+                wording.FILE_EMPTY,
+                lambda: self._store(Text(""), want),
+                [Change("ensure", "absent", "present")],
+                [Condition("path", self.name)],
+            )
+        ]
+
+    def _attribute_action(self, changes: List[Change], want: Wanted) -> List[Action]:
+        if not changes:
+            return []
+        return [Action(wording.FILE_ATTRIBUTES, lambda: self._set_attributes(want), changes)]
+
+    def _content_changes(
+        self, status: Optional[Status], content: Optional[Content], want: Wanted
+    ) -> List[Change]:
+        old = None
+        if status is not None and status.kind == "file":
+            old = self.context.files.sha256(self.name, status)
+        new = content.sha256 if content is not None else None
+        if old is not None and old == new:
+            return []
+        changes = []
+        if status is None:
+            changes.append(Change("ensure", "absent", "present"))
+        elif status.kind == "symlink":
+            changes.append(Change("type", "symlink", "file"))
+        diff = self._diff(status, content, want) if content is not None else None
+        changes.append(Change("content", old and "sha256:" + old, new and "sha256:" + new, diff))
+        return changes
+
+    def _diff(self, status: Optional[Status], content: Content, want: Wanted) -> Optional[str]:
+        context = self.context
+        if not context.diff or self.item.sensitive:
+            return None
+        is_file = status is not None and status.kind == "file"
+        readable = want.mode & 0o004 and (not is_file or status is None or status.mode & 0o004)
+        if not readable and not context.diff_private:
+            return None
+        from remote_runtime import difference
+
+        size = status.size if is_file and status is not None else 0
+        if max(size, content.size) > difference.LARGEST:
+            before = (size, context.files.sha256(self.name)) if is_file else None
+            return difference.summary(before, (content.size, content.sha256))
+        old = context.files.read(self.name, difference.LARGEST) if is_file else None
+        return difference.unified(old, content.read(), self.name)
+
+    def _store(self, content: Optional[Content], want: Wanted) -> None:
+        if content is None:
+            raise ResourceError("the content of %s is not known" % self.name)
+        self.context.progress("writing %s" % self.name)
+        validate = str(self.properties.get("validate") or "")
+        self.provider.store(self.name, content, want.uid, want.gid, want.mode, validate)
+        self.context.changed_paths.add(self.name)
+
+    def _set_attributes(self, want: Wanted) -> None:
+        self.provider.set_attributes(self.name, want.uid, want.gid, want.mode)
+        self.context.changed_paths.add(self.name)
+
+    # -- a directory ------------------------------------------------------------------------------
+
+    def _directory(self, status: Optional[Status]) -> List[Action]:
+        if status is None:
+            want = self._wanted()
+            provides = [Condition("directory", p) for p in self._missing_parents()]
+            return [
+                Action(
+                    wording.DIRECTORY_CREATED,
+                    lambda: self._create_directory(want),
+                    [Change("ensure", "absent", "directory")],
+                    provides,
+                )
+            ]
+        if status.kind != "directory":
+            kind = "symlink" if status.kind == "symlink" else "file"
+            raise ResourceError(
+                "%s is a %s, not a directory" % (self.name, kind),
+                hint="remove it in an earlier resource, or manage the directory that it names",
+            )
+        # setgid and sticky are not ours to manage: what /tmp has, it keeps.
+        want = self._wanted(status.mode & 0o7000)
+        return self._attribute_action(self._attributes(status, want), want)
+
+    def _missing_parents(self) -> List[str]:
+        missing = [self.name]
+        parent = os.path.dirname(self.name)
+        while parent != "/" and not self.context.files.exists(parent):
+            missing.append(parent)
+            parent = os.path.dirname(parent)
+        return missing
+
+    def _create_directory(self, want: Wanted) -> None:
+        self.provider.create_directory(self.name, want.uid, want.gid, want.mode)
+        self.context.changed_paths.add(self.name)
+
+    # -- nothing ----------------------------------------------------------------------------------
+
+    def _removal(self, status: Optional[Status]) -> List[Action]:
+        if status is None:
+            return []
+        if status.kind != "directory":
+            return [self._removing(wording.FILE_REMOVED, "present", False)]
+        if self.properties.get("force") is True:
+            return [self._removing(wording.DIRECTORY_REMOVED_RECURSIVELY, "directory", True)]
+        action = self._removing(wording.DIRECTORY_REMOVED, "directory", False)
+        left = [
+            entry
+            for entry in self.context.files.entries(self.name)
+            if not self.context.planned(Condition("absent", os.path.join(self.name, entry)))
+        ]
+        if left:
+            raise Missing(
+                Condition("empty", self.name),
+                "the directory %s is not empty: it holds %s" % (self.name, _some(left)),
+                [action],
+                hint="set force: true to remove it with everything in it",
+            )
+        return [action]
+
+    def _removing(self, message: str, before: str, recursively: bool) -> Action:
+        def remove() -> None:
+            if self.name == "/":
+                raise ResourceError("the root directory cannot be removed")
+            self.provider.remove(self.name, recursively)
+            self.context.changed_paths.add(self.name)
+
+        provides = [Condition("absent", self.name)]
+        return Action(message, remove, [Change("ensure", before, "absent")], provides)
+
+
+def _some(entries: List[str]) -> str:
+    shown = ", ".join(entries[:3])
+    return shown if len(entries) <= 3 else "%s and %d more" % (shown, len(entries) - 3)

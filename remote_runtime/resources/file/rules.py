@@ -1,0 +1,93 @@
+"""What a file resource may say beyond its schema (both sides)."""
+
+import posixpath
+from typing import Any, Dict, List, Tuple
+
+from remote_runtime import words
+
+HIGHEST_MODE = 0o777
+
+
+def parse_mode(text: str) -> int:
+    """Return the permission bits of "644", "0644" or "0o644". ``ValueError`` says what is wrong."""
+    digits = text[2:] if text[:2] in ("0o", "0O") else text
+    if not digits or any(d not in "01234567" for d in digits):
+        raise ValueError('%r is not an octal mode such as "0644"' % text)
+    mode = int(digits, 8)
+    if mode > HIGHEST_MODE:
+        raise ValueError("%r is above 0777; setuid, setgid and sticky are not managed" % text)
+    return mode
+
+
+def directory_mode(mode: int) -> int:
+    """Add x to each triad that has r or w."""
+    for shift in (0, 3, 6):
+        if mode >> shift & 6:
+            mode |= 1 << shift
+    return mode
+
+
+def problems(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
+    """Every broken rule as (property, message)."""
+    return (
+        _of_name(name)
+        + _of_content(properties)
+        + _of_removal(name, properties)
+        + _of_mode(properties)
+    )
+
+
+def _of_name(name: str) -> List[Tuple[str, str]]:
+    if not name.startswith("/"):
+        return [("name", "the path must be absolute")]
+    if "\0" in name:
+        return [("name", "the path holds a NUL character")]
+    clean = posixpath.normpath(name)
+    if clean != name:
+        return [("name", "the path must be clean, without . or .. or doubled slashes: %s" % clean)]
+    return []
+
+
+def _of_content(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
+    found: List[Tuple[str, str]] = []
+    given = [key for key in ("content", "source") if properties.get(key) is not None]
+    ensure = properties.get("ensure", "present")
+    if len(given) == 2:
+        found.append(("source", "content and source exclude each other"))
+    for key in given + [k for k in ("validate",) if k in properties]:
+        if ensure in ("directory", "absent"):
+            found.append((key, "%s has no meaning with ensure: %s" % (key, ensure)))
+    if "validate" in properties:
+        found.extend(_of_validate(str(properties["validate"]), bool(given), ensure))
+    return found
+
+
+def _of_validate(command: str, with_content: bool, ensure: Any) -> List[Tuple[str, str]]:
+    try:
+        parts = words.split(command)
+    except ValueError as error:
+        return [("validate", str(error))]
+    if not any("{}" in part for part in parts):
+        return [("validate", "it must hold {}, which stands for the file to be checked")]
+    if not with_content and ensure == "present":
+        return [("validate", "there is nothing to validate without content or source")]
+    return []
+
+
+def _of_removal(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
+    absent = properties.get("ensure", "present") == "absent"
+    if absent and name == "/":
+        return [("name", "the root directory cannot be removed")]
+    if properties.get("force") is True and not absent:
+        return [("force", "force is for ensure: absent only")]
+    return []
+
+
+def _of_mode(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
+    if not isinstance(properties.get("mode"), str):
+        return []
+    try:
+        parse_mode(properties["mode"])
+    except ValueError as error:
+        return [("mode", str(error))]
+    return []

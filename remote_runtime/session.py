@@ -1,0 +1,303 @@
+"""One run on one target, from the first byte to the last (target).
+
+The bootstrap calls ``serve``. Standard output belongs to the protocol from then on: the original
+descriptor points at stderr, so that a stray print cannot break a frame.
+"""
+
+import os
+import sys
+from typing import Any, Dict, Generator, Iterator, List, Optional
+
+from . import plan as plans
+from . import wire
+from .base import Item
+from .blobs import Blobs, Part, is_blob
+from .cancellation import Cancellation, Cancelled
+from .channel import Channel
+from .context import Context
+from .engine import Engine
+from .errors import CcmError, ProtocolError, ResourceError
+from .events import EventMaker, secrets_of
+from .lifecycle import Lifecycle, defect
+from .masking import Mask
+from .registry import Registry
+from .system.accounts import Accounts
+from .system.commands import Commands
+from .system.files import Files
+
+
+def serve(nonce: str, runtime_sha: str) -> int:
+    """Speak the protocol on this process's standard input and output; return the exit code."""
+    reading, writing = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    os.umask(0o022)
+    cancellation = Cancellation()
+    _on_signals(cancellation)
+    return Session(reading, writing, nonce, runtime_sha, cancellation).serve()
+
+
+def _on_signals(cancellation: Cancellation) -> None:
+    import signal
+
+    def end(number: int, frame: Any) -> None:
+        cancellation.set("signal %d" % number)
+
+    for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+        signal.signal(getattr(signal, name), end)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+
+
+class Session(object):
+    """The conversation with the controller: facts, the plan, its events, the end."""
+
+    def __init__(
+        self, reading: int, writing: int, nonce: str, runtime_sha: str, cancellation: Cancellation
+    ) -> None:
+        self._nonce = nonce
+        self._runtime_sha = runtime_sha
+        self._writing = writing
+        self._cancellation = cancellation
+        self._files = Files()
+        self._accounts = Accounts()
+        self._mask = Mask()
+        self._channel = Channel(reading, writing, cancellation, self._give_up)
+        self._events = 0
+        self._index = 0
+
+    def serve(self) -> int:
+        """Run to the end. 0 when the conversation went as it should, 1 otherwise."""
+        os.write(self._writing, ("%s %s ready \n" % (wire.PROTOCOL, self._nonce)).encode())
+        self._channel.start()
+        error: Optional[CcmError] = None
+        try:
+            self._greet()
+            self._converse()
+        except Cancelled:
+            pass
+        except CcmError as failed:
+            error = failed
+        except Exception as failed:  # noqa: BLE001  (never a traceback in place of a frame)
+            error = CcmError(defect(failed), kind="runtime.defect")
+        finally:
+            self._files.discard_temporary()
+        self._finish(error)
+        return 0 if error is None and not self._cancellation.is_set() else 1
+
+    def _give_up(self) -> None:
+        """The run does not end by itself: leave, with nothing half-written behind."""
+        self._files.discard_temporary()
+        os._exit(1)
+
+    def _greet(self) -> None:
+        identity = self._accounts.identity()
+        self._channel.send(
+            {
+                "t": "hello",
+                "protocol": wire.PROTOCOL,
+                "nonce": self._nonce,
+                "runtime": self._runtime_sha,
+                "python": "%d.%d.%d" % sys.version_info[:3],
+                "pid": os.getpid(),
+                "user": identity.name,
+                "uid": identity.uid,
+            }
+        )
+        from .facts import gather
+
+        found = gather()
+        self._channel.send(
+            {
+                "t": "facts",
+                "facts": found.facts,
+                "unavailable": found.unavailable,
+                "custom": found.custom,
+                "warnings": found.warnings,
+            },
+            now=True,
+        )
+
+    def _converse(self) -> None:
+        message = self._channel.expect("plan", "bye")
+        if message["t"] == "plan":
+            plan = plans.parse(message)
+            if not plan.facts_only:
+                self._run(plan)
+
+    def _finish(self, error: Optional[CcmError]) -> None:
+        done: Dict[str, Any] = {
+            "t": "done",
+            "events": self._events,
+            "cancelled": self._cancellation.is_set(),
+        }
+        if error is not None:
+            text = self._mask.text(str(error))
+            self._channel.send({"t": "notice", "level": "error", "text": text})
+            done["error"] = {"kind": error.kind, "message": text}
+        self._channel.send(done, now=True)
+        self._channel.close()
+
+    # -- the plan ---------------------------------------------------------------------------------
+
+    def _run(self, plan: plans.Plan) -> None:
+        self._mask.add(plan.secrets)
+        for item in _all(plan.items):
+            if item.secrets and not item.sensitive:
+                self._mask.add(secrets_of(item))
+        lock = None
+        if plan.timeout:
+            _end_after(plan.timeout, self._cancellation)
+        if not (plan.noop or plan.monitor_only):
+            lock = self._lock(plan)
+        try:
+            self._walk(plan)
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def _lock(self, plan: plans.Plan) -> Any:
+        import time
+
+        from .events import timestamp
+        from .system.locks import Lock, lock_path
+
+        lock = Lock(lock_path(), self._cancellation)
+        holder = {"run_id": plan.run_id, "user": plan.user, "since": timestamp(time.time())}
+        lock.acquire(holder, plan.lock_timeout, lambda text: self._notice("info", text))
+        return lock
+
+    def _walk(self, plan: plans.Plan) -> None:
+        context = Context(
+            Commands(self._accounts, self._cancellation),
+            self._files,
+            self._accounts,
+            Blobs(self._fetch),
+            self._mask,
+            self._cancellation,
+            plan.items,
+            plan.diff,
+            plan.diff_private,
+        )
+        context.on_progress = lambda action: self._channel.progress(self._index, action)
+        context.on_notice = self._notice
+        registry = Registry(context)
+        if not plan.monitor_only:
+            self._prefetch(plan, context, registry)
+        lifecycle = Lifecycle(
+            context, registry, lambda item: self._render(item, context), plan.monitor_only
+        )
+        engine = Engine(
+            context, lifecycle, EventMaker(self._mask), self._emit, self._turn, plan.noop
+        )
+        engine.run(plan.items, plan.fail_on_error)
+
+    def _turn(self, item: Item) -> None:
+        self._index = item.index
+
+    def _notice(self, level: str, text: str) -> None:
+        self._channel.send({"t": "notice", "level": level, "text": self._mask.text(text)})
+
+    def _emit(self, event: Dict[str, Any]) -> None:
+        self._events += 1
+        self._channel.settled()
+        self._channel.send({"t": "event", "seq": self._events, "event": event})
+
+    # -- blobs ------------------------------------------------------------------------------------
+
+    def _prefetch(self, plan: plans.Plan, context: Context, registry: Registry) -> None:
+        """Ask once for the small blobs whose destinations differ, as far as can be told now."""
+        for item in _all(plan.items):
+            sizes = blob_sizes(item.properties)
+            if not sizes or not item.managed or item.deferred_error:
+                continue
+            context.noop = plan.noop or item.noop
+            try:
+                wanted = registry.create(item, prepare=False).wanted()
+            except ResourceError:
+                continue  # told when its turn comes
+            for sha in wanted:
+                context.blobs.announce(sha, sizes[sha])
+        context.blobs.prefetch()
+
+    def _fetch(self, shas: List[str]) -> Generator[Part, None, None]:
+        self._channel.send({"t": "want", "shas": shas}, now=True)
+        for sha in shas:
+            message = self._channel.expect("blob")
+            if message.get("sha") != sha:
+                raise ProtocolError("expected the blob %s" % sha, kind="protocol.blob")
+            error = str(message.get("error") or "")
+            chunks = self._chunks(0 if error else int(message["size"]))
+            try:
+                yield Part(sha, chunks, error)
+            finally:
+                # What was not read still comes; it must not be taken for the next message.
+                for _ in chunks:
+                    pass
+
+    def _chunks(self, size: int) -> "Chunks":
+        return Chunks(self._channel, size)
+
+    # -- deferred templates -----------------------------------------------------------------------
+
+    def _render(self, item: Item, context: Context) -> Dict[str, Any]:
+        """Ask the controller for deferred properties; it may read files of the target meanwhile."""
+        from .reading import Reader
+
+        reader = Reader(self._channel, context)
+        self._channel.send({"t": "render", "id": item.index, "index": item.index}, now=True)
+        while True:
+            message = self._channel.expect("read", "rendered")
+            if message["t"] == "read":
+                reader.answer(message)
+                continue
+            if message.get("id") != item.index:
+                raise ProtocolError("rendered for another resource")
+            if message.get("error"):
+                raise reader.failure(str(message["error"]))
+            return dict(item.properties, **message["properties"])
+
+
+class Chunks(object):
+    """The raw frames of one blob; iterating takes them off the channel, each once."""
+
+    def __init__(self, channel: Channel, size: int) -> None:
+        self._channel = channel
+        self._left = size
+
+    def __iter__(self) -> Iterator[bytes]:
+        while self._left > 0:
+            frame = self._channel.receive()
+            if not isinstance(frame, bytes) or len(frame) > self._left:
+                raise ProtocolError("a blob of another size was announced", kind="protocol.blob")
+            self._left -= len(frame)
+            yield frame
+
+
+def blob_sizes(value: Any) -> Dict[str, int]:
+    """SHA-256 and size of every blob that stands in these properties."""
+    if is_blob(value):
+        return {value["$blob"]: int(value["size"])}
+    found: Dict[str, int] = {}
+    if isinstance(value, (dict, list)):
+        for entry in value.values() if isinstance(value, dict) else value:
+            if isinstance(entry, (dict, list)):
+                found.update(blob_sizes(entry))
+    return found
+
+
+def _all(items: Any) -> Iterator[Item]:
+    for item in items:
+        yield item
+        for child in _all(item.children) if item.managed else ():
+            yield child
+
+
+def _end_after(seconds: float, cancellation: Cancellation) -> None:
+    import threading
+
+    reason = "the run took longer than %g seconds (--timeout)" % seconds
+    timer = threading.Timer(seconds, cancellation.set, [reason])
+    timer.daemon = True
+    timer.start()

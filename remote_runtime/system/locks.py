@@ -1,0 +1,95 @@
+"""One push at a time per host (target)."""
+
+import json
+import os
+import time
+from typing import Any, Callable, Dict, Optional
+
+from remote_runtime.cancellation import Cancellation
+from remote_runtime.errors import HostError
+
+_POLL = 0.2
+
+
+def lock_path() -> str:
+    """Where the lock of this user is: for root on the system, for others in their own folder."""
+    if os.geteuid() == 0:
+        for folder in ("/run", "/var/run", "/var/tmp"):
+            if os.path.isdir(folder) and os.access(folder, os.W_OK):
+                return os.path.join(folder, "ccm.lock")
+    own = os.environ.get("XDG_RUNTIME_DIR") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(own, "ccm.lock")
+
+
+class Lock(object):
+    """The system drops it when the process ends, however it ends; the file itself stays."""
+
+    def __init__(self, path: str, cancellation: Cancellation) -> None:
+        self._path = path
+        self._cancellation = cancellation
+        self._descriptor = -1
+
+    def acquire(
+        self, holder: Dict[str, Any], timeout: float, notice: Callable[[str], None]
+    ) -> None:
+        """Take the lock, waiting at most ``timeout`` seconds; ``notice`` is told whom we wait for.
+
+        ``HostError`` names the run that holds it, its user and since when.
+        """
+        import fcntl
+
+        self._open()
+        deadline = time.monotonic() + timeout
+        told = False
+        while True:
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise self._taken(timeout) from None
+                if not told:
+                    notice("waiting for %s" % self._holder())
+                    told = True
+                self._cancellation.sleep(min(_POLL, max(0.01, deadline - time.monotonic())))
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, json.dumps(holder).encode("utf-8"), 0)
+
+    def release(self) -> None:
+        """Give it back; harmless when it was never taken."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _open(self) -> None:
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+        try:
+            os.makedirs(os.path.dirname(self._path), 0o700, exist_ok=True)
+            self._descriptor = os.open(self._path, flags, 0o600)
+        except OSError as error:
+            raise HostError(
+                "could not open the lock %s: %s" % (self._path, error.strerror),
+                kind="host.lock",
+                hint="the user's home or runtime folder must be writable",
+            ) from error
+
+    def _holder(self) -> str:
+        found: Optional[Dict[str, Any]] = None
+        try:
+            found = json.loads(os.pread(self._descriptor, 4096, 0).decode("utf-8"))
+        except (OSError, ValueError):
+            pass
+        if not isinstance(found, dict):
+            return "another run"
+        return "run %s of %s, since %s" % tuple(
+            str(found.get(key, "?"))[:100] for key in ("run_id", "user", "since")
+        )
+
+    def _taken(self, timeout: float) -> HostError:
+        holder = self._holder()
+        self.release()
+        return HostError(
+            "another push is at work here: %s" % holder,
+            kind="host.locked",
+            hint="waited %g s; wait for it, or raise --lock-timeout" % timeout,
+        )
