@@ -7,6 +7,7 @@ begin with ``ssh`` may import fabric or paramiko, and they are imported when a h
 from orchestrator.transport.connector import Connector
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.pipe import Link
+from orchestrator.transport.route import unhonoured
 from orchestrator.transport.settings import Settings
 
-__all__ = ["Connector", "Credentials", "Link", "Settings"]
+__all__ = ["Connector", "Credentials", "Link", "Settings", "unhonoured"]

@@ -121,6 +121,14 @@ class Router:
         return (*route.jumps, route)
 
 
+def unhonoured(host: Target, settings: Settings) -> list[Directive]:
+    """The SSH configuration in force for a host that has no effect with ccm; empty for local ones.
+
+    InputError for a configuration that cannot be read.
+    """
+    return [] if host.connection == "local" else Router(settings).unhonoured(host)
+
+
 def _active(value: str | None) -> bool:
     return bool(value) and str(value).lower() != "none"
 

@@ -108,6 +108,29 @@ class Dialer:
                 if not backoff.pause():
                     raise _hung_up(route, backoff.attempts, shed) from shed
 
+    def host_key(self, route: Route) -> tuple[str, bytes]:
+        """Type and blob of the key that a host shows; nobody logs in. UnreachableError."""
+        deadline = time.monotonic() + route.timeout
+        backoff = Backoff(deadline)
+        while True:
+            sock = self._socket(route, deadline)
+            left = max(0.5, deadline - time.monotonic())
+            session = Session(sock, left)
+            HostKeyCheck(route).prepare(session)
+            try:
+                session.start_client(timeout=left)
+                key = session.get_remote_server_key()
+                return key.get_name(), key.asbytes()
+            except (paramiko.SSHException, OSError, EOFError) as error:
+                mapped = _mapped(route, [session], error)
+                if not isinstance(mapped, _Shed):
+                    raise mapped from error
+                if not backoff.pause():
+                    raise _hung_up(route, backoff.attempts, mapped) from error
+            finally:
+                session.close()
+                sock.close()
+
     def close(self) -> None:
         """Let go of jump hosts and agents."""
         self._gateways.close()

@@ -8,7 +8,7 @@ import functools
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +124,10 @@ class Keyring:
 class _Agent(AgentSSH):
     """An agent at a socket; paramiko's own knows only the one of the environment."""
 
+    # the stubs leave these out
+    _connect: Callable[[socket.socket], None]
+    _close: Callable[[], None]
+
     def __init__(self, path: str) -> None:
         super().__init__()
         self._talking = threading.RLock()
@@ -147,7 +151,7 @@ class _Agent(AgentSSH):
 
     def _send_message(self, msg: Any) -> Any:
         with self._talking:  # one socket serves all hosts
-            return super()._send_message(msg)
+            return super()._send_message(msg)  # type: ignore[misc]
 
 
 def _explicit(route: Route) -> bool:

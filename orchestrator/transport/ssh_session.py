@@ -43,9 +43,16 @@ def _first(names: Sequence[str], *wanted: str) -> tuple[str, ...]:
 class Session(ServiceRequestingTransport):
     """A transport that does not wait where it need not; made by ``session_factory``."""
 
+    # the stubs leave these out
+    active: bool
+    _preferred_keys: tuple[str, ...]
+    _service_userauth_accepted: bool
+    _send_message: Callable[[Message], None]
+    _send_user_message: Callable[[Message], None]
+
     # X25519 costs a tenth of the hybrid exchange, which stays on offer for servers that insist.
     _preferred_kex = _first(
-        paramiko.Transport._preferred_kex,
+        ServiceRequestingTransport._preferred_kex,  # type: ignore[attr-defined]
         "curve25519-sha256@libssh.org",
         "ecdh-sha2-nistp256",
     )
@@ -105,6 +112,7 @@ class Authentication(AuthOnlyHandler):
 
     def __init__(self, transport: Session) -> None:
         super().__init__(transport)
+        self._session = transport
         self.accepted: list[str] = []
 
     def send_auth_request(
@@ -126,13 +134,13 @@ class Authentication(AuthOnlyHandler):
             finish_message(message)
         self.auth_event = event = threading.Event()  # before sending: the answer may be quick
         with self.transport.lock:
-            self.transport._send_message(message)
+            self._session._send_message(message)
         left: list[str] = self.wait_for_response(event)
         return left
 
     def _parse_userauth_failure(self, message: Message) -> None:
         self.accepted = Message(message.asbytes()[1:]).get_list()
-        super()._parse_userauth_failure(message)
+        super()._parse_userauth_failure(message)  # type: ignore[misc]
 
 
 def session_factory(
@@ -148,7 +156,7 @@ def session_factory(
     return make
 
 
-def start(session: paramiko.Transport, command: str) -> paramiko.Channel:
+def start(session: Session, command: str) -> paramiko.Channel:
     """Open a channel and start a command on it, not waiting for the server's word on the command.
 
     A refusal shows as the end of the channel.

@@ -1,0 +1,96 @@
+"""``ccm hosts trust``: asks hosts for their keys and writes known_hosts (controller)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from orchestrator.cli.options import add_connection, add_inventory
+
+if TYPE_CHECKING:
+    from orchestrator.transport.trusting import Shown, Unscanned
+
+HELP = "Look after the host keys of the fleet."
+EXAMPLE = """
+ccm hosts trust -i hosts.yaml             # shows the fingerprints, asks once
+ccm hosts trust -i hosts.yaml -l web3     # after a host was installed anew
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be done with hosts."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    trust = actions.add_parser(
+        "trust",
+        help="write the keys of hosts into known_hosts",
+        description="Show the key of every host and write the new ones into known_hosts.",
+    )
+    add_inventory(trust)
+    add_connection(trust)
+    trust.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Scan, show, ask, write. 3 when a host showed no key, 2 when nobody could be asked."""
+    from inventory import load
+    from orchestrator.fleet.run_folder import last_failed
+    from orchestrator.transport import Credentials, Settings
+    from orchestrator.transport.scanning import scan
+    from orchestrator.transport.trusting import Shown, Unscanned, trust
+
+    inventory = load(args.inventory)
+    hosts = inventory.select(args.limit, last_failed)
+    settings = Settings(inventory.hosts, user=args.user, connect_timeout=args.connect_timeout)
+    credentials = Credentials(ask_pass=args.ask_pass, prompt=_secret_prompt())
+    if args.ask_pass:
+        credentials.prepare()
+    found = scan(hosts, settings, credentials, args.forks)
+    _show(found)
+    wanted = [one for one in found if isinstance(one, Shown) and one.state in ("new", "changed")]
+    code = 3 if any(isinstance(one, Unscanned) or one.state == "revoked" for one in found) else 0
+    if not wanted:
+        print("nothing to write")
+        return code
+    if not _confirmed(wanted, args.yes):
+        print("nothing was written")
+        return max(code, 1)
+    for path in trust(wanted):
+        print(f"written: {path}")
+    return code
+
+
+def _show(found: list[Shown | Unscanned]) -> None:
+    from orchestrator.fleet.plain_text import plain
+    from orchestrator.transport.known_hosts import entry_name
+    from orchestrator.transport.trusting import Unscanned
+
+    for one in found:
+        if isinstance(one, Unscanned):
+            print(plain(f"{one.label}: {one.error}"), file=sys.stderr)
+            continue
+        state = one.state.upper() if one.state in ("changed", "revoked") else one.state
+        name = entry_name(one.route.key_name, one.route.port)
+        print(plain(f"{state:<8} {one.route.label:<24} {one.fingerprint} {one.key_type} {name}"))
+
+
+def _confirmed(wanted: list[Shown], yes: bool) -> bool:
+    from remote_runtime.errors import UsageError
+
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        hint = "compare the fingerprints, then give --yes"
+        raise UsageError("there is no terminal to ask on", hint=hint)
+    changed = sum(one.state == "changed" for one in wanted)
+    warning = f", {changed} of them CHANGED" if changed else ""
+    print(f"Trust {len(wanted)} host keys{warning}? Compare the fingerprints first. [y/N] ", end="")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _secret_prompt() -> Callable[[str], str] | None:
+    import getpass
+
+    return getpass.getpass if sys.stdin.isatty() else None

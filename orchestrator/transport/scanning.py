@@ -1,0 +1,52 @@
+"""Asks many hosts for their keys at the same time, without logging in (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.route import Route, Router
+from orchestrator.transport.settings import Settings, Target
+from orchestrator.transport.trusting import Shown, Unscanned, judge
+from remote_runtime.errors import CcmError, InputError, UnreachableError
+
+
+def scan(
+    hosts: Iterable[Target], settings: Settings, credentials: Credentials, forks: int
+) -> list[Shown | Unscanned]:
+    """The key of every host, in their order; hosts without SSH are left out.
+
+    Hosts behind a jump host are asked through it, which takes a login there and so a key of the
+    jump host that is trusted already. Hosts that share address, port and name are asked once.
+    """
+    from orchestrator.transport.ssh_connect import Dialer
+
+    router = Router(settings)
+    routes: dict[tuple[object, ...], Route | Unscanned] = {}
+    for host in hosts:
+        if host.connection == "local":
+            continue
+        try:
+            route = router.route(host)
+            routes[route.address, route.port, route.key_name, route.jumps] = route
+        except InputError as error:
+            failed = UnreachableError(str(error), "transport.config")
+            routes[(host.name,)] = Unscanned(host.name, failed)
+    dialer = Dialer(credentials)
+
+    def one(route: Route | Unscanned) -> Shown | Unscanned:
+        if isinstance(route, Unscanned):
+            return route
+        try:
+            return judge(route, *dialer.host_key(route))
+        except UnreachableError as error:
+            return Unscanned(route.label, error)
+        except CcmError as error:
+            return Unscanned(route.label, UnreachableError(str(error), error.kind))
+
+    try:
+        with ThreadPoolExecutor(max(1, forks)) as pool:
+            return list(pool.map(one, routes.values()))
+    finally:
+        dialer.close()

@@ -1,0 +1,132 @@
+"""Compares the keys that hosts show with known_hosts, and writes what is trusted (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from orchestrator.transport.known_hosts import (
+    KnownHosts,
+    entry_name,
+    fingerprint,
+    hashed,
+    name_matches,
+    parse_line,
+)
+from orchestrator.transport.route import Route
+from remote_runtime.errors import InputError, Problem, UnreachableError
+
+State = Literal["new", "same", "changed", "revoked"]
+
+
+class Shown(NamedTuple):
+    """The key that a host showed, and what known_hosts has of it."""
+
+    route: Route
+    key_type: str
+    blob: bytes
+    state: State
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint as ssh shows it."""
+        return fingerprint(self.blob)
+
+
+class Unscanned(NamedTuple):
+    """A host that showed no key."""
+
+    label: str
+    error: UnreachableError
+
+
+def judge(route: Route, key_type: str, blob: bytes) -> Shown:
+    """Compare a key with what is known of the host."""
+    lines = KnownHosts(route.known_hosts).lookup(route.key_name, route.port)
+    same = [line for line in lines if line.blob == blob]
+    known = [line for line in lines if not line.marker]
+    if any(line.marker == "@revoked" for line in same):
+        return Shown(route, key_type, blob, "revoked")
+    if any(not line.marker for line in same):
+        return Shown(route, key_type, blob, "same")
+    return Shown(route, key_type, blob, "changed" if known else "new")
+
+
+def trust(shown: Iterable[Shown]) -> list[Path]:
+    """Write the keys into the first known_hosts file of each host; the files written.
+
+    The rest of a file stays as it is. A changed key takes the place of the old ones of that host.
+    InputError for a file that cannot be written.
+    """
+    by_file: dict[Path, list[Shown]] = {}
+    for one in shown:
+        if one.state in ("new", "changed"):
+            by_file.setdefault(_file_for(one.route), []).append(one)
+    for path, keys in by_file.items():
+        try:
+            _rewrite(path, keys)
+        except OSError as error:
+            message = f"{path} cannot be written: {error.strerror}"
+            raise InputError([Problem(message)], "transport.known_hosts") from error
+    return list(by_file)
+
+
+def _file_for(route: Route) -> Path:
+    if not route.known_hosts:
+        message = f"{route.label} has no known_hosts file (UserKnownHostsFile none)"
+        raise InputError([Problem(message)], "transport.known_hosts")
+    return route.known_hosts[0]
+
+
+def _rewrite(path: Path, keys: list[Shown]) -> None:
+    target = Path(os.path.realpath(path))
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    old = target.read_text("utf-8", "surrogateescape") if target.exists() else ""
+    changed = {_name(key) for key in keys if key.state == "changed"}
+    lines = [kept for line in old.splitlines() for kept in _without(line, changed)]
+    lines += [_line(key) for key in keys]
+    handle, temporary = tempfile.mkstemp(prefix=".known_hosts.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as stream:
+            stream.write("".join(f"{line}\n" for line in dict.fromkeys(lines)))
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, target.stat().st_mode & 0o777 if target.exists() else 0o600)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _name(key: Shown) -> str:
+    return entry_name(key.route.key_name, key.route.port)
+
+
+def _line(key: Shown) -> str:
+    import base64
+
+    name = hashed(_name(key)) if key.route.hash_names else _name(key)
+    return f"{name} {key.key_type} {base64.b64encode(key.blob).decode()}"
+
+
+def _without(text: str, changed: set[str]) -> list[str]:
+    """The line without the hosts whose keys are replaced; nothing when it named no other."""
+    parsed = parse_line(text)
+    if parsed is None or parsed.marker:
+        return [text]
+    kept = [
+        name
+        for name in parsed.names
+        if not any(char in name for char in "*?!")
+        and not any(name_matches(host, name) for host in changed)
+    ]
+    patterns = [name for name in parsed.names if any(char in name for char in "*?!")]
+    if len(kept) + len(patterns) == len(parsed.names):
+        return [text]
+    names = ",".join(name for name in parsed.names if name in kept or name in patterns)
+    return [names + text.strip()[len(",".join(parsed.names)) :]] if names else []
