@@ -63,16 +63,24 @@ class Missing(ResourceError):  # noqa: N818  (it names what is the case, not an 
 
     In noop, where an earlier pending action may satisfy it, the lifecycle reports ``would`` with an
     unknown prediction and the message as the reason; everywhere else this fails the resource.
+    ``reason`` stands in for the lifecycle's own words about the earlier action, where they do not
+    fit.
     """
 
     default_kind = "resource.missing"
 
     def __init__(
-        self, condition: Condition, message: str, would: Sequence[Action] = (), hint: str = ""
+        self,
+        condition: Condition,
+        message: str,
+        would: Sequence[Action] = (),
+        hint: str = "",
+        reason: str = "",
     ) -> None:
         super().__init__(message, hint=hint)
         self.condition = condition
         self.would = list(would)
+        self.reason = reason
 
 
 class Item(NamedTuple):
