@@ -68,7 +68,7 @@ _TABLE = (
     _known(
         r"Failed to fetch|Unable to fetch",
         "package.download",
-        "the lists may be out of date, refresh them with `update_cache: 1h`; or the mirror is down",
+        "the mirror cannot be reached, or the lists are out of date (`update_cache: 1h`)",
     ),
     _known(
         r"held broken packages|[Uu]nmet dependencies",

@@ -28,7 +28,8 @@ def split(version: str) -> Tuple[int, str, str]:
     found = _EPOCH.match(version)
     epoch, rest = (int(found.group(1)), found.group(2)) if found else (0, version)
     upstream, dash, revision = rest.rpartition("-")
-    return (epoch, upstream, revision) if dash else (epoch, rest, "")
+    # dpkg has no empty revision; with one, the hyphen is the upstream version's.
+    return (epoch, upstream, revision) if dash and revision else (epoch, rest, "")
 
 
 def _compare_part(left: str, right: str) -> int:

@@ -57,7 +57,8 @@ class Resource(ResourceType):
         state = State(installed.ensure, installed=installed, available=available)
         if outdated:
             self.context.pending.add([_LISTS], certain=False)
-            raise Missing(_LISTS, outdated, would=self._would(state))
+            reason = "%s; only a push refreshes them" % outdated
+            raise Missing(_LISTS, outdated, would=self._would(state), reason=reason)
         obstacle = self._obstacle(installed, available)
         if obstacle:
             condition = Condition("package", self.name)
@@ -82,7 +83,7 @@ class Resource(ResourceType):
             if path.startswith(SOURCES_FOLDER) and self.context.pending.may_hold(
                 Condition("path", path)
             ):
-                return "the package lists would be refreshed after the change of %s" % path
+                return "the package lists do not know the pending %s yet" % path
         return ""
 
     def _obstacle(self, installed: Installed, available: Available) -> Tuple[str, ...]:

@@ -1,0 +1,72 @@
+"""A command door for tests of types and providers: recorded answers, and what was asked."""
+
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+
+from remote_runtime.base import Item
+from remote_runtime.cancellation import Cancellation
+from remote_runtime.context import Context
+from remote_runtime.system.commands import Result
+
+Answer = Union[Result, str]
+
+
+def failed(code: int, stderr: str, stdout: str = "") -> Result:
+    """The result of a command that did not end well."""
+    return Result(code, stdout, stderr)
+
+
+class FakeCommands(object):
+    """Answers commands by the beginning of their words.
+
+    ``on(words, answer, ...)``: the answers are given in turn, the last one for ever; a text is what
+    a command printed that ended well. A command without an answer is an error of the test.
+    """
+
+    def __init__(self, missing: Sequence[str] = ()) -> None:
+        self.asked: List[str] = []
+        self.environments: List[Dict[str, str]] = []
+        self.during: Optional[Callable[[], None]] = None
+        self._missing = missing
+        self._answers: List[Tuple[str, List[Answer]]] = []
+
+    def on(self, words: str, *answers: Answer) -> None:
+        """Answer commands that begin with these words; the latest such call counts."""
+        self._answers.insert(0, (words, list(answers)))
+
+    def find(self, program: str, path: Optional[str] = None, cwd: Optional[str] = None) -> str:
+        return "" if program in self._missing else "/usr/bin/" + program
+
+    def run(self, argv: Sequence[str], **options: Any) -> Result:
+        line = " ".join(argv)
+        self.asked.append(line)
+        self.environments.append(options.get("env") or {})
+        if self.during is not None:
+            self.during()
+        for words, answers in self._answers:
+            if line.startswith(words):
+                answer = answers.pop(0) if len(answers) > 1 else answers[0]
+                return Result(0, answer, "") if isinstance(answer, str) else answer
+        raise AssertionError("the test has no answer to: " + line)
+
+    def count(self, words: str) -> int:
+        """How many commands began with these words."""
+        return len([line for line in self.asked if line.startswith(words)])
+
+
+class PlainMask(object):
+    """Masks nothing."""
+
+    def text(self, text: str) -> str:
+        return text
+
+
+def make_context(commands: FakeCommands, items: Sequence[Item] = ()) -> Context:
+    """A run with a fake command door; it keeps notices in ``notices``."""
+    nothing: Any = None
+    door: Any = commands
+    mask: Any = PlainMask()
+    context = Context(door, nothing, nothing, nothing, mask, Cancellation(), items)
+    notices: List[Tuple[str, str]] = []
+    context.on_notice = lambda level, text: notices.append((level, text))
+    context.__dict__["notices"] = notices
+    return context

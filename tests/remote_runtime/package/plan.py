@@ -1,0 +1,62 @@
+"""Makes package resources on a recorded host."""
+
+import os
+from typing import Any, List
+
+from remote_runtime.base import Item
+from remote_runtime.registry import Registry
+from remote_runtime.system.commands import Result
+
+from ..fake_commands import FakeCommands, make_context
+
+RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded")
+INSTALLED = "%s %s all installed install\n"  # one more line of dpkg-query: name, version
+
+
+def recorded(name: str) -> str:
+    with open(os.path.join(RECORDED, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def failure(name: str, code: int = 100) -> Result:
+    """A recorded failure of apt-get."""
+    return Result(code, recorded(name + ".out"), recorded(name + ".err"))
+
+
+def recorded_commands() -> FakeCommands:
+    """The command door of the recorded host, on which every transaction goes well."""
+    commands = FakeCommands()
+    commands.on("dpkg-query", recorded("dpkg-query.txt"))
+    commands.on("apt-cache policy", recorded("apt-cache-policy.txt"))
+    commands.on("apt-cache showpkg -- awk", recorded("apt-cache-showpkg.txt"))
+    commands.on("apt-get", "")
+    return commands
+
+
+class Plan(object):
+    """The packages of one plan, as (name, properties), on a host."""
+
+    def __init__(self, commands: FakeCommands, *packages: Any) -> None:
+        self.commands = commands
+        items = [Item(i, "package", name, given) for i, (name, given) in enumerate(packages)]
+        self.context = make_context(commands, items)
+        self._registry = Registry(self.context)
+        self.resources = [self._registry.create(item) for item in items]
+        self.provider = self.resources[0].provider
+
+    def messages(self) -> List[str]:
+        """What noop says of each resource, "" where nothing is to do."""
+        self.context.noop = True
+        return [r.describe(r.actions(r.observe(), False)) for r in self.resources]
+
+    def carry_out(self, index: int = 0) -> List[Any]:
+        """Do what one resource wants; return the changes."""
+        resource = self.resources[index]
+        changes = []
+        for action in resource.actions(resource.observe(), False):
+            try:
+                action.call()
+            finally:
+                self.context.acted += 1
+            changes += [change.record() for change in action.changes]
+        return changes

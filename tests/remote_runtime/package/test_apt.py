@@ -1,0 +1,350 @@
+"""How the apt provider asks and acts, with recorded output."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from remote_runtime.base import Item, Missing
+from remote_runtime.cancellation import Cancelled
+from remote_runtime.errors import ResourceError
+from remote_runtime.registry import Registry
+from remote_runtime.resources.package import apt_cache, apt_locks, dpkg
+from remote_runtime.resources.package.apt_lists import Lists
+from remote_runtime.system.commands import Result
+
+from ..fake_commands import FakeCommands, make_context
+from .plan import Plan, failure, recorded, recorded_commands
+
+INSTALL = "apt-get install -y -q -o DPkg::Options::=--force-confold "
+HOLD = """
+import fcntl, sys, time
+lock = open(sys.argv[1], "w")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(float(sys.argv[2]))
+"""
+
+
+class Reading(unittest.TestCase):
+    def test_one_query_for_all_packages(self):
+        """However many packages are in the plan, dpkg-query and apt-cache are asked once."""
+        packages = [("ccm-hello", {}), ("ccm-epoch", {"ensure": "latest"}), ("bash", {})]
+        plan = Plan(recorded_commands(), *packages)
+        plan.messages()
+        self.assertEqual(plan.commands.count("dpkg-query"), 1)
+        self.assertEqual(
+            [line for line in plan.commands.asked if line.startswith("apt-cache")],
+            ["apt-cache policy -- ccm-epoch ccm-hello"],
+        )
+
+    def test_a_converged_plan_does_not_ask_apt(self):
+        """Packages that only have to be present and are need no package lists."""
+        plan = Plan(recorded_commands(), ("bash", {}), ("mawk", {}), ("zsh", {"ensure": "absent"}))
+        self.assertEqual(plan.messages(), ["", "", ""])
+        self.assertEqual(len(plan.commands.asked), 1)
+
+    def test_after_a_transaction_dpkg_is_asked_again(self):
+        """Any transaction makes dpkg's answers stale, one of another type apt's as well."""
+        plan = Plan(recorded_commands(), ("ccm-hello", {}), ("ccm-epoch", {}))
+        plan.carry_out(0)
+        plan.carry_out(1)
+        self.assertEqual(plan.commands.count("dpkg-query"), 2)
+        self.assertEqual(plan.commands.count("apt-cache policy"), 1)
+        plan.context.acted += 1
+        plan.carry_out(1)
+        self.assertEqual(plan.commands.count("apt-cache policy"), 2)
+
+    def test_architectures(self):
+        """A name without an architecture means the host's own or `all`."""
+        database = dpkg.Database(
+            "dpkg 1.21 amd64 installed install\n"
+            "libc6 2.36 i386 installed install\n"
+            "libc6 2.35 amd64 installed install\n"
+            "zlib1g 1.2 i386 installed install\n"
+            "tzdata 2024a all installed install\n"
+        )
+        rows = [
+            ("libc6", "2.35"),
+            ("libc6:amd64", "2.35"),
+            ("libc6:i386", "2.36"),
+            ("libc6:arm64", "absent"),
+            ("zlib1g", "absent"),
+            ("zlib1g:any", "1.2"),
+            ("tzdata", "2024a"),
+            ("tzdata:amd64", "2024a"),
+        ]
+        self.assertEqual([(name, database.find(name).ensure) for name, _ in rows], rows)
+
+    def test_policy_as_several_versions_of_apt_print_it(self):
+        """Versions with and without priorities, phased ones, pins and foreign architectures."""
+        found = apt_cache.parse_policy(
+            "libc6:i386:\n  Installed: (none)\n  Candidate: 2.36-9\n  Version table:\n"
+            "     2.37-1 1 (phased 20%)\n        500 http://x y/main i386 Packages\n"
+            " *** 2.36-9 100\n        100 /var/lib/dpkg/status\n     2.35 -10\n"
+            "old:\n  Installed: 1.0\n  Candidate: 1.0\n  Package pin: 1.0\n  Version table:\n"
+            " *** 1.0 0\n        500 http://x y/main Packages\n"
+        )
+        self.assertEqual(found["libc6:i386"].versions, ("2.37-1", "2.36-9", "2.35"))
+        self.assertEqual(found["libc6:i386"].candidate, "2.36-9")
+        self.assertEqual(found["old"].versions, ("1.0",))
+        virtual = apt_cache.parse_policy(recorded("apt-cache-policy.txt"))["awk"]
+        self.assertEqual((virtual.known, virtual.candidate, virtual.versions), (True, "", ()))
+
+    def test_a_broken_database_is_an_error(self):
+        """What dpkg-query says of a database that it cannot read goes into the event."""
+        commands = FakeCommands()
+        commands.on(
+            "dpkg-query", Result(2, "", "dpkg-query: error: parsing file 'status' line 3\n")
+        )
+        with self.assertRaises(ResourceError) as caught:
+            Plan(commands, ("bash", {})).messages()
+        self.assertIn("parsing file 'status'", str(caught.exception))
+
+    def test_a_host_without_apt(self):
+        """Where a program is missing the provider says which."""
+        item = Item(0, "package", "bash", {})
+        context = make_context(FakeCommands(missing=["apt-get"]), [item])
+        with self.assertRaises(ResourceError) as caught:
+            Registry(context).create(item)
+        self.assertIn("apt: apt-get was not found", str(caught.exception))
+
+
+class Acting(unittest.TestCase):
+    def test_the_documents_commands(self):
+        """Install, latest, version and removal run exactly as documented."""
+        rows = [
+            ("ccm-hello", "present", INSTALL + "ccm-hello"),
+            ("ccm-hello", "latest", INSTALL + "ccm-hello=2.1~rc1-1"),
+            ("ccm-hello", "1.1-1", INSTALL + "--allow-downgrades ccm-hello=1.1-1"),
+            ("ccm-daemon", "latest", INSTALL + "ccm-daemon=1.1-1"),
+            ("bash", "absent", "apt-get -q -y remove bash"),
+        ]
+        for name, ensure, command in rows:
+            plan = Plan(recorded_commands(), (name, {"ensure": ensure}))
+            plan.carry_out()
+            self.assertEqual(plan.commands.asked[-1], command)
+            self.assertEqual(
+                plan.commands.environments[-1],
+                {
+                    "DEBIAN_FRONTEND": "noninteractive",
+                    "APT_LISTBUGS_FRONTEND": "none",
+                    "APT_LISTCHANGES_FRONTEND": "none",
+                },
+            )
+
+    def test_a_transaction_is_let_finish(self):
+        """A run that is cancelled meanwhile does not end apt, and starts nothing more."""
+        plan = Plan(recorded_commands(), ("ccm-hello", {}), ("ccm-epoch", {}))
+        protecting = []
+
+        def cancel():
+            if plan.commands.asked[-1].startswith("apt-get"):
+                plan.context.cancellation.set("ctrl-c")
+                protecting.append(plan.context.cancellation.protecting)
+
+        plan.commands.during = cancel
+        plan.carry_out(0)
+        self.assertEqual(protecting, [True])
+        with self.assertRaises(Cancelled):
+            plan.carry_out(1)
+        self.assertEqual(plan.commands.count("apt-get"), 1)
+
+    def test_failures_say_what_to_do(self):
+        """Each recorded failure of apt becomes its own kind, with apt's words and a hint."""
+        rows = [
+            ("broken-postinst", "package.script", "post-installation script", "below"),
+            ("full-disk", "package.space", "No space left on device", "make room"),
+            ("not-root", "package.root", "are you root", "become: true"),
+            ("unknown", "package.unknown", "Unable to locate package nosuch", "update_cache"),
+            ("unmet", "package.dependencies", "ccm-does-not-exist", "dependency"),
+            ("held", "package.held", "Held packages", "apt-mark unhold"),
+            ("dead-repository", "package.download", "Connection refused", "mirror"),
+        ]
+        for name, kind, words, hint in rows:
+            commands = recorded_commands()
+            commands.on("apt-get install", failure(name))
+            with self.assertRaises(ResourceError) as caught:
+                Plan(commands, ("ccm-hello", {})).carry_out()
+            error = caught.exception
+            self.assertEqual(error.kind, kind, name)
+            self.assertTrue(error.message.startswith("installing ccm-hello failed"), error.message)
+            self.assertIn(words, error.message + error.output)
+            self.assertIn(hint, error.hint)
+            self.assertNotIn("Reading database", error.output)
+
+    def test_another_broken_package_is_not_this_ones_failure(self):
+        """dpkg fails for a package that was broken before; the one that was asked for is there."""
+        commands = recorded_commands()
+        commands.on("apt-get install", failure("other-broken"))
+        after = "ccm-daemon 1.1-1 all installed install\n"
+        commands.on("dpkg-query", recorded("dpkg-query.txt"), after)
+        plan = Plan(commands, ("ccm-daemon", {"ensure": "latest"}))
+        plan.carry_out()
+        ((level, text),) = plan.context.notices
+        self.assertEqual(level, "warning")
+        self.assertIn("ccm-broken", text)
+
+
+class Locked(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.lock = os.path.join(self.folder, "lock-frontend")
+        self.context = make_context(FakeCommands())
+
+    def hold(self, seconds):
+        holder = subprocess.Popen(
+            [sys.executable, "-c", HOLD, self.lock, str(seconds)], stdout=subprocess.PIPE
+        )
+        self.addCleanup(holder.stdout.close)
+        self.addCleanup(holder.wait)
+        self.addCleanup(holder.kill)
+        self.assertEqual(holder.stdout.readline(), b"held\n")
+        return holder
+
+    def test_the_holder_is_found_without_taking_the_lock(self):
+        """The pid and name of whoever holds a lock are told; a free lock and no file are free."""
+        self.assertIsNone(apt_locks.holder([self.lock]))
+        holder = self.hold(60)
+        found = apt_locks.holder([os.path.join(self.folder, "none"), self.lock])
+        self.assertEqual((found.path, found.pid), (self.lock, holder.pid))
+        self.assertIn("pid %d" % holder.pid, str(found))
+
+    def test_a_lock_is_waited_for_with_a_message(self):
+        """The wait ends with the lock, and one notice names the holder."""
+        holder = self.hold(0.7)
+        apt_locks.wait(self.context, [self.lock], time.monotonic() + 30)
+        ((level, text),) = self.context.notices
+        self.assertEqual(level, "info")
+        self.assertIn("held by", text)
+        self.assertIn("pid %d" % holder.pid, text)
+
+    def test_a_lock_that_stays_is_an_error(self):
+        """After the timeout the error names the lock, the holder and the property."""
+        self.hold(60)
+        with self.assertRaises(ResourceError) as caught:
+            apt_locks.wait(self.context, [self.lock], time.monotonic() + 0.1)
+        self.assertEqual(caught.exception.kind, "package.lock")
+        self.assertIn(self.lock, caught.exception.message)
+        self.assertIn("lock_timeout", caught.exception.hint)
+
+    def test_a_wait_is_cancelled(self):
+        """Waiting for a lock ends with the run."""
+        self.hold(60)
+        self.context.on_notice = lambda level, text: self.context.cancellation.set("ctrl-c")
+        with self.assertRaises(Cancelled):
+            apt_locks.wait(self.context, [self.lock], time.monotonic() + 30)
+
+    def test_apt_that_loses_the_race_for_a_lock_tries_again(self):
+        """A lock taken between our look and apt's own is waited for as well."""
+        commands = recorded_commands()
+        commands.on("apt-get install", failure("locked"), "")
+        Plan(commands, ("ccm-hello", {"lock_timeout": "30s"})).carry_out()
+        self.assertEqual(commands.count("apt-get install"), 2)
+
+    def test_the_race_is_lost_for_good_after_the_timeout(self):
+        """With no time left a lock is an error of its own kind."""
+        commands = recorded_commands()
+        commands.on("apt-get install", failure("locked"))
+        with self.assertRaises(ResourceError) as caught:
+            Plan(commands, ("ccm-hello", {"lock_timeout": "0s"})).carry_out()
+        self.assertEqual(caught.exception.kind, "package.lock")
+
+
+class PackageLists(unittest.TestCase):
+    def setUp(self):
+        self.root = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.root)
+        for folder in ("var/lib/apt/lists", "etc/apt/sources.list.d"):
+            os.makedirs(os.path.join(self.root, folder))
+        self.write("etc/apt/sources.list", 90000)
+        self.write("etc/apt/sources.list.d", 90000)
+
+    def write(self, path, age):
+        full = os.path.join(self.root, path)
+        if not os.path.isdir(full):
+            open(full, "w").close()
+        self.date(path, age)
+
+    def date(self, path, age):
+        when = time.time() - age
+        os.utime(os.path.join(self.root, path), (when, when))
+
+    def fetched(self, age):
+        self.write("var/lib/apt/lists/mirror_InRelease", age)
+        self.date("var/lib/apt/lists", age)
+
+    def plan(self, **properties):
+        plan = Plan(recorded_commands(), ("ccm-hello", properties))
+        plan.provider.lists = Lists(self.root)
+        return plan
+
+    def test_lists_are_refreshed_when_they_are_older(self):
+        """Lists of two hours are refreshed for 1h and not for 3h; without the property never."""
+        for properties, count in (
+            ({"update_cache": "1h"}, 1),
+            ({"update_cache": "3h"}, 0),
+            ({}, 0),
+        ):
+            self.fetched(7200)
+            plan = self.plan(**properties)
+            plan.carry_out()
+            self.assertEqual(
+                plan.commands.count("apt-get update -q -o APT::Update::Error-Mode=any"), count
+            )
+
+    def test_lists_are_refreshed_once(self):
+        """After a refresh the lists count as new, also where apt found nothing to download."""
+        self.fetched(7200)
+        plan = self.plan(update_cache="1h")
+        plan.resources[0].observe()
+        plan.resources[0].observe()
+        self.assertEqual(plan.commands.count("apt-get update"), 1)
+        self.assertEqual(Lists(self.root).outdated(3600), "")
+
+    def test_an_installed_package_needs_no_lists(self):
+        """Old lists are left alone while nothing depends on them."""
+        self.fetched(7200)
+        plan = Plan(recorded_commands(), ("bash", {"update_cache": "1h"}))
+        plan.provider.lists = Lists(self.root)
+        plan.resources[0].observe()
+        self.assertEqual(plan.commands.count("apt-get"), 0)
+
+    def test_no_lists_and_changed_sources_are_outdated(self):
+        """A host that never had lists, or whose sources are newer than they, has to refresh."""
+        self.assertEqual(Lists(self.root).outdated(1e9), "there are no package lists yet")
+        self.fetched(60)
+        self.assertEqual(Lists(self.root).outdated(3600), "")
+        self.write("etc/apt/sources.list.d/new.list", 1)
+        self.assertIn("sources changed", Lists(self.root).outdated(3600))
+
+    def test_noop_refreshes_nothing_and_does_not_know(self):
+        """In noop outdated lists make the prediction unknown instead."""
+        self.fetched(7200)
+        plan = self.plan(ensure="latest", update_cache="1h")
+        plan.context.noop = True
+        with self.assertRaises(Missing) as caught:
+            plan.resources[0].observe()
+        self.assertEqual(caught.exception.message, "the package lists are 2 hours old")
+        self.assertTrue(plan.context.pending.may_hold(caught.exception.condition))
+        words = [a.message for a in caught.exception.would]
+        self.assertEqual(words, ["Would have installed latest"])
+        self.assertEqual(plan.commands.count("apt-get"), 0)
+
+    def test_a_failed_refresh_is_an_error(self):
+        """A repository that cannot be reached fails the resource that wanted fresh lists."""
+        self.fetched(7200)
+        plan = self.plan(update_cache="1h")
+        plan.commands.on("apt-get update", failure("dead-repository"))
+        with self.assertRaises(ResourceError) as caught:
+            plan.resources[0].observe()
+        self.assertIn("refreshing the package lists failed", caught.exception.message)
+        self.assertEqual(caught.exception.kind, "package.download")
+
+
+if __name__ == "__main__":
+    unittest.main()
