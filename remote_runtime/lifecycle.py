@@ -85,7 +85,7 @@ class Lifecycle(object):
         if not noop or not self._context.pending.may_hold(missing.condition):
             raise missing
         outcome.prediction = "unknown"
-        outcome.prediction_reason = (
+        outcome.prediction_reason = missing.reason or (
             "%s, but an earlier pending change may provide it" % missing.message
         )
         self._describe(resource, list(would), False, outcome)

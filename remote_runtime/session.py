@@ -182,6 +182,7 @@ class Session(object):
         )
         context.on_progress = lambda action: self._channel.progress(self._index, action)
         context.on_notice = self._notice
+        context.lock_timeout = plan.lock_timeout
         registry = Registry(context)
         if not plan.monitor_only:
             self._prefetch(plan, context, registry)
