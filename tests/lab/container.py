@@ -108,6 +108,8 @@ class Container:
     def kill(self) -> None:
         """End all processes of the container at once."""
         cgroups.kill(self.group)
+        if self._notices is not None:
+            self._notices.close()
         if self._process is not None:
             self._process.wait(timeout=15)
         self._process = self.leader = None

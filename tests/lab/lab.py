@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,7 +19,10 @@ from . import base, cgroups, network, record
 from .host import Host, Place, make_key
 from .machine import LabError, run_tool
 from .proxy import DelayProxy
-from .rootfs import Prepare
+from .rootfs import Prepare, unmount
+
+_DISKS = ("ext2/ext3", "xfs", "btrfs")
+"""Names that `stat` has for file systems on which the hosts' own layers can be."""
 
 
 class Lab:
@@ -77,7 +80,8 @@ class Lab:
     def _open(self) -> None:
         root = base.ensure()
         began = time.monotonic()
-        record.sweep()
+        with suppress(LabError):  # What an earlier lab left may resist; it is not in the way.
+            record.sweep()
         with record.locked():
             self.directory = Path(tempfile.mkdtemp(prefix="ccm-lab-"))
             own = cgroups.own()
@@ -97,19 +101,18 @@ class Lab:
         self.boot_seconds = time.monotonic() - began
 
     def _mount_scratch(self) -> None:
-        """Put the scratch folder on a tmpfs, unless this kernel's tmpfs lacks the extended
-        attributes that hosts need.
+        """Put the scratch folder on a tmpfs, unless the disk is better.
+
+        Before Linux 6.6 a tmpfs has no extended attributes for users, which hosts should have.
         """
+        self.directory.chmod(0o755)
+        disk = run_tool(["stat", "--file-system", "--format=%T", self.directory]).stdout.strip()
         run_tool(["mount", "-t", "tmpfs", "-o", "mode=0755", "ccm-lab", self.directory])
-        probe = self.directory / "probe"
-        probe.touch()
         try:
-            os.setxattr(probe, "user.ccm", b"1")
+            os.setxattr(self.directory, "user.ccm", b"1")
         except OSError:
-            run_tool(["umount", self.directory])
-            self.directory.chmod(0o755)
-        else:
-            probe.unlink()
+            if disk in _DISKS:
+                unmount(self.directory)
 
     def _make_keys(self) -> None:
         self.known_hosts = self.directory / "known_hosts"
@@ -122,16 +125,16 @@ class Lab:
         names = enumerate(self.names)
         hosts_file = "".join(f"{net.address(number)} {name}\n" for number, name in names)
 
-        def boot(item: tuple[int, str]) -> Host:
+        def boot(item: tuple[int, str]) -> None:
             number, name = item
             place = Place(number, self.directory / name, root, group, net)
             host = Host(name, place, hosts_file, self._authorized_keys, self.prepare.get(name))
+            self.hosts[name] = host
             host.launch()
-            return host
 
         with ThreadPoolExecutor(max_workers=2 * (os.cpu_count() or 1)) as pool:
-            for host in pool.map(boot, enumerate(self.names)):
-                self.hosts[host.name] = host
+            list(pool.map(boot, enumerate(self.names)))
+        self.hosts = {name: self.hosts[name] for name in self.names}
         for host in self.hosts.values():
             host.wait_until_booted()
         for host in self.hosts.values():

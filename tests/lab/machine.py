@@ -51,6 +51,8 @@ def available() -> str | None:
         return "lab hosts are built from a Debian machine's own mirror, and this is not Debian"
     if not _has_overlayfs():
         return "lab hosts need overlayfs in the kernel"
+    if not _has_writable_cgroups():
+        return "lab hosts need control groups that can be written"
     return None
 
 
@@ -60,6 +62,15 @@ def _has_capabilities() -> bool:
             effective = int(line.split()[1], 16)
             return bool(effective >> _CAP_SYS_ADMIN & 1 and effective >> _CAP_NET_ADMIN & 1)
     return False
+
+
+def _has_writable_cgroups() -> bool:
+    options = []
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        fields, _, rest = line.partition(" - ")
+        if rest.split(" ")[0] in ("cgroup", "cgroup2"):
+            options.append(fields.split()[5].split(","))
+    return bool(options) and all("rw" in words for words in options)
 
 
 def _has_overlayfs() -> bool:

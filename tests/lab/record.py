@@ -20,7 +20,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from . import cgroups, network
-from .machine import LabError, run_tool
+from .machine import LabError
+from .rootfs import unmount
 
 STATE = Path("/run/ccm-lab")
 """The folder of the records; like everything that they name, it does not outlive the machine's next
@@ -107,40 +108,30 @@ def remove(record: Record) -> None:
     groups = [Path(group) for group in record.groups]
     cgroups.kill(groups)
     with locked():
-        inodes = _unmount(Path(record.directory))
+        _unmount_all(Path(record.directory))
         network.remove(record.lab)
         cgroups.remove(groups)
-        _remove_nspawn_traces(record.lab, inodes)
+        _remove_nspawn_traces(record.lab)
         shutil.rmtree(record.directory, ignore_errors=True)
         record.path.unlink(missing_ok=True)
         if not load_all():
             _restore_inotify()
 
 
-def _unmount(directory: Path) -> list[str]:
-    """Unmount everything below the scratch folder, latest first. Returns the names of nspawn's
-    locks on the roots.
-    """
+def _unmount_all(directory: Path) -> None:
+    """Unmount the scratch folder and everything below it, latest first."""
     points = []
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         point = Path(line.split()[4])
         if point == directory or directory in point.parents:
             points.append(point)
-    inodes = []
     for point in reversed(points):
-        status = point.stat()
-        inodes.append(f"inode-{status.st_dev}:{status.st_ino}")
-        if run_tool(["umount", point], check=False).returncode != 0:
-            run_tool(["umount", "--lazy", point])
-    return inodes
+        unmount(point)
 
 
-def _remove_nspawn_traces(lab: str, inodes: list[str]) -> None:
-    """Remove what systemd-nspawn leaves in /run when it is killed."""
-    runtime = Path("/run/systemd/nspawn")
-    for name in inodes:
-        (runtime / "locks" / name).unlink(missing_ok=True)
-    for folder in (runtime / "propagate").glob(f"ccm-{lab}-*"):
+def _remove_nspawn_traces(lab: str) -> None:
+    """Remove the folders that systemd-nspawn leaves in /run when it is killed."""
+    for folder in Path("/run/systemd/nspawn/propagate").glob(f"ccm-{lab}-*"):
         shutil.rmtree(folder, ignore_errors=True)
 
 

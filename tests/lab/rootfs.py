@@ -49,7 +49,7 @@ class RootFilesystem:
     def renew(self, identity: Identity) -> None:
         """Mount a root without any trace of an earlier one, and make it this host's."""
         if self._layer:
-            run_tool(["umount", self.path])
+            unmount(self.path)
             shutil.rmtree(self._directory / f"layer{self._layer}", ignore_errors=True)
         self._layer += 1
         layer = self._directory / f"layer{self._layer}"
@@ -89,6 +89,15 @@ class RootFilesystem:
             target.chmod(0o600)
             for path in (folder, target):
                 os.chown(path, status.st_uid, status.st_gid)
+
+
+def unmount(point: Path) -> None:
+    """Unmount a file system, when its last user ends if need be, and drop nspawn's lock on it."""
+    status = point.stat()
+    if run_tool(["umount", point], check=False).returncode != 0:
+        run_tool(["umount", "--lazy", point])
+    lock = f"inode-{status.st_dev}:{status.st_ino}"
+    Path("/run/systemd/nspawn/locks", lock).unlink(missing_ok=True)
 
 
 def inside(root: Path, path: str) -> Path:
