@@ -5,7 +5,6 @@ no event is kept. A slow subscriber slows the hosts down, and nothing piles up i
 """
 
 import threading
-import traceback
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -26,7 +25,7 @@ class Bus:
     def __init__(self, subscribers: Iterable[Subscriber] = ()) -> None:
         self._subscribers = list(subscribers)
         self._lock = threading.Lock()
-        self.faults: list[tuple[BaseException, str]] = []
+        self.faults: list[Exception] = []
 
     def publish(self, event: Event) -> None:
         """Deliver one event to all subscribers, in the order in which they were given."""
@@ -44,9 +43,9 @@ class Bus:
                 try:
                     subscriber.close()
                 except Exception as error:
-                    self.faults.append((error, traceback.format_exc()))
+                    self.faults.append(error)
             self._subscribers = []
 
     def _drop(self, subscriber: Subscriber, error: Exception) -> None:
-        self.faults.append((error, traceback.format_exc()))
+        self.faults.append(error)
         self._subscribers.remove(subscriber)

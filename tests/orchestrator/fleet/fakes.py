@@ -1,0 +1,263 @@
+"""A fleet without hosts: links whose other end is a scripted runtime in a thread."""
+
+import hashlib
+import json
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.events import Event
+from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.settings import Settings
+from remote_runtime import wire
+from remote_runtime.errors import UnreachableError
+from remote_runtime.events import EventIds
+
+NONCE, RUNTIME = "n0nce", "ab" * 32
+SETTINGS = Settings("run-1", "alice@desk")
+
+
+class FakeHost(NamedTuple):
+    """A host of no inventory."""
+
+    name: str
+
+
+class FakeLink:
+    """A link; ``other`` runs the far end in a thread and is given the far end."""
+
+    def __init__(self, other: Callable[["FarEnd"], None]) -> None:
+        self.nonce, self.runtime = NONCE, RUNTIME
+        self._inbox: queue.Queue[bytes] = queue.Queue(maxsize=64)
+        self._outbox: queue.Queue[bytes] = queue.Queue(maxsize=64)
+        self.closed = threading.Event()
+        self.largest_send = 0
+        far = FarEnd(self._inbox, self._outbox, self.closed)
+        self._thread = threading.Thread(target=self._play, args=(other, far), daemon=True)
+        self._thread.start()
+
+    def _play(self, other: Callable[["FarEnd"], None], far: "FarEnd") -> None:
+        try:
+            other(far)
+        except HungUpError:
+            return
+        finally:
+            far.end()
+
+    def send(self, data: bytes) -> None:
+        self.largest_send = max(self.largest_send, len(data))
+        while not self.closed.is_set():
+            try:
+                return self._inbox.put(data, timeout=0.05)
+            except queue.Full:
+                continue
+        raise UnreachableError("closed")
+
+    def receive(self, timeout: float) -> bytes:
+        if self.closed.is_set():
+            return b""
+        try:
+            return self._outbox.get(timeout=timeout)
+        except queue.Empty:
+            raise TimeoutError from None
+
+    def stderr_tail(self) -> str:
+        return "last words\x1b[2J"
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+class HungUpError(Exception):
+    """The controller closed the link."""
+
+
+class FarEnd:
+    """The runtime's side of a fake link."""
+
+    def __init__(
+        self, inbox: "queue.Queue[bytes]", outbox: "queue.Queue[bytes]", closed: threading.Event
+    ) -> None:
+        self._inbox, self._outbox, self._closed = inbox, outbox, closed
+        self._decoder = wire.Decoder(wire.MAX_FROM_CONTROLLER)
+        self._frames: list[wire.Frame] = []
+        self.seen: list[str] = []
+
+    def say(self, kind: str, **members: Any) -> None:
+        self.raw(wire.encode({"t": kind, **members}))
+
+    def raw(self, data: bytes) -> None:
+        while not self._closed.is_set():
+            try:
+                return self._outbox.put(data, timeout=0.05)
+            except queue.Full:
+                continue
+        raise HungUpError
+
+    def end(self) -> None:
+        while not self._closed.is_set():
+            try:
+                return self._outbox.put(b"", timeout=0.05)
+            except queue.Full:
+                continue
+
+    def hear(self) -> wire.Frame:
+        """The next frame of the controller."""
+        while not self._frames:
+            if self._closed.is_set():
+                raise HungUpError
+            try:
+                self._frames += self._decoder.feed(self._inbox.get(timeout=0.05))
+            except queue.Empty:
+                continue
+        frame = self._frames.pop(0)
+        self.seen.append("bytes" if isinstance(frame, bytes) else frame["t"])
+        return frame
+
+    def await_message(self, kind: str) -> dict[str, Any]:
+        """The next message of that kind; others are passed over."""
+        while True:
+            frame = self.hear()
+            if not isinstance(frame, bytes) and frame["t"] == kind:
+                return frame
+
+    def greet(self, **changed: Any) -> None:
+        hello = {"protocol": wire.PROTOCOL, "nonce": NONCE, "runtime": RUNTIME}
+        self.say("hello", **{**hello, "python": "3.11", "pid": 1, "user": "root", **changed})
+        self.say("facts", facts={"host": {"info": {"os": "linux"}}})
+
+    def carry_out_plan(self) -> dict[str, Any]:
+        """Greet, and send one event for each resource of the plan."""
+        self.greet()
+        plan = self.await_message("plan")
+        self.send_events(plan)
+        self.say("done", events=len(plan["resources"]), cancelled=False)
+        return plan
+
+    def send_events(self, plan: dict[str, Any]) -> None:
+        ids = EventIds()
+        for seq, item in enumerate(plan["resources"], 1):
+            event = make_event(item["type"], item["name"], event_id=ids.next())
+            self.say("event", seq=seq, event=event)
+
+
+def make_event(kind: str = "file", name: str = "/etc/motd", **changed: Any) -> dict[str, Any]:
+    """A transaction event as a target sends it."""
+    event: dict[str, Any] = {
+        "protocol": "io.choria.ccm.v1.transaction.event",
+        "event_id": "01J0000000000000000000000A",
+        "timestamp": "2026-03-14T09:15:02.000001Z",
+        "type": kind,
+        "name": name,
+        "provider": "posix",
+        "requested_ensure": "present",
+        "final_ensure": "present",
+        "duration": 1_000_000,
+        "properties": {"ensure": "present", "mode": "0644"},
+        "status": "stable",
+        "changes": [],
+        "error": [],
+        "changed": False,
+        "refreshed": False,
+        "failed": False,
+        "skipped": False,
+        "noop": False,
+        "unmet_requirements": [],
+    }
+    if "status" in changed and changed["status"] != "stable":
+        event[changed["status"]] = True
+    return {**event, **changed}
+
+
+class FakeBlob:
+    """Bytes of a plan, made as they are read."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def chunks(self) -> Iterator[bytes]:
+        left = self.size
+        while left:
+            step = min(left, 300_000)
+            yield bytes(step)
+            left -= step
+
+
+class FakePlan:
+    """A plan of files; ``blobs`` by hash."""
+
+    def __init__(self, names: list[str], blobs: Mapping[str, FakeBlob] | None = None) -> None:
+        self.names = names
+        self.blobs = blobs or {}
+        self.warnings: list[str] = []
+        self.secrets: list[str] = []
+
+    def identities(self) -> Iterator[str]:
+        return (f"file#{name}" for name in self.names)
+
+    def payload(self, envelope: Mapping[str, Any]) -> bytes:
+        resources = [{"type": "file", "name": name} for name in self.names]
+        return json.dumps({"t": "plan", **envelope, "resources": resources}).encode()
+
+    def blob(self, sha: str) -> FakeBlob:
+        return self.blobs[sha]
+
+    def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, Any]:
+        return {"content": read("/etc/source").decode() + str(index)}
+
+
+class FakePlanner:
+    """Gives every host the same plan."""
+
+    def __init__(self, names: list[str], blobs: Mapping[str, FakeBlob] | None = None) -> None:
+        self._names, self._blobs = names, blobs
+
+    def plan(self, host: FakeHost, gathered: Gathered) -> FakePlan:
+        return FakePlan(self._names, self._blobs)
+
+
+class FakeConnector:
+    """Opens fake links: ``scripts`` by host, ``script`` for the others."""
+
+    def __init__(
+        self,
+        script: Callable[[FarEnd], Any] = FarEnd.carry_out_plan,
+        scripts: Mapping[str, Callable[[FarEnd], Any]] | None = None,
+    ) -> None:
+        self._script, self._scripts = script, scripts or {}
+        self.links: dict[str, FakeLink] = {}
+
+    def open(self, host: FakeHost, on_phase: Callable[[str], None]) -> FakeLink:
+        on_phase("logging in")
+        script = self._scripts.get(host.name, self._script)
+        link = self.links[host.name] = FakeLink(script)
+        return link
+
+
+class Recorder:
+    """Subscriber that keeps everything."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def handle(self, event: Event) -> None:
+        self.events.append(event)
+
+    def close(self) -> None:
+        pass
+
+    def of(self, kind: type) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+def recorded_bus() -> tuple[Bus, Recorder]:
+    """A bus and what it delivers."""
+    recorder = Recorder()
+    return Bus([recorder]), recorder
+
+
+def sha_of(text: str) -> str:
+    """A name for a blob."""
+    return hashlib.sha256(text.encode()).hexdigest()

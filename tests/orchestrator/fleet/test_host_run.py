@@ -1,0 +1,376 @@
+"""One host's run against honest and hostile runtimes."""
+
+import json
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import session as session_module
+from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.settings import Settings
+from remote_runtime import wire
+from remote_runtime.errors import PlanError, UnreachableError
+from tests.orchestrator.fleet.fakes import (
+    SETTINGS,
+    FakeBlob,
+    FakeConnector,
+    FakeHost,
+    FakePlanner,
+    FarEnd,
+    Recorder,
+    make_event,
+    recorded_bus,
+    sha_of,
+)
+
+NAMES = ["/etc/a", "/etc/b", "/etc/c"]
+
+
+def run_against(
+    script: Callable[[FarEnd], Any], settings: Settings = SETTINGS, **planner: Any
+) -> tuple[HostResult, Recorder]:
+    bus, recorder = recorded_bus()
+    names = planner.pop("names", NAMES)
+    connector = FakeConnector(script)
+    run = HostRun(FakeHost("web1"), connector, FakePlanner(names, **planner), bus, settings)
+    return run.run(), recorder
+
+
+def test_an_honest_host_is_ok_and_every_event_is_told() -> None:
+    """A host that carries its plan out ends ok, with its events in order and its counts."""
+    result, recorder = run_against(FarEnd.carry_out_plan)
+    assert (result.outcome, result.message, result.planned) == ("ok", "", 3)
+    assert (result.tally.total, result.tally.stable) == (3, 3)
+    told = recorder.of(happening.ResourceEvent)
+    assert [event.event["name"] for event in told] == NAMES
+    assert json.loads(told[0].line)["host"] == "web1"
+    assert json.loads(told[0].line)["run_id"] == "run-1"
+    phases = [event.phase for event in recorder.of(happening.HostPhase)]
+    assert phases == ["connecting", "logging in", "gathering facts", "planning", "running"]
+
+
+def test_a_failed_resource_makes_the_host_failed() -> None:
+    """One failed resource is enough for the host to be failed."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        far.say("event", seq=1, event=make_event(name="/etc/a", status="failed", error=["no"]))
+        far.say("done", events=1, cancelled=False)
+
+    result, _ = run_against(script)
+    assert (result.outcome, result.tally.failed, result.tally.total_errors) == ("failed", 1, 1)
+
+
+def _after_plan(play: Callable[[FarEnd], None]) -> Callable[[FarEnd], None]:
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        play(far)
+
+    return script
+
+
+def _flood_pings(far: FarEnd) -> None:
+    burst = wire.encode({"t": "ping"}) * 10_000
+    while True:
+        far.raw(burst)
+
+
+def _replayed(far: FarEnd) -> None:
+    event = make_event(name="/etc/a")
+    far.say("event", seq=1, event=event)
+    far.say("event", seq=1, event=event)
+
+
+def _replayed_with_new_seq(far: FarEnd) -> None:
+    far.say("event", seq=1, event=make_event(name="/etc/a"))
+    far.say("event", seq=2, event=make_event(name="/etc/b"))
+
+
+def _too_many(far: FarEnd) -> None:
+    far.say("event", seq=1, event=make_event(name="/etc/a", event_id="0" * 25 + "1"))
+    far.say("event", seq=2, event=make_event(name="/etc/a", event_id="0" * 25 + "2"))
+
+
+def _foreign(far: FarEnd) -> None:
+    far.say("event", seq=1, event=make_event(name="/etc/a", host="db1", run_id="run-0"))
+
+
+HOSTILE: dict[str, tuple[Callable[[FarEnd], None], str]] = {
+    "floods with noise": (lambda far: far.raw(b"y\n" * 100_000), "protocol.frame"),
+    "floods with pings": (_after_plan(_flood_pings), "protocol.flood"),
+    "a frame too large": (lambda far: far.raw(b"\x7f\xff\xff\xffJ{"), "protocol.size"),
+    "malformed JSON": (lambda far: far.raw(wire.encode_json(b'{"t": "hel')), "protocol.json"),
+    "no object": (lambda far: far.raw(wire.encode_json(b"[1]")), "protocol.json"),
+    "nests deeply": (lambda far: far.raw(wire.encode_json(b"[" * 500_000)), "protocol.json"),
+    "nests in facts": (
+        lambda far: far.raw(
+            wire.encode({"t": "hello", "protocol": "ccm1", "nonce": "n0nce", "runtime": "ab" * 32})
+            + wire.encode_json(
+                b'{"t":"facts","facts":{"\\u001b":' + b"[" * 200 + b"]" * 200 + b"}}"
+            )
+        ),
+        "protocol.event",
+    ),
+    "another nonce": (lambda far: far.greet(nonce="other"), "protocol.nonce"),
+    "another protocol": (lambda far: far.greet(protocol="ccm9"), "protocol.version"),
+    "another runtime": (lambda far: far.greet(runtime="cd" * 32), "protocol.runtime"),
+    "hangs up": (lambda far: far.greet(), "transport.lost"),
+    "replays an event": (_after_plan(_replayed), "protocol.sequence"),
+    "replays an event as new": (_after_plan(_replayed_with_new_seq), "protocol.replay"),
+    "sends more than planned": (_after_plan(_too_many), "protocol.event"),
+    "sends another run's event": (_after_plan(_foreign), "protocol.event"),
+    "a resource not planned": (
+        _after_plan(lambda far: far.say("event", seq=1, event=make_event(name="/etc/shadow"))),
+        "protocol.event",
+    ),
+    "counts wrongly": (_after_plan(lambda far: far.say("done", events=3)), "protocol.sequence"),
+    "progress out of range": (
+        _after_plan(lambda far: far.say("progress", index=99, action="x")),
+        "protocol",
+    ),
+    "bytes out of the blue": (
+        _after_plan(lambda far: far.raw(wire.encode_binary(b"x"))),
+        "protocol",
+    ),
+    "wants again and again": (
+        _after_plan(lambda far: far.say("want", shas=["f" * 64] * 10_000)),
+        "protocol.flood",
+    ),
+    "wants what is no hash": (_after_plan(lambda far: far.say("want", shas=[{}])), "protocol"),
+    "renders out of range": (
+        _after_plan(lambda far: far.say("render", id=1, index=-1)),
+        "protocol",
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "kind"), HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_host_gets_one_clear_result(script: Callable[[FarEnd], None], kind: str) -> None:
+    """Whatever a host sends against the protocol ends its own run, as unreachable, with a kind."""
+    result, _ = run_against(script)
+    assert (result.outcome, result.kind) == ("unreachable", kind)
+    assert result.message
+    assert result.stderr == "last words"
+
+
+def test_what_comes_after_done_is_not_read() -> None:
+    """A host that goes on after its last frame is done all the same, and nothing more is told."""
+
+    def script(far: FarEnd) -> None:
+        far.carry_out_plan()
+        far.say("event", seq=4, event=make_event(name="/etc/a"))
+        far.raw(b"y\n" * 100_000)
+
+    result, recorder = run_against(script)
+    assert result.outcome == "ok"
+    assert len(recorder.of(happening.ResourceEvent)) == 3
+
+
+def test_a_flood_is_taken_in_bounded_memory() -> None:
+    """A host that sends notices without end costs no more memory than a few frames."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        notice = wire.encode({"t": "notice", "level": "info", "text": "x" * 200_000})
+        for _ in range(300):
+            far.raw(notice)
+        far.say("done", events=0, cancelled=False)
+
+    tracemalloc.start()
+    try:
+        result, recorder = run_against(script)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert result.outcome == "ok"
+    assert len(recorder.of(happening.HostNotice)) == 200
+    assert peak < 24 << 20
+
+
+def test_a_silent_host_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that never answers is lost once the silence has lasted long enough."""
+    monkeypatch.setattr(session_module.Session.message, "__defaults__", (0.3,))
+
+    def script(far: FarEnd) -> None:
+        while True:
+            far.hear()
+
+    result, _ = run_against(script)
+    assert (result.outcome, result.kind) == ("unreachable", "transport.silent")
+
+
+def test_a_host_that_only_pings_runs_into_its_timeout() -> None:
+    """Heartbeats do not extend the time that one host may take."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        while True:
+            far.say("ping")
+            time.sleep(0.02)
+
+    began = time.monotonic()
+    result, _ = run_against(script, Settings("run-1", "alice", timeout=0.5))
+    assert (result.outcome, result.kind) == ("unreachable", "host.timeout")
+    assert time.monotonic() - began < 5
+
+
+def test_blobs_are_streamed_in_bounded_pieces() -> None:
+    """A wanted blob arrives whole, in pieces of bounded size, an unknown one as an error."""
+    sizes: list[int] = []
+    big, small = sha_of("big"), sha_of("small")
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        far.say("want", shas=[big, small, "0" * 64])
+        for size in (20_000_000, 5):
+            message = far.await_message("blob")
+            assert message["size"] == size
+            got = 0
+            while got < size:
+                frame = far.hear()
+                assert isinstance(frame, bytes)
+                got += len(frame)
+            sizes.append(got)
+        assert "error" in far.await_message("blob")
+        far.say("done", events=0, cancelled=False)
+
+    blobs = {big: FakeBlob(20_000_000), small: FakeBlob(5)}
+    bus, _ = recorded_bus()
+    connector = FakeConnector(script)
+    run = HostRun(FakeHost("web1"), connector, FakePlanner(NAMES, blobs), bus, SETTINGS)
+    assert run.run().outcome == "ok"
+    assert sizes == [20_000_000, 5]
+    assert connector.links["web1"].largest_send <= 2 * wire.CHUNK
+
+
+def test_a_source_that_shrinks_ends_the_host_s_run() -> None:
+    """A blob that has fewer bytes than announced fails the host, with what to do."""
+
+    class Shrunk(FakeBlob):
+        def chunks(self) -> Any:
+            yield b"abc"
+
+    script = _after_plan(lambda far: (far.say("want", shas=["a"]), far.hear())[0])
+    result, _ = run_against(script, blobs={"a": Shrunk(10)})
+    assert (result.outcome, result.kind) == ("failed", "plan.blob")
+    assert "push again" in result.hint
+
+
+def test_a_deferred_template_reads_a_file_of_the_target() -> None:
+    """Rendering at a resource's turn asks the target for the file and answers with the values."""
+    answers: list[dict[str, Any]] = []
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        far.say("render", id=7, index=2)
+        read = far.await_message("read")
+        far.say("progress", index=2, action="waiting")
+        far.say("content", id=read["id"], size=6)
+        far.raw(wire.encode_binary(b"abc") + wire.encode({"t": "ping"}))
+        far.raw(wire.encode_binary(b"def"))
+        answers.append(far.await_message("rendered"))
+        far.say("done", events=0, cancelled=False)
+
+    result, recorder = run_against(script)
+    assert result.outcome == "ok"
+    assert answers == [{"t": "rendered", "id": 7, "properties": {"content": "abcdef2"}}]
+    assert recorder.of(happening.ResourceProgress)[0].action == "waiting"
+
+
+def test_a_file_that_the_target_cannot_read_fails_the_template() -> None:
+    """What the target says about a file that it cannot read becomes the error of the rendering."""
+    answers: list[dict[str, Any]] = []
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        far.say("render", id=7, index=2)
+        far.say("content", id=far.await_message("read")["id"], error="no such file\x1b[2J")
+        answers.append(far.await_message("rendered"))
+        far.say("done", events=0, cancelled=False)
+
+    assert run_against(script)[0].outcome == "ok"
+    assert answers[0]["error"] == "no such file"
+
+
+def test_texts_of_a_host_lose_their_control_characters() -> None:
+    """Events, notices and facts reach subscribers without anything that steers a terminal."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        far.say("notice", level="info", text="\x1b]0;owned\x07hello\u202eworld\r\nagain")
+        event = make_event(name="/etc/a", status="failed", error=["one\x1b[31m\ntwo\x9b2J"])
+        far.say("event", seq=1, event=event)
+        far.say("done", events=1, cancelled=False)
+
+    _, recorder = run_against(script)
+    assert recorder.of(happening.HostNotice)[0].text == "helloworld again"
+    told = recorder.of(happening.ResourceEvent)[0]
+    assert told.event["error"] == ["one\ntwo2J"]
+    assert "u001b" not in told.line
+
+
+def test_done_with_an_error_is_the_host_s_failure() -> None:
+    """A run that the target could not begin fails with the target's reason."""
+    error = {"kind": "runtime.lock", "message": "bob has been pushing since 09:15"}
+    script = _after_plan(lambda far: far.say("done", events=0, cancelled=False, error=error))
+    result, _ = run_against(script)
+    assert (result.outcome, result.kind) == ("failed", "runtime.lock")
+    assert result.message == "bob has been pushing since 09:15"
+
+
+class _Refusing:
+    def open(self, host: Any, on_phase: Any) -> Any:
+        raise UnreachableError("connection refused", kind="transport.refused", hint="start sshd")
+
+
+class _Broken:
+    def plan(self, host: Any, gathered: Any) -> Any:
+        raise KeyError("hunter2-in-a-bug")
+
+
+class _NoPlan:
+    def plan(self, host: Any, gathered: Any) -> Any:
+        raise PlanError("data.x is missing", kind="plan.lookup")
+
+
+def test_a_host_that_cannot_be_reached_says_why() -> None:
+    """An error of the transport is the host's result, with its hint."""
+    bus, _ = recorded_bus()
+    result = HostRun(FakeHost("web1"), _Refusing(), FakePlanner([]), bus, SETTINGS).run()
+    assert (result.outcome, result.kind, result.hint) == (
+        "unreachable", "transport.refused", "start sshd",
+    )  # fmt: skip
+    assert result.phase == "connecting"
+
+
+def test_a_plan_that_cannot_be_made_fails_the_host() -> None:
+    """A planning error is a failure of this host, before anything on it was changed."""
+    bus, _ = recorded_bus()
+    result = HostRun(FakeHost("web1"), FakeConnector(), _NoPlan(), bus, SETTINGS).run()
+    assert (result.outcome, result.kind, result.phase) == ("failed", "plan.lookup", "planning")
+
+
+def test_a_defect_is_that_host_s_result_with_a_report(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bug met on one host writes a report without values and ends that host only."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    bus, _ = recorded_bus()
+    result = HostRun(FakeHost("web1"), FakeConnector(), _Broken(), bus, SETTINGS).run()
+    assert (result.outcome, result.kind) == ("defect", "defect")
+    with open(result.report) as report:
+        text = report.read()
+    assert "KeyError" in text
+    assert "in plan" in text

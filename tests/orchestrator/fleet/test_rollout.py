@@ -1,0 +1,196 @@
+"""The sliding window over many hosts, and how it is interrupted."""
+
+import resource
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from orchestrator.fleet import Gathered, gather_facts
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.descriptors import make_room
+from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.rollout import Rollout
+from remote_runtime.errors import UnreachableError, UsageError
+from tests.orchestrator.fleet.fakes import (
+    SETTINGS,
+    FakeConnector,
+    FakeHost,
+    FakePlanner,
+    FarEnd,
+    Recorder,
+)
+
+HOSTS = [FakeHost(f"web{number}") for number in range(1, 31)]
+
+
+def roll_out(
+    connector: FakeConnector, forks: int = 8, grace: float = 8.0
+) -> tuple[Rollout[HostResult], dict[str, HostResult], Callable[[], None]]:
+    results: dict[str, HostResult] = {}
+    bus = Bus()
+    runs = (HostRun(h, connector, FakePlanner(["/etc/a"]), bus, SETTINGS) for h in HOSTS)
+
+    def keep(result: HostResult) -> None:
+        results[result.host] = result
+
+    rollout = Rollout(runs, forks, keep, grace=grace)
+    return rollout, results, rollout.run
+
+
+def test_the_window_is_never_wider_than_forks_and_always_full() -> None:
+    """So many hosts run at a time as were allowed, and as one ends the next begins."""
+    lock, running, widest = threading.Lock(), [0], [0]
+
+    def script(far: FarEnd) -> None:
+        with lock:
+            running[0] += 1
+            widest[0] = max(widest[0], running[0])
+        time.sleep(0.02)
+        far.carry_out_plan()
+        with lock:
+            running[0] -= 1
+
+    _, results, run = roll_out(FakeConnector(script), forks=5)
+    run()
+    assert {r.outcome for r in results.values()} == {"ok"}
+    assert len(results) == len(HOSTS)
+    assert widest[0] in (5, 6)  # a script may be a moment behind its link
+
+
+def test_hostile_hosts_leave_the_others_alone() -> None:
+    """Hosts that flood, hang up or talk nonsense end alone; every other host is ok."""
+    scripts = {
+        "web3": lambda far: far.raw(b"y\n" * 1_000_000),
+        "web7": lambda far: None,
+        "web9": lambda far: far.greet(nonce="x"),
+    }
+    _, results, run = roll_out(FakeConnector(scripts=scripts))
+    run()
+    bad = {name for name, result in results.items() if result.outcome != "ok"}
+    assert bad == set(scripts)
+    assert len(results) == len(HOSTS)
+
+
+def test_an_interrupt_cancels_running_hosts_and_starts_no_more() -> None:
+    """Running hosts get a cancel and say how far they were; waiting ones are never contacted."""
+    cancelled = []
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        far.await_message("cancel")
+        cancelled.append(1)
+        far.say("done", events=0, cancelled=True)
+
+    connector = FakeConnector(script)
+    rollout, results, run = roll_out(connector, forks=4)
+    timer = threading.Timer(0.5, rollout.interrupt)
+    timer.start()
+    began = time.monotonic()
+    run()
+    assert time.monotonic() - began < 4
+    assert len(cancelled) == len(connector.links) == 4
+    assert len(results) == len(HOSTS)
+    assert {r.outcome for r in results.values()} == {"interrupted"}
+    assert results["web1"].message == "interrupted while running"
+    assert results["web30"].message == "interrupted while waiting for its turn"
+
+
+def test_an_interrupt_leaves_hosts_that_do_not_answer() -> None:
+    """A host that ignores the cancel is left behind after the grace, its link closed."""
+
+    def deaf(far: FarEnd) -> None:
+        far.greet()
+        while True:
+            far.say("ping")
+            time.sleep(0.05)
+
+    connector = FakeConnector(deaf)
+    rollout, results, run = roll_out(connector, forks=4, grace=0.5)
+    threading.Timer(0.3, rollout.interrupt).start()
+    began = time.monotonic()
+    run()
+    assert time.monotonic() - began < 3
+    assert {r.outcome for r in results.values()} == {"interrupted"}
+    assert all(link.closed.is_set() for link in connector.links.values())
+
+
+def test_facts_are_gathered_and_errors_stand_beside_them() -> None:
+    """gather_facts gives facts or the error of each host, and says bye."""
+    said = []
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("bye")
+        said.append(1)
+
+    connector = FakeConnector(script, {"web2": lambda far: None})
+    answers = gather_facts(HOSTS[:3], connector, 2)
+    first, second = answers["web1"], answers["web2"]
+    assert isinstance(first, Gathered)
+    assert first.facts == {"host": {"info": {"os": "linux"}}}
+    assert isinstance(second, UnreachableError)
+    deadline = time.monotonic() + 5
+    while len(said) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(said) == 2
+
+
+def test_forks_beyond_the_descriptors_are_refused() -> None:
+    """More hosts at a time than the system allows is an error that says how many fit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with pytest.raises(UsageError, match=str(hard)) as caught:
+        make_room(hard)
+    assert "--forks" in caught.value.hint
+
+
+def test_the_soft_limit_is_raised_as_far_as_needed() -> None:
+    """A low soft limit is no reason to refuse while the hard one leaves room."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
+    try:
+        make_room(50)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 50 * 5
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_subscriber_that_breaks_is_dropped_and_the_rest_goes_on() -> None:
+    """An exception in one subscriber is kept as a fault; the others see every event."""
+
+    class Breaking:
+        def handle(self, event: Any) -> None:
+            raise ValueError("broken")
+
+        def close(self) -> None:
+            pass
+
+    recorder = Recorder()
+    bus = Bus([Breaking(), recorder])
+    for number in range(3):
+        bus.publish(happening.HostPhase("web1", str(number), 0.0))
+    assert [event.phase for event in recorder.of(happening.HostPhase)] == ["0", "1", "2"]
+    assert [str(fault) for fault in bus.faults] == ["broken"]
+
+
+def test_all_subscribers_see_one_order() -> None:
+    """Events published by many threads reach two subscribers in the same order."""
+    first, second = Recorder(), Recorder()
+    bus = Bus([first, second])
+
+    def publish(name: str) -> None:
+        for number in range(200):
+            bus.publish(happening.HostPhase(name, str(number), 0.0))
+
+    threads = [threading.Thread(target=publish, args=(f"h{n}",)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert first.events == second.events
+    assert len(first.events) == 1600

@@ -1,0 +1,102 @@
+"""The folder that keeps a run."""
+
+import json
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.run_folder import (
+    RunFolder,
+    kept_run,
+    kept_runs,
+    last_failed,
+    new_run_id,
+    prune,
+    runs_folder,
+)
+from remote_runtime.errors import InputError
+from tests.orchestrator.fleet.fakes import make_event
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def keep(run_id: str, failed: tuple[str, ...] = ()) -> RunFolder:
+    folder = RunFolder(run_id, {"forks": 5})
+    folder.handle(
+        happening.RunStarted(run_id, time.time(), ("web1", "web2"), False, "/s/site.yaml")
+    )
+    event = {**make_event(), "host": "web1", "run_id": run_id}
+    folder.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
+    for host in ("web1", "web2"):
+        result = HostResult(host, "failed" if host in failed else "ok", seconds=1.5)
+        result.tally.add(event)
+        folder.handle(happening.HostFinished(result))
+    folder.handle(happening.RunFinished(time.time(), False))
+    folder.close()
+    return folder
+
+
+def test_a_run_is_read_back_as_it_was() -> None:
+    """What subscribers were told is told again from the folder."""
+    keep("20260314T091502Z-aaaaaa", ("web2",))
+    told = list(kept_run().replay())
+    started, event, first, second, ended = told
+    assert isinstance(started, happening.RunStarted)
+    assert started.hosts == ("web1", "web2")
+    assert isinstance(event, happening.ResourceEvent)
+    assert event.event["name"] == "/etc/motd"
+    assert isinstance(first, happening.HostFinished)
+    assert isinstance(second, happening.HostFinished)
+    assert (first.result.outcome, second.result.outcome) == ("ok", "failed")
+    assert first.result.tally.stable == 1
+    assert isinstance(ended, happening.RunFinished)
+    assert last_failed() == ["web2"]
+
+
+def test_folders_and_files_are_private() -> None:
+    """Nobody else can read a run, and nothing unfinished is left beside it."""
+    folder = keep(new_run_id())
+    assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
+    assert stat.S_IMODE(runs_folder().stat().st_mode) == 0o700
+    modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in folder.path.iterdir()}
+    assert modes == dict.fromkeys(("run.json", "events.jsonl", "hosts.json"), 0o600)
+
+
+def test_the_oldest_runs_are_removed() -> None:
+    """Only the newest runs are kept."""
+    names = [f"20260314T09150{n}Z-aaaaaa" for n in range(5)]
+    for name in names:
+        keep(name)
+    prune(2)
+    assert [run.run_id for run in kept_runs()] == [names[4], names[3]]
+
+
+def test_a_run_is_found_by_the_beginning_of_its_id() -> None:
+    """A unique beginning is enough; one of two runs, or of none, is refused with what to do."""
+    keep("20260314T091502Z-aaaaaa")
+    keep("20260315T091502Z-bbbbbb")
+    assert kept_run("20260314").run_id == "20260314T091502Z-aaaaaa"
+    assert kept_run().run_id == "20260315T091502Z-bbbbbb"
+    with pytest.raises(InputError, match="2 runs begin"):
+        kept_run("2026")
+    with pytest.raises(InputError, match="no run"):
+        kept_run("../../etc")
+
+
+def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came() -> None:
+    """Half an event at the end and missing results do not keep the rest from being read."""
+    folder = keep("20260314T091502Z-aaaaaa")
+    (folder.path / "hosts.json").unlink()
+    with open(folder.path / "events.jsonl", "a", encoding="utf-8") as events:
+        events.write('{"half": ')
+    kinds = [type(event).__name__ for event in kept_run().replay()]
+    assert kinds == ["RunStarted", "ResourceEvent", "RunFinished"]
+    assert last_failed() == ["web1", "web2"]
