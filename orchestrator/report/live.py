@@ -4,9 +4,11 @@ Hosts by state, a progress bar, what each running host is doing and since when. 
 above it as they happen, and stay.
 """
 
+import contextlib
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from typing import TextIO
 
 from rich.console import Console, Group, RenderableType
@@ -56,6 +58,7 @@ class LiveView:
         self._title = title
         self._verbose = verbose
         self._lock = threading.Lock()
+        self._drawing = threading.Lock()
         self._running: dict[str, _Running] = {}
         self._ended: Counter[str] = Counter()
         self._slowest: list[HostResult] = []
@@ -119,6 +122,16 @@ class LiveView:
         """Begin to draw."""
         self._live.start()
 
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Keep the terminal free for a question while this is entered; any thread."""
+        with self._drawing:
+            self._live.stop()
+            try:
+                yield
+            finally:
+                self._live.start()
+
     def note(self, text: str) -> None:
         """Show one line below the counts, as while the run is being ended."""
         self._note = text
@@ -129,12 +142,17 @@ class LiveView:
         if now - self._drawn < SHORTEST_REFRESH:
             return
         self._drawn = now
-        with self._lock:
-            above, self._above = self._above, []
-            view = self._view()
-        for line in above:
-            self._console.print(line)
-        self._live.update(view, refresh=True)
+        if not self._drawing.acquire(blocking=False):
+            return  # a question stands on the terminal
+        try:
+            with self._lock:
+                above, self._above = self._above, []
+                view = self._view()
+            for line in above:
+                self._console.print(line)
+            self._live.update(view, refresh=True)
+        finally:
+            self._drawing.release()
 
     def close(self) -> None:
         """Take the view away; what was written above it stays."""

@@ -1,0 +1,23 @@
+"""``ccm completion``: completion for a shell, made from the parsers (controller)."""
+
+import argparse
+
+HELP = "Print the completion for bash, zsh or fish."
+EXAMPLE = """
+ccm completion bash > ~/.local/share/bash-completion/completions/ccm
+ccm completion zsh > "${fpath[1]}/_ccm"
+ccm completion fish > ~/.config/fish/completions/ccm.fish
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the shell."""
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the script."""
+    from orchestrator.cli.completion_scripts import SCRIPTS, described
+
+    print(SCRIPTS[args.shell](described()), end="")
+    return 0

@@ -1,0 +1,27 @@
+"""What ``ccm inventory --host`` shows of one host (controller)."""
+
+import json
+from typing import Any
+
+from inventory import Explained, Inventory
+
+
+def host_page(loaded: Inventory, name: str) -> str:
+    """Every value of a host, aligned, with the place where it was written."""
+    host = loaded.host(name)
+    lines = [f"{host.name}  (named first at {host.position})"]
+    lines.append(f"groups: {', '.join(host.groups) or '-'}")
+    rows = [(e.property, _shown(e.value), _place(e)) for e in loaded.explain(host.name)]
+    keys = max(len(row[0]) for row in rows)
+    values = min(40, max(len(row[1]) for row in rows))
+    lines += [f"  {key:<{keys}}  {value:<{values}}  {place}".rstrip() for key, value, place in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _place(explained: Explained) -> str:
+    where = f", {explained.position}" if explained.position else ""
+    return f"({explained.origin}{where})"

@@ -1,0 +1,76 @@
+"""``ccm inventory``: what an inventory says (controller). Contacts no host."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from orchestrator.cli.options import add_inventory
+from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from inventory import Host
+
+HELP = "List hosts, show the groups as a tree, or where each value of a host comes from."
+EXAMPLE = """
+ccm inventory -i hosts.yaml
+ccm inventory -i hosts.yaml --graph
+ccm inventory -i hosts.yaml --host web1
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_inventory(parser)
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--graph", action="store_true", help="the groups and their hosts as a tree")
+    how.add_argument("--host", metavar="NAME", help="one host's values and where they are written")
+    how.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write what was asked for."""
+    from inventory import load
+    from orchestrator.fleet.run_folder import last_failed
+
+    if args.limit and (args.graph or args.host):
+        raise UsageError("--limit goes with the list only", hint="leave it out")
+    loaded = load(args.inventory)
+    if args.graph:
+        sys.stdout.write(loaded.graph())
+    elif args.host:
+        from orchestrator.cli.host_page import host_page
+
+        sys.stdout.write(host_page(loaded, args.host))
+    else:
+        hosts = loaded.select(args.limit, last_failed)
+        _write_json(hosts) if args.json else _write_list(hosts)
+    return 0
+
+
+def _write_list(hosts: "list[Host]") -> None:
+    width = max(len(host.name) for host in hosts)
+    for host in hosts:
+        where = "local" if host.connection == "local" else host.address
+        where += f":{host.port}" if host.port else ""
+        groups = ",".join(host.groups)
+        print(
+            f"{host.name:<{width}}  {where if where != host.name else '-':<24}  {groups}".rstrip()
+        )
+
+
+def _write_json(hosts: "list[Host]") -> None:
+    import json
+
+    document = {
+        host.name: {
+            "address": host.address,
+            "port": host.port,
+            "user": host.user,
+            "connection": host.connection,
+            "become": host.become,
+            "groups": list(host.groups),
+            "vars": host.vars,
+        }
+        for host in hosts
+    }
+    print(json.dumps(document, indent=2, default=str))

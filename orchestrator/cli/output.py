@@ -1,0 +1,149 @@
+"""Where a run's output goes (controller): progress, summary, ``--json``, ``--events``."""
+
+import argparse
+import contextlib
+import getpass
+import sys
+from collections.abc import Iterator
+from typing import TextIO
+
+from orchestrator.fleet.bus import Subscriber
+from orchestrator.report.collected import Collected
+from orchestrator.report.event_lines import EventLines
+from orchestrator.report.lines import Lines
+from orchestrator.report.style import Style
+from orchestrator.report.summary import Choice, Summary
+from remote_runtime.errors import UsageError
+
+INTERRUPT_NOTE = "ending the run on every host; press Ctrl-C again to leave at once"
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """The options on what is shown and written."""
+    group = parser.add_argument_group("output")
+    group.add_argument("--no-diff", action="store_true", help="make and show no diffs")
+    group.add_argument(
+        "--diff-private",
+        action="store_true",
+        help="make diffs of files that others may not read, too",
+    )
+    group.add_argument(
+        "--detailed-exitcode",
+        action="store_true",
+        help="exit 4 when changes were made or are pending and nothing failed",
+    )
+    group.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    group.add_argument(
+        "--events", metavar="FILE", help="each transaction event as a JSON line; - is stdout"
+    )
+    group.add_argument("-v", "--verbose", action="store_true", help="show everything")
+    group.add_argument("-q", "--quiet", action="store_true", help="show failures only")
+
+
+def check_output(args: argparse.Namespace) -> None:
+    """UsageError for options that exclude each other."""
+    if args.json and args.events == "-":
+        raise UsageError("--json and --events - both want stdout", hint="give --events a file")
+    if args.quiet and args.verbose:
+        raise UsageError("-q and -v exclude each other", hint="choose one")
+
+
+class Output:
+    """The subscribers of a run and the streams behind them; used by the main thread."""
+
+    def __init__(self, args: argparse.Namespace, title: str, noop: bool) -> None:
+        check_output(args)
+        self._args = args
+        # stdout belongs to the machine-readable form where one was asked for.
+        machine = args.json or args.events == "-"
+        self.human: TextIO = sys.stderr if machine else sys.stdout
+        choice = Choice(not args.no_diff and (noop or args.verbose), args.verbose, args.quiet)
+        self._choice = choice
+        self._collected = Collected(skipped=args.verbose)
+        self._events = self._open_events()
+        self._live = None
+        self._lines: Lines | None = None
+        if args.quiet:
+            pass
+        elif self.human.isatty():
+            from orchestrator.report.live import LiveView
+
+            self._live = LiveView(self.human, title, args.verbose)
+        else:
+            self._lines = Lines(self.human, args.verbose)
+
+    def subscribers(self) -> list[Subscriber]:
+        """Those that were chosen; the one for the summary is always among them."""
+        chosen: list[Subscriber] = [self._collected]
+        if self._events is not None:
+            chosen.insert(0, EventLines(self._events))
+        if self._live is not None:
+            chosen.append(self._live)
+        if self._lines is not None:
+            chosen.append(self._lines)
+        return chosen
+
+    def start(self) -> None:
+        """Begin to draw, after the last question was asked."""
+        if self._live is not None:
+            self._live.start()
+
+    def tick(self) -> None:
+        """Draw what has changed; called several times a second."""
+        if self._live is not None:
+            self._live.tick()
+
+    def interrupting(self) -> None:
+        """Say that the run is being ended; called by a signal handler, so it only takes note."""
+        if self._live is not None:
+            self._live.note(INTERRUPT_NOTE)
+        else:
+            # A handler must not use a stream that the main thread may be in the middle of.
+            import os
+
+            with contextlib.suppress(OSError):
+                os.write(2, f"ccm: {INTERRUPT_NOTE}\n".encode())
+
+    def ask(self, prompt: str) -> str:
+        """Ask for a secret on the terminal, the view out of the way. Any thread."""
+        with self._aside():
+            try:
+                return getpass.getpass(prompt)
+            except EOFError:
+                return ""
+
+    @contextlib.contextmanager
+    def _aside(self) -> Iterator[None]:
+        if self._live is None:
+            yield
+        else:
+            with self._live.aside():
+                yield
+
+    def say(self, text: str) -> None:
+        """Write a text of the user's manifest, or a warning."""
+        if text and not self._args.quiet:
+            self.human.write(text.rstrip("\n") + "\n")
+            self.human.flush()
+
+    def summary(self, run_id: str) -> None:
+        """Write the summary."""
+        Summary(self._collected, Style.of(self.human), self._choice).write(self.human, run_id)
+
+    def close(self) -> None:
+        """Close the file of ``--events``."""
+        if self._events is not None and self._events is not sys.stdout:
+            self._events.close()
+
+    def _open_events(self) -> TextIO | None:
+        path = self._args.events
+        if path is None:
+            return None
+        if path == "-":
+            return sys.stdout
+        try:
+            return open(path, "w", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"--events {path}: {error.strerror}", hint="name a file that can be written"
+            ) from error

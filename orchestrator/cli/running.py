@@ -1,0 +1,102 @@
+"""Carries a push out over the fleet, from the first host to the exit code (controller)."""
+
+import contextlib
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from orchestrator.cli.exit_code import run_exit_code
+from orchestrator.cli.output import Output
+from orchestrator.cli.signals import Interrupts
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.crash import describe_crash
+from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.ports import Connector, Planner, Target
+from orchestrator.fleet.rollout import Rollout
+from orchestrator.fleet.run_folder import KeptRun, RunFolder
+from orchestrator.fleet.settings import Settings
+from orchestrator.report.document import write_document
+from remote_runtime.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to push where; ``options`` go into the run folder, without secrets."""
+
+    manifest: str
+    hosts: Sequence[Target]
+    connector: Connector
+    planner: Planner
+    settings: Settings
+    forks: int
+    options: dict[str, Any]
+    detailed: bool = False
+    json: bool = False
+
+
+def carry_out(job: Job, output: Output) -> int:
+    """Run the job and return its exit code; everything has been checked before."""
+    run_id = job.settings.run_id
+    folder = _folder(run_id, job.options)
+    bus = Bus([folder, *output.subscribers()])
+    results: list[HostResult] = []
+
+    def finished(result: HostResult) -> None:
+        results.append(result)
+        bus.publish(happening.HostFinished(result))
+
+    runs = (HostRun(h, job.connector, job.planner, bus, job.settings) for h in job.hosts)
+    rollout = Rollout(runs, job.forks, finished, output.tick)
+
+    def interrupt() -> None:
+        output.interrupting()
+        rollout.interrupt()
+
+    names = tuple(host.name for host in job.hosts)
+    begin = happening.RunStarted(run_id, time.time(), names, job.settings.noop, job.manifest)
+    with Interrupts(interrupt):
+        bus.publish(begin)
+        output.start()
+        try:
+            rollout.run()
+        finally:
+            bus.publish(happening.RunFinished(time.time(), rollout.interrupted))
+            bus.close()
+            output.close()
+    code = run_exit_code(results, rollout.interrupted, job.detailed)
+    code = _faults(bus, code)
+    with contextlib.suppress(BrokenPipeError):
+        output.summary(run_id)
+    if job.json:
+        write_document(KeptRun(folder.path), code, sys.stdout)
+    return code
+
+
+def _folder(run_id: str, options: dict[str, Any]) -> RunFolder:
+    try:
+        return RunFolder(run_id, options)
+    except OSError as error:
+        raise UsageError(
+            f"the run's folder cannot be made: {error}",
+            kind="usage.state",
+            hint="set XDG_STATE_HOME to a folder that can be written",
+        ) from error
+
+
+def _faults(bus: Bus, code: int) -> int:
+    """Tell about subscribers that failed; the exit code that this makes of a code."""
+    for error in bus.faults:
+        if isinstance(error, BrokenPipeError):
+            continue
+        if isinstance(error, OSError):
+            print(f"ccm: error: output could not be written: {error}", file=sys.stderr)
+            code = code or 1
+        else:
+            path = describe_crash(error, "writing the output of a run")
+            print(f"ccm: error: a defect in ccm's output, see {path}", file=sys.stderr)
+            code = 70 if code != 130 else code
+    return code

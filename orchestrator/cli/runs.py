@@ -1,0 +1,62 @@
+"""``ccm runs``: the runs that are kept (controller)."""
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.run_folder import KeptRun
+
+HELP = "List the runs that are kept, the newest first."
+EXAMPLE = """
+ccm runs
+ccm runs -n 5 --json
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("-n", metavar="N", type=int, default=20, help="how many (default: 20)")
+    parser.add_argument("--json", action="store_true", help="one JSON object per line")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write one line per run."""
+    import itertools
+    import json
+
+    from orchestrator.fleet.run_folder import kept_runs, runs_folder
+
+    found = list(itertools.islice(kept_runs(), max(0, args.n)))
+    if args.json:
+        for kept in found:
+            print(json.dumps(kept.about))
+    elif not found:
+        print(f"no run is kept in {runs_folder()}", file=sys.stderr)
+    else:
+        print(f"{'RUN':<24}{'WHEN':<18}{'TOOK':<12}{'OUTCOME':<36}MANIFEST")
+        for kept in found:
+            print(_line(kept))
+    return 0
+
+
+def _line(kept: "KeptRun") -> str:
+    from orchestrator.report.wording import took
+
+    about = kept.about
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(about["start"]))
+    length = took(about["end"] - about["start"]) if about["end"] else "-"
+    manifest = about["manifest"].rsplit("/", 1)[-1] + (" (noop)" if about["noop"] else "")
+    return f"{kept.run_id:<24}{when:<18}{length:<12}{_outcome(kept):<36}{manifest}"
+
+
+def _outcome(kept: "KeptRun") -> str:
+    """How many hosts ended how."""
+    from collections import Counter
+
+    if not kept.about["end"]:
+        return "did not end"
+    found = Counter(result.outcome for result in kept.results())
+    order = ("defect", "failed", "unreachable", "interrupted", "ok")
+    return ", ".join(f"{found[name]} {name}" for name in order if found[name])
