@@ -1,0 +1,212 @@
+"""What the service type decides, on a recorded host."""
+
+import unittest
+
+from remote_runtime.base import Condition, Missing
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.service import unit
+from remote_runtime.resources.service.resource import Resource
+
+from .plan import Plan, RecordedHost, shown
+
+
+def one(name, **properties):
+    return Plan(RecordedHost(), (name, properties))
+
+
+def missing(case, plan):
+    with case.assertRaises(Missing) as caught:
+        plan.resources[0].observe()
+    return caught.exception
+
+
+class Decisions(unittest.TestCase):
+    def check(self, rows, refresh):
+        plan = Plan(RecordedHost(), *[(name, properties) for name, properties, _ in rows])
+        self.assertEqual(plan.messages(refresh), [message for _, _, message in rows])
+
+    def test_running_and_enabled_are_independent(self):
+        """Each combination of ensure and enable is worded as the documents have it."""
+        self.check(
+            [
+                ("ccm-daemon", {}, ""),
+                ("ccm-daemon", {"ensure": "stopped"}, "Would have stopped"),
+                ("ccm-app@1", {}, "Would have started"),
+                ("ccm-app@1", {"ensure": "stopped"}, ""),
+                ("ccm-app@1", {"enable": True}, "Would have started, would have enabled"),
+                ("ccm-app@1", {"ensure": "stopped", "enable": True}, "Would have enabled"),
+                ("ccm-app@1", {"ensure": "stopped", "enable": False}, ""),
+                ("ccm-fails.service", {}, "Would have started"),
+                ("dbus.socket", {}, ""),
+            ],
+            refresh=False,
+        )
+
+    def test_subscribe(self):
+        """A refresh restarts what runs, starts what does not, and leaves alone what should stop."""
+        self.check(
+            [
+                ("ccm-daemon", {}, "Would have restarted via subscribe"),
+                ("ccm-app@1", {}, "Would have started"),
+                ("ccm-app@1", {"ensure": "stopped"}, ""),
+                ("ccm-daemon", {"ensure": "stopped"}, "Would have stopped"),
+            ],
+            refresh=True,
+        )
+
+    def test_a_service_on_its_way_up_is_stopped_and_not_running(self):
+        """activating counts as stopped, and still has to be stopped where that is wanted."""
+        self.assertEqual(one("loop").resources[0].observe().ensure, "stopped")
+        self.assertEqual(one("loop").messages(), ["Would have started"])
+        self.assertEqual(one("loop", ensure="stopped").messages(), ["Would have stopped"])
+
+    def test_changes(self):
+        """The records say what was and what will be."""
+        resource = one("ccm-app@1", enable=True).resources[0]
+        actions = resource.actions(resource.observe(), False)
+        self.assertEqual(
+            [change.record() for action in actions for change in action.changes],
+            [
+                {"what": "ensure", "from": "stopped", "to": "running"},
+                {"what": "enable", "from": False, "to": True},
+            ],
+        )
+
+    def test_a_service_that_never_stays_running(self):
+        """Not settled, a oneshot unit is explained."""
+        resource = one("oneshot").resources[0]
+        self.assertIn("oneshot without RemainAfterExit", resource.unsettled(resource.observe()))
+        resource = one("ccm-fails").resources[0]
+        self.assertEqual(
+            resource.unsettled(resource.observe()),
+            "ccm-fails is failed, result exit-code, not running",
+        )
+
+
+class Obstacles(unittest.TestCase):
+    def test_not_found(self):
+        """A unit that is not there is missing, whatever is wanted of it."""
+        for properties, words in (
+            ({}, ["Would have started"]),
+            ({"enable": True}, ["Would have started", "Would have enabled"]),
+            ({"ensure": "stopped", "enable": False}, ["Would have stopped", "Would have disabled"]),
+        ):
+            error = missing(self, one("nosuch", **properties))
+            self.assertIn("service not found", error.message)
+            self.assertEqual(error.condition, Condition("unit", "nosuch"))
+            self.assertEqual([action.message for action in error.would], words)
+
+    def test_a_planned_unit_file_may_bring_it(self):
+        """In noop the condition is the pending file that defines the unit or its template."""
+        for name, path in (
+            ("nosuch", "/etc/systemd/system/nosuch.service"),
+            ("new@7", "/etc/systemd/system/new@.service"),
+        ):
+            commands = RecordedHost()
+            commands.units["new@7.service"] = commands.units["nosuch.service"]
+            plan = Plan(commands, (name, {}))
+            plan.context.noop = True
+            plan.context.pending.add([Condition("path", path)])
+            self.assertEqual(missing(self, plan).condition, Condition("path", path))
+
+    def test_masked(self):
+        """A masked unit that should run or start at boot fails with the fix; stopped is fine."""
+        for properties in ({}, {"ensure": "stopped", "enable": True}):
+            error = missing(self, one("ccm-pkg01", **properties))
+            self.assertEqual(error.message, "ccm-pkg01 is masked")
+            self.assertIn("systemctl unmask ccm-pkg01", error.hint)
+        self.assertEqual(one("ccm-pkg01", ensure="stopped", enable=False).messages(), [""])
+
+    def test_a_running_masked_unit_is_not_restarted(self):
+        """A refresh of a masked unit fails with the fix instead of stopping it for good."""
+        commands = RecordedHost()
+        commands.now("ccm-pkg01.service", ActiveState="active")
+        with self.assertRaises(ResourceError) as caught:
+            Plan(commands, ("ccm-pkg01", {})).messages(refresh=True)
+        self.assertIn("systemctl unmask", caught.exception.hint)
+
+    def test_a_broken_unit_file(self):
+        """What systemd says of a unit file that it cannot use is the error."""
+        error = missing(self, one("bad"))
+        self.assertIn("Unit bad.service has a bad unit file setting.", error.message)
+        self.assertEqual(one("bad", ensure="stopped").messages(), [""])
+
+    def test_a_unit_without_a_file_cannot_be_enabled(self):
+        """enable needs a unit file state."""
+        commands = RecordedHost()
+        commands.now("ccm-daemon.service", UnitFileState="")
+        error = missing(self, Plan(commands, ("ccm-daemon", {"enable": True})))
+        self.assertIn("has no unit file", error.message)
+
+    def test_a_running_unit_whose_file_is_gone_can_be_stopped(self):
+        """Not found is only what neither has a file nor runs."""
+        commands = RecordedHost()
+        commands.now("ccm-daemon.service", LoadState="not-found", UnitFileState="")
+        plan = Plan(commands, ("ccm-daemon", {"ensure": "stopped"}))
+        self.assertEqual(plan.messages(), ["Would have stopped"])
+
+
+class Tables(unittest.TestCase):
+    def status(self, **properties):
+        lines = shown("ccm-daemon.service", **properties).splitlines()
+        return unit.status("x.service", dict(line.split("=", 1) for line in lines))
+
+    def test_active_states(self):
+        """The documents' table; reloading is running."""
+        for state, running in (
+            ("active", True),
+            ("reloading", True),
+            ("refreshing", True),
+            ("inactive", False),
+            ("failed", False),
+            ("activating", False),
+            ("deactivating", False),
+        ):
+            self.assertIs(self.status(ActiveState=state).running, running, state)
+
+    def test_an_unknown_active_state_is_an_error(self):
+        """A state that systemd does not document is not guessed at."""
+        with self.assertRaises(ResourceError) as caught:
+            self.status(ActiveState="dreaming")
+        self.assertIn("ActiveState 'dreaming' for x.service", str(caught.exception))
+
+    def test_unit_file_states(self):
+        """Which values of enable each state satisfies."""
+        rows = [
+            ("enabled", True, False),
+            ("enabled-runtime", True, False),
+            ("alias", True, False),
+            ("static", True, True),
+            ("indirect", True, True),
+            ("generated", True, True),
+            ("transient", True, True),
+            ("linked", False, True),
+            ("linked-runtime", False, True),
+            ("masked", False, True),
+            ("masked-runtime", False, True),
+            ("disabled", False, True),
+            ("", False, False),
+            ("bad", False, False),
+        ]
+        for state, when_true, when_false in rows:
+            status = self.status(UnitFileState=state)
+            self.assertIs(status.enable_satisfied(True), when_true, state)
+            self.assertIs(status.enable_satisfied(False), when_false, state)
+
+
+class Check(unittest.TestCase):
+    def test_names(self):
+        """The documents' characters and @ are allowed, everything else is refused."""
+        for name in ("httpd", "nginx.service", "my-app_v2", "app@1", "app@1.service", "a:b~c+d"):
+            self.assertEqual(Resource.check(name, {}), [], name)
+        for name in ("a; rm -rf /", "a b", "../x", "a/b", "-H", "@x", "", "x\n", "app@", "é"):
+            self.assertEqual([key for key, _ in Resource.check(name, {})], ["name"], name)
+
+    def test_a_template_is_no_service(self):
+        """A template without an instance would end the query for all other units."""
+        ((_, message),) = Resource.check("app@.service", {})
+        self.assertIn("name an instance", message)
+
+
+if __name__ == "__main__":
+    unittest.main()
