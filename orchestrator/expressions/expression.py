@@ -57,7 +57,8 @@ class Expression:
         try:
             tree = engine.parse_expression(source.strip())
         except TemplateSyntaxError as error:
-            message = f"the expression {source.strip()!r} cannot be read: {error.message}"
+            reason = (error.message or "").replace("end of template", "end of the expression")
+            message = f"the expression {source.strip()!r} cannot be read: {reason}"
             raise InputError([Problem(message, where, _syntax_hint(source), "template")]) from error
         except RecursionError as error:
             problem = Problem("the expression is nested too deeply", where, "split it", "template")

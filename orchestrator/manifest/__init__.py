@@ -1,0 +1,8 @@
+"""What the user wrote, checked whole, and the resolution of data (controller only).
+
+site = load_site("site.yaml")       # InputError with every problem, each with its position
+"""
+
+from orchestrator.manifest.site import Site, load_site
+
+__all__ = ["Site", "load_site"]

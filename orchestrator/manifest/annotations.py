@@ -1,0 +1,155 @@
+"""``@require``, ``@validate`` and ``@secret`` in the comments under ``data`` (controller)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from inventory.document import Mapping, Node, Scalar, Sequence, comments_before, nearest
+from orchestrator.expressions import EvaluationError, Expression, Scope
+from orchestrator.manifest.validators import VALIDATORS
+from remote_runtime.errors import InputError, Position, Problem
+
+_WORD = re.compile(r"@([A-Za-z_]\w*)\s*(.*)\Z")
+_TRAILING = re.compile(r"\s#\s*(@[A-Za-z_].*)\Z")
+_KNOWN = ("require", "required", "validate", "secret")
+_VALUE_NAMES = ("value", "Value")
+SHORTEST_SECRET = 4
+
+Path = tuple[str, ...]
+"""Keys below ``data``; ``*`` stands for every entry of a list."""
+
+
+class Annotation(NamedTuple):
+    """One annotation of one key. ``check`` belongs to ``validate``."""
+
+    word: str
+    path: Path
+    where: Position
+    check: Expression | None = None
+
+
+def read_annotations(
+    data: Node | None, problems: list[Problem], warnings: list[Problem]
+) -> list[Annotation]:
+    """Every annotation below ``data``; what cannot be read becomes a problem or a warning."""
+    if not isinstance(data, Mapping) or "@" not in data.source.text:
+        return []
+    found = []
+    for path, key, value in _walk(data, ()):
+        for comment in _comments(key, value):
+            match = _WORD.match(comment)
+            if match is None:
+                continue
+            word, rest = match.groups()
+            if word not in _KNOWN:
+                likely = nearest(word, _KNOWN)
+                hint = f"did you mean @{likely}?" if likely else "known: @" + ", @".join(_KNOWN)
+                message = f"@{word} is not an annotation"
+                warnings.append(Problem(message, key.position, hint, "input.annotation"))
+                continue
+            check = _check(rest, key.position, problems) if word == "validate" else None
+            word = "require" if word == "required" else word
+            found.append(Annotation(word, path, key.position, check))
+    return found
+
+
+def check_annotations(annotations: list[Annotation], data: Any, scope: Scope) -> list[Problem]:
+    """What the merged data lacks of what its annotations demand."""
+    problems = []
+    for annotation in annotations:
+        name = "data." + ".".join(annotation.path)
+        for value in _values(data, annotation.path) or [None]:
+            if annotation.word == "require" and value in (None, "", [], {}):
+                message = f"{name} is required and has no value"
+                hint = "set it under data, in an override, with --hiera or with --data"
+                problems.append(Problem(message, annotation.where, hint, "data.required"))
+            elif annotation.check is not None and value not in (None, ""):
+                message = _refusal(annotation.check, value, scope)
+                if message:
+                    problems.append(
+                        Problem(f"{name}: {message}", annotation.where, "", "data.invalid")
+                    )
+    return problems
+
+
+def secrets(annotations: list[Annotation], data: Any) -> list[str]:
+    """The texts that ``@secret`` marks, of at least ``SHORTEST_SECRET`` characters."""
+    found: dict[str, None] = {}
+    for annotation in annotations:
+        if annotation.word == "secret":
+            for value in _values(data, annotation.path):
+                found.update(dict.fromkeys(_texts(value)))
+    return [text for text in found if len(text) >= SHORTEST_SECRET]
+
+
+def _comments(key: Scalar, value: Node) -> list[str]:
+    lines = key.source.lines
+    found = comments_before(key)
+    numbers = {key.line - 1}
+    if isinstance(value, Scalar) and "\n" not in value.text:
+        numbers.add(value.line - 1)
+    for number in sorted(numbers):
+        match = _TRAILING.search(lines[number])
+        quoted = isinstance(value, Scalar) and match is not None and match.group(1) in value.text
+        if match and not quoted:
+            found.append(match.group(1))
+    return found
+
+
+def _walk(node: Node, path: Path) -> Iterator[tuple[Path, Scalar, Node]]:
+    if isinstance(node, Mapping):
+        for key, value in node.pairs():
+            yield (*path, key.text), key, value
+            yield from _walk(value, (*path, key.text))
+    elif isinstance(node, Sequence):
+        for value in node.nodes:
+            yield from _walk(value, (*path, "*"))
+
+
+def _check(text: str, where: Position, problems: list[Problem]) -> Expression | None:
+    if not text:
+        hint = "write, for example, @validate isIP"
+        problems.append(Problem("@validate says no condition", where, hint, "input.annotation"))
+        return None
+    try:
+        return Expression.parse(text, where, extra=(*_VALUE_NAMES, *VALIDATORS))
+    except InputError as error:
+        problems.extend(error.problems)
+        return None
+
+
+def _refusal(check: Expression, value: Any, scope: Scope) -> str:
+    names = {**dict.fromkeys(_VALUE_NAMES, value), **VALIDATORS}
+    source = check.source.strip()
+    try:
+        validator = VALIDATORS.get(source)
+        result = validator(value) if validator else check.evaluate(scope, names)
+    except EvaluationError as error:
+        return f"@validate {source}: {error.message}"
+    if result is True:
+        return ""
+    if result is False:
+        return f"the value does not satisfy @validate {source}"
+    return f"@validate {source} gives {result!r}, not true or false"
+
+
+def _values(tree: Any, path: Path) -> list[Any]:
+    if not path:
+        return [tree]
+    if path[0] == "*" and isinstance(tree, list):
+        return [value for entry in tree for value in _values(entry, path[1:])]
+    if isinstance(tree, dict) and path[0] in tree:
+        return _values(tree[path[0]], path[1:])
+    return []
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for entry in value.values() if isinstance(value, dict) else value:
+            yield from _texts(entry)
+    elif isinstance(value, str):
+        yield value
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)

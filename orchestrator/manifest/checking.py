@@ -1,0 +1,165 @@
+"""Checks one declared resource as far as that goes without a host (controller)."""
+
+from __future__ import annotations
+
+from inventory.document import Mapping, Node, Scalar, to_plain
+from orchestrator.expressions import Expression
+from orchestrator.expressions.scan import holds_expression
+from orchestrator.manifest.complaint import Complaint, suggestion
+from orchestrator.manifest.declared import Control, Declared
+from orchestrator.manifest.types import Type
+from orchestrator.manifest.values import (
+    compile_node,
+    expressions_in,
+    is_templated,
+    parse_bare,
+    parse_template,
+)
+from remote_runtime.errors import Problem
+
+Nodes = dict[str, tuple[Scalar, Node]]
+
+
+def spell_out(type_: Type, mapping: Mapping, problems: list[Problem]) -> Nodes:
+    """The properties of a map by their documented spelling; unknown ones become problems."""
+    nodes: Nodes = {}
+    for text, (key, value) in mapping.entries.items():
+        name = type_.spellings.get(text, text)
+        if text not in type_.properties:
+            known = [n for n in type_.properties if n not in type_.spellings]
+            message = f"{type_.name} has no property {text!r}"
+            problems.append(
+                Problem(message, key.position, suggestion(text, known), "input.unknown")
+            )
+        elif name in nodes:
+            message = f"{text!r} and {nodes[name][0].text!r} are the same property"
+            problems.append(Problem(message, key.position, f"keep {name!r}", "input.duplicate_key"))
+        else:
+            nodes[name] = (key, value)
+    return nodes
+
+
+def declare(type_: Type, name: Scalar, nodes: Nodes, problems: list[Problem]) -> Declared:
+    """The resource with its templates parsed and everything checked that needs no host."""
+    declared = Declared(type_, name, nodes)
+    rendered = _renders(nodes)
+    declared.raw = {key: to_plain(node) for key, (_, node) in nodes.items()}
+    if rendered and name.kind == "str" and holds_expression(name.text):
+        declared.name = parse_template(name, problems)
+    for key, (_, node) in nodes.items():
+        kind = type_.properties[key]
+        if rendered and kind.render != "never":
+            declared.values[key] = compile_node(node, problems, keys=kind.render_keys)
+        else:
+            declared.values[key] = declared.raw[key]
+    declared.templated = frozenset(k for k, v in declared.values.items() if is_templated(v))
+    _check(declared, problems)
+    _take_over(declared, problems)
+    return declared
+
+
+def _renders(nodes: Nodes) -> bool:
+    entry = nodes.get("render")
+    return not (entry and isinstance(entry[1], Scalar) and entry[1].value is False)
+
+
+def _check(declared: Declared, problems: list[Problem]) -> None:
+    type_ = declared.type
+    before = len(problems)
+    if isinstance(declared.name, str):
+        _report(declared, (), type_.name_complaints(declared.name), problems)
+    for key, value in declared.values.items():
+        if key not in declared.templated:
+            _report(declared, (key,), type_.properties[key].complaints(value), problems)
+    _check_provider(declared, problems)
+    _check_files(declared, problems)
+    if "ensure" in declared.templated:
+        return  # it decides over the rules that follow
+    _report(declared, (), type_.whole_complaints(declared.raw), problems)
+    if len(problems) > before:
+        return  # the type's own rules may take it that the schema holds
+    for key, message in type_.check(declared.name_node.text, declared.raw):
+        known = isinstance(declared.name, str) if key == "name" else key not in declared.templated
+        if known:
+            text = message if key == "name" else f"{key}: {message}"
+            problems.append(Problem(f"{declared.id}: {text}", declared.where((key,))))
+
+
+def _report(
+    declared: Declared,
+    prefix: tuple[str | int, ...],
+    found: list[Complaint],
+    problems: list[Problem],
+) -> None:
+    for complaint in found:
+        path = (*prefix, *complaint.path)
+        message, hint, kind = complaint.message, complaint.hint, "input"
+        scalar = declared.scalar_at(path)
+        if complaint.wants_text and scalar is not None:
+            message = (
+                f"{_name(path)} must be text, but YAML reads {scalar.text} as {scalar.value!r}"
+            )
+            hint, kind = f'quote it: "{scalar.text}"', "input.quote"
+        problems.append(Problem(f"{declared.id}: {message}", declared.where(path), hint, kind))
+
+
+def _name(path: tuple[str | int, ...]) -> str:
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
+
+
+def _check_provider(declared: Declared, problems: list[Problem]) -> None:
+    provider = declared.raw.get("provider")
+    if "provider" in declared.templated or not isinstance(provider, str):
+        return
+    known = declared.type.providers
+    if provider not in known:
+        message = f"{declared.id}: there is no provider {provider!r} for {declared.type.name}"
+        where = declared.where(("provider",))
+        problems.append(Problem(message, where, suggestion(provider, list(known)), "input.unknown"))
+
+
+def _check_files(declared: Declared, problems: list[Problem]) -> None:
+    """``file()`` of the target is for deferred properties; elsewhere its turn never comes."""
+    for key in declared.templated:
+        if declared.type.properties[key].render != "deferred":
+            _refuse_target_files(expressions_in(declared.values[key]), key, problems)
+    _refuse_target_files(expressions_in(declared.name), "the name", problems)
+
+
+def _refuse_target_files(found: list[Expression], key: str, problems: list[Problem]) -> None:
+    for expression in found:
+        for path in expression.target_files():
+            message = f"file({path!r}) reads a file of the target, which {key} cannot wait for"
+            hint = "an absolute path is for deferred properties such as content or command"
+            problems.append(Problem(message, expression.where, hint, "template.file"))
+
+
+def _take_over(declared: Declared, problems: list[Problem]) -> None:
+    raw = declared.raw
+    declared.sensitive = raw.get("sensitive") is True
+    declared.require = _references(raw.get("require"))
+    declared.subscribe = _references(raw.get("subscribe"))
+    control = declared.nodes.get("control")
+    if control and isinstance(control[1], Mapping):
+        declared.control = Control(
+            _condition(control[1].get("if"), problems),
+            _condition(control[1].get("unless"), problems),
+        )
+
+
+def _references(value: object) -> tuple[str, ...]:
+    return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
+
+
+def _condition(node: Node | None, problems: list[Problem]) -> Expression | None:
+    if not isinstance(node, Scalar) or node.kind != "str":
+        return None
+    expression = parse_bare(node, problems)
+    if expression is None:
+        return None
+    literal, value = expression.constant()
+    if literal and not isinstance(value, bool):
+        message = f"control must give true or false, {node.text} gives {value!r}"
+        problems.append(Problem(message, node.position, "compare it with ==", "template.control"))
+    _refuse_target_files([expression], "control", problems)
+    return expression

@@ -1,0 +1,104 @@
+"""One resource as it was written (controller)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from inventory.document import Mapping, Node, Scalar, Sequence
+from orchestrator.expressions import Expression, Template
+from orchestrator.manifest.types import Type
+from remote_runtime.errors import Position
+
+
+class Control(NamedTuple):
+    """The two conditions of a resource; None where one is not given."""
+
+    if_: Expression | None
+    unless: Expression | None
+
+
+class Declared:
+    """A resource of the manifest: checked as far as it can be without a host.
+
+    ``values`` holds the properties by their documented spelling, plain or with templates in them,
+    ``raw`` the same as plain data, ``nodes`` where each stands. Shared by all hosts: never changed
+    after the manifest is loaded.
+    """
+
+    __slots__ = (
+        "control",
+        "name",
+        "name_node",
+        "nodes",
+        "raw",
+        "require",
+        "sensitive",
+        "subscribe",
+        "templated",
+        "type",
+        "values",
+    )
+
+    def __init__(
+        self, type_: Type, name_node: Scalar, nodes: dict[str, tuple[Scalar, Node]]
+    ) -> None:
+        self.type = type_
+        self.name_node = name_node
+        self.nodes = nodes
+        self.name: str | Template = name_node.text
+        self.values: dict[str, Any] = {}
+        self.raw: dict[str, Any] = {}
+        self.control: Control | None = None
+        self.require: tuple[str, ...] = ()
+        self.subscribe: tuple[str, ...] = ()
+        self.sensitive = False
+        self.templated: frozenset[str] = frozenset()
+
+    @property
+    def id(self) -> str:
+        """``type#name`` as written; a name may still hold templates."""
+        return f"{self.type.name}#{self.name_node.text}"
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it is the same on every host."""
+        return not (self.templated or self.control or isinstance(self.name, Template))
+
+    @property
+    def position(self) -> Position:
+        """Where its name stands."""
+        return self.name_node.position
+
+    def where(self, path: tuple[str | int, ...]) -> Position:
+        """Where a property, or something inside it, stands; its name where it does not stand."""
+        if not path or path[0] not in self.nodes:
+            return self.position
+        key, node = self.nodes[str(path[0])]
+        position = node.position
+        if isinstance(node, Scalar) and node.kind == "null":
+            position = key.position
+        for part in path[1:]:
+            if isinstance(node, Sequence) and isinstance(part, int) and part < len(node.nodes):
+                node = node.nodes[part]
+            elif isinstance(node, Mapping) and str(part) in node:
+                key, node = node.entries[str(part)]
+                if len(path) and part == path[-1] and isinstance(node, Scalar):
+                    return node.position
+            else:
+                return position
+            position = node.position
+        return position
+
+    def scalar_at(self, path: tuple[str | int, ...]) -> Scalar | None:
+        """The scalar that stands at a path, if one does."""
+        if not path or path[0] not in self.nodes:
+            return None
+        node: Node | None = self.nodes[str(path[0])][1]
+        for part in path[1:]:
+            if isinstance(node, Sequence) and isinstance(part, int) and part < len(node.nodes):
+                node = node.nodes[part]
+            elif isinstance(node, Mapping):
+                node = node.get(str(part))
+            else:
+                return None
+        return node if isinstance(node, Scalar) else None

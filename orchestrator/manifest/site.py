@@ -1,0 +1,114 @@
+"""The manifest as one checked whole (controller)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inventory.document import Mapping, Node, Scalar, read_document
+from orchestrator.expressions.files import Folder
+from orchestrator.manifest.data import DataSource, refuse_unknown_keys
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.references import check_names, named
+from orchestrator.manifest.structure import ResourceReader
+from remote_runtime.errors import InputError, Problem
+
+_TOP = ("data", "hierarchy", "overrides", "ccm")
+_CCM = ("resources", "resources_jet_file", "fail_on_error", "pre_message", "post_message")
+
+
+class Site:
+    """One manifest: its data, its resources in the order written, and what the run should know.
+
+    ``folder`` is where the manifest stands; ``warnings`` are for the user and end nothing.
+    """
+
+    def __init__(self, path: Path, source: DataSource, warnings: list[Problem]) -> None:
+        self.path = path
+        self.folder = Folder(path.absolute().parent)
+        self.source = source
+        self.warnings = warnings
+        self.resources: list[Declared] = []
+        self.fail_on_error = False
+        self.pre_message = ""
+        self.post_message = ""
+
+
+def load_site(path: str | Path) -> Site:
+    """Read and check a manifest. InputError with every problem, in the order of the file."""
+    problems: list[Problem] = []
+    warnings: list[Problem] = []
+    root = read_document(path, problems)
+    if not isinstance(root, Mapping):
+        hint = "a manifest begins with 'ccm:' or 'data:'"
+        message = f"a manifest must be a map, not {root.describe()}"
+        raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
+    refuse_unknown_keys(root, _TOP, "a manifest", problems)
+    site = Site(Path(path), DataSource(root, problems, warnings), warnings)
+    _read_ccm(site, root, problems)
+    problems += check_names([named(declared) for declared in site.resources])
+    if problems:
+        raise InputError(_in_order(problems))
+    return site
+
+
+def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
+    ccm = root.get("ccm")
+    if ccm is None:
+        hint = "add 'ccm:' with 'resources:' below it"
+        problems.append(Problem("the manifest has no ccm section", root.position, hint))
+        return
+    if not isinstance(ccm, Mapping):
+        message = f"ccm must be a map with resources, not {ccm.describe()}"
+        problems.append(Problem(message, ccm.position, "", "input.type"))
+        return
+    refuse_unknown_keys(ccm, _CCM, "ccm", problems)
+    site.fail_on_error = _flag(ccm.get("fail_on_error"), "fail_on_error", problems)
+    site.pre_message = _text(ccm.get("pre_message"), "pre_message", problems)
+    site.post_message = _text(ccm.get("post_message"), "post_message", problems)
+    resources = ccm.get("resources")
+    if "resources_jet_file" in ccm:
+        _refuse_jet(ccm, problems)
+    if resources is not None:
+        reader = ResourceReader(problems)
+        reader.read(resources)
+        site.resources = reader.resources
+    elif "resources_jet_file" not in ccm:
+        hint = "add 'resources:' with at least one resource"
+        problems.append(Problem("ccm has no resources", ccm.position, hint))
+
+
+def _refuse_jet(ccm: Mapping, problems: list[Problem]) -> None:
+    key = ccm.key("resources_jet_file")
+    if "resources" in ccm:
+        message = "resources_jet_file and resources exclude each other"
+        problems.append(Problem(message, key.position, "keep one"))
+    message = "resources_jet_file needs the Jet engine, which this version does not have"
+    problems.append(Problem(message, key.position, "list the resources", "template.jet"))
+
+
+def _flag(node: Node | None, name: str, problems: list[Problem]) -> bool:
+    if node is None:
+        return False
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        return node.value
+    message = f"{name} must be true or false, not {node.describe()}"
+    problems.append(Problem(message, node.position, "", "input.type"))
+    return False
+
+
+def _text(node: Node | None, name: str, problems: list[Problem]) -> str:
+    if node is None:
+        return ""
+    if isinstance(node, Scalar) and isinstance(node.value, str):
+        return node.value
+    message = f"{name} must be text, not {node.describe()}"
+    problems.append(Problem(message, node.position, "quote it", "input.type"))
+    return ""
+
+
+def _in_order(problems: list[Problem]) -> list[Problem]:
+    """Each problem once (defaults are checked for every entry), sorted by where it stands."""
+    return sorted(
+        dict.fromkeys(problems),
+        key=lambda problem: problem.where[1:] if problem.where else (0, 0),
+    )

@@ -1,0 +1,105 @@
+"""Reads the list of resources, in both of its forms, with defaults (controller)."""
+
+from __future__ import annotations
+
+from inventory.document import Mapping, Node, Scalar, Sequence
+from orchestrator.manifest.checking import Nodes, declare, spell_out
+from orchestrator.manifest.complaint import suggestion
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.types import Type, load_type, type_names
+from remote_runtime.errors import Problem
+
+
+class ResourceReader:
+    """One pass over ``ccm.resources``; every problem is collected."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self._problems = problems
+        self.resources: list[Declared] = []
+
+    def read(self, node: Node) -> None:
+        """Read the whole list."""
+        if not isinstance(node, Sequence) or not node.nodes:
+            words = "an empty list" if isinstance(node, Sequence) else node.describe()
+            self._report(node, f"resources must be a list of resources, not {words}", "")
+            return
+        for item in node.nodes:
+            self._item(item)
+
+    def _item(self, item: Node) -> None:
+        if not isinstance(item, Mapping) or not item.entries:
+            message = f"a resource must be a map with its type as the key, not {item.describe()}"
+            self._report(item, message, "write '- file: ...'")
+            return
+        for number, (key, value) in enumerate(item.pairs()):
+            if number:
+                message = f"a second key, {key.text!r}, in one resource item"
+                self._report(key, message, "one type per item: begin a new one with '-'")
+            type_ = load_type(key.text)
+            if type_ is None:
+                message = f"there is no resource type {key.text!r}"
+                self._report(key, message, suggestion(key.text, type_names()), "input.unknown")
+            elif isinstance(value, Sequence):
+                self._list(type_, value)
+            elif isinstance(value, Mapping):
+                self._single(type_, key, value)
+            else:
+                message = f"{key.text} must be a list of named resources or a map with a name"
+                self._report(value, f"{message}, not {value.describe()}", "")
+
+    def _single(self, type_: Type, key: Scalar, mapping: Mapping) -> None:
+        name = mapping.get("name")
+        if name is None:
+            message = f"{key.text} has no name"
+            self._report(key, message, "add 'name:', or write a list of '- NAME: {...}'")
+            return
+        rest = Mapping(mapping.source, mapping.line, mapping.column)
+        rest.entries = {k: v for k, v in mapping.entries.items() if k != "name"}
+        self._declare(type_, name, spell_out(type_, rest, self._problems))
+
+    def _list(self, type_: Type, sequence: Sequence) -> None:
+        entries: list[tuple[Scalar, Nodes]] = []
+        defaults: Nodes | None = None
+        if not sequence.nodes:
+            self._report(sequence, f"the list of {type_.name} resources is empty", "remove it")
+        for node in sequence.nodes:
+            for key, nodes in self._entry(type_, node):
+                if key.text != "defaults":
+                    entries.append((key, nodes))
+                elif defaults is None:
+                    defaults = nodes
+                else:
+                    self._report(key, "a second 'defaults' in one list", "merge the two")
+        for key, nodes in entries:
+            self._declare(type_, key, {**(defaults or {}), **nodes})
+
+    def _entry(self, type_: Type, node: Node) -> list[tuple[Scalar, Nodes]]:
+        if not isinstance(node, Mapping) or not node.entries:
+            message = f"a {type_.name} must be written as '- NAME: {{...}}', not {node.describe()}"
+            hint = f"write '- {node.text}: {{}}'" if isinstance(node, Scalar) else ""
+            self._report(node, message, hint)
+            return []
+        found = []
+        for number, (key, value) in enumerate(node.pairs()):
+            if number:
+                message = f"a second name, {key.text!r}, in one list item"
+                hint = "one name per item: begin a new one with '-', or indent the properties"
+                self._report(key, message, hint)
+            if isinstance(value, Mapping):
+                found.append((key, spell_out(type_, value, self._problems)))
+            elif isinstance(value, Scalar) and value.kind == "null":
+                found.append((key, {}))
+            elif not number:
+                message = f"the properties of {type_.name}#{key.text} must be a map"
+                self._report(value, f"{message}, not {value.describe()}", "")
+        return found
+
+    def _declare(self, type_: Type, name: Node, nodes: Nodes) -> None:
+        if not isinstance(name, Scalar) or name.kind == "null" or not name.text:
+            message = f"the name of a {type_.name} must be text, not {name.describe()}"
+            self._report(name, message, "")
+            return
+        self.resources.append(declare(type_, name, nodes, self._problems))
+
+    def _report(self, node: Node, message: str, hint: str, kind: str = "input") -> None:
+        self._problems.append(Problem(message, node.position, hint, kind))

@@ -1,0 +1,122 @@
+"""The resource types as the controller knows them: their schemas, compiled once (controller).
+
+There is no code per type here. Everything comes from ``schema.json`` of the type, from the common
+properties, and from the type's own ``check``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import schemas
+from orchestrator.manifest.complaint import Complaint, complaints
+from remote_runtime import registry
+
+NOT_RENDERED = {"require", "subscribe", "control", "sensitive", "render"}
+_REMEMBERED = 50_000
+
+Check = Callable[[str, dict[str, Any]], list[tuple[str, str]]]
+
+
+class PropertyType:
+    """One property of a type: its schema and the keywords that are ours."""
+
+    def __init__(
+        self, name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any]
+    ) -> None:
+        self.name = name
+        self.schema = schema
+        self.render: str = "never" if name in NOT_RENDERED else schema.get("x-ccm-render", "now")
+        self.render_keys = bool(schema.get("x-ccm-render-keys"))
+        self.blob = schema.get("x-ccm-blob", False)
+        self.secret = bool(schema.get("x-ccm-secret"))
+        self.quoted = bool(schema.get("x-ccm-quoted"))
+        self.alias_of: str = schema.get("x-ccm-alias-of", "")
+        self._definitions = definitions
+        self._validator: Any = None
+        self._known: dict[tuple[type, Any], list[Complaint]] = {}
+
+    def complaints(self, value: Any) -> list[Complaint]:
+        """What the schema says against a value. Scalars seen before are answered from memory."""
+        kind = value.__class__
+        if kind is dict or kind is list:
+            return self._check(value)
+        found = self._known.get((kind, value))
+        if found is None:
+            found = self._check(value)
+            if len(self._known) < _REMEMBERED and not (kind is str and len(value) > 256):
+                self._known[kind, value] = found
+        return found
+
+    def _check(self, value: Any) -> list[Complaint]:
+        if self._validator is None:
+            self._validator = _compile({"$defs": self._definitions, **self.schema})
+        errors = self._validator.iter_errors(value)
+        return [entry for error in errors for entry in complaints(error, self.name)]
+
+
+class Type:
+    """One resource type."""
+
+    def __init__(
+        self, name: str, schema: Mapping[str, Any], providers: tuple[str, ...], check: Check
+    ) -> None:
+        self.name = name
+        self.schema = schema
+        self.providers = providers
+        self.check = check
+        self.properties = _properties(common_schema()) | _properties(schema)
+        self.spellings = {p.name: p.alias_of for p in self.properties.values() if p.alias_of}
+        self.secrets = tuple(p.name for p in self.properties.values() if p.secret)
+        self.deferred = tuple(p.name for p in self.properties.values() if p.render == "deferred")
+        pattern = schema.get("x-ccm-name", {})
+        self._name = PropertyType("name", {**pattern, "type": "string", "minLength": 1}, {})
+        self._whole: Any = None
+
+    def name_complaints(self, name: Any) -> list[Complaint]:
+        """What is wrong with a resource's name by the pattern of the type."""
+        return self._name.complaints(name)
+
+    def whole_complaints(self, values: Mapping[str, Any]) -> list[Complaint]:
+        """What the schema says about the properties together, such as which are required."""
+        if self._whole is None:
+            left_out = ("properties", "additionalProperties")
+            self._whole = _compile({k: v for k, v in self.schema.items() if k not in left_out})
+        own = {k: v for k, v in values.items() if k in self.schema.get("properties", {})}
+        errors = self._whole.iter_errors(own)
+        return [entry for error in errors for entry in complaints(error, "it")]
+
+
+@cache
+def common_schema() -> dict[str, Any]:
+    """The schema of what every resource may have."""
+    return schemas.load("common")
+
+
+@cache
+def load_type(name: str) -> Type | None:
+    """The type of that name, or None where there is no such type."""
+    if name not in registry.types():
+        return None
+    schema = json.loads(registry.schema_text(name))
+    return Type(name, schema, registry.provider_names(name), registry.resource_class(name).check)
+
+
+def type_names() -> list[str]:
+    """Every type that this ccm has."""
+    return registry.types()
+
+
+def _properties(schema: Mapping[str, Any]) -> dict[str, PropertyType]:
+    definitions = schema.get("$defs", {})
+    properties = schema.get("properties", {})
+    return {name: PropertyType(name, entry, definitions) for name, entry in properties.items()}
+
+
+def _compile(schema: dict[str, Any]) -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(schema)

@@ -1,0 +1,100 @@
+"""Turns nodes into values whose templates are parsed (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inventory.document import Mapping, Node, Scalar, Sequence
+from orchestrator.expressions import Expression, Template
+from orchestrator.expressions.scan import holds_expression
+from orchestrator.expressions.template import TEMPLATED, TemplatedList, TemplatedMap
+from remote_runtime.errors import InputError, Position, Problem
+
+
+def compile_node(
+    node: Node, problems: list[Problem], lenient: bool = False, keys: bool = False
+) -> Any:
+    """Plain data where nothing is a template, else a tree that ``render_value`` resolves.
+
+    ``keys``: the keys of a map are templates too. Problems of the expressions are appended.
+    """
+    if isinstance(node, Scalar):
+        if node.kind == "str" and holds_expression(node.text):
+            return parse_template(node, problems, lenient)
+        return node.value
+    if isinstance(node, Sequence):
+        entries = [compile_node(entry, problems, lenient, keys) for entry in node.nodes]
+        return TemplatedList(entries) if any(map(is_templated, entries)) else entries
+    assert isinstance(node, Mapping)
+    pairs = [
+        (
+            compile_node(key, problems, lenient) if keys and key.kind == "str" else key.text,
+            compile_node(value, problems, lenient, keys),
+        )
+        for key, value in node.pairs()
+    ]
+    if any(is_templated(key) or is_templated(value) for key, value in pairs):
+        return TemplatedMap(pairs)
+    return dict(pairs)
+
+
+def is_templated(value: Any) -> bool:
+    """Whether a compiled value has a template in it."""
+    return isinstance(value, TEMPLATED)
+
+
+def parse_template(node: Scalar, problems: list[Problem], lenient: bool = False) -> Any:
+    """The template of a text; the text itself where an expression in it is broken."""
+    try:
+        return Template.parse(node.text, Locator(node), lenient)
+    except InputError as error:
+        problems.extend(error.problems)
+        return node.text
+
+
+def parse_bare(node: Scalar, problems: list[Problem]) -> Expression | None:
+    """The expression that a text is as a whole, without braces."""
+    if holds_expression(node.text):
+        hint = "an expression stands here without braces"
+        problems.append(Problem("braces are not allowed here", node.position, hint, "template"))
+        return None
+    try:
+        return Expression.parse(node.text, node.position)
+    except InputError as error:
+        problems.extend(error.problems)
+        return None
+
+
+def expressions_in(value: Any) -> list[Expression]:
+    """Every expression below a compiled value."""
+    if isinstance(value, Template):
+        return value.expressions
+    if isinstance(value, TemplatedMap):
+        return [e for pair in value.entries for part in pair for e in expressions_in(part)]
+    if isinstance(value, TemplatedList):
+        return [e for entry in value.entries for e in expressions_in(entry)]
+    return []
+
+
+class Locator:
+    """Finds where the pieces of one scalar stand in the file.
+
+    A scalar's text and its spelling differ (quotes, escapes, folding), so each piece is looked for
+    from where the one before it was found; one that is not found gets the scalar's position.
+    """
+
+    def __init__(self, node: Scalar) -> None:
+        self._node = node
+        self._line = node.line - 1
+        self._column = node.column - 1
+
+    def __call__(self, piece: str, _: int) -> Position:
+        lines = self._node.source.lines
+        first = piece.split("\n", 1)[0]
+        last = min(len(lines), self._node.line + self._node.text.count("\n") + 50)
+        for number in range(self._line, last):
+            at = lines[number].find(first, self._column if number == self._line else 0)
+            if at >= 0:
+                self._line, self._column = number, at + 1
+                return Position(self._node.source.name, number + 1, at + 1)
+        return self._node.position
