@@ -1,6 +1,7 @@
 """``ccm facts``: what hosts say about themselves (controller). Changes nothing on them."""
 
 import argparse
+import getpass
 import json
 import sys
 from typing import Any
@@ -36,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
     make_room(args.forks)
     inventory, hosts = assembly.hosts(args)
     overlay = assembly.fact_overlay(args)
-    connector = assembly.connector(args, inventory, assembly.ask)
-    with Interrupts(lambda: None) as interrupts:
+    connector = assembly.connector(args, inventory, hosts, getpass.getpass)
+    with connector, Interrupts(lambda: None) as interrupts:
         answers = gather_facts(hosts, connector, args.forks, interrupts.watch)
     found: dict[str, Any] = {}
     code = 0

@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         args.timeout,
         args.lock_timeout,
     )
-    connector = assembly.connector(args, inventory, output.ask)
+    connector = assembly.connector(args, inventory, hosts, output.ask)
     for text in site.warnings:
         output.say(f"warning: {text}")
     output.say(site.pre_message)
@@ -93,7 +93,8 @@ def run(args: argparse.Namespace) -> int:
         manifest, hosts, connector, planner, settings, args.forks, _options(args),
         args.detailed_exitcode, args.json,
     )  # fmt: skip
-    code = carry_out(job, output)
+    with connector:
+        code = carry_out(job, output)
     output.say(site.post_message)
     return code
 

@@ -33,7 +33,11 @@ class Block(NamedTuple):
 def blocks_of(collected: Collected) -> list[Block]:
     """The blocks, failures first, then the larger ones first."""
     blocks: dict[tuple[object, ...], Block] = {}
-    for host, result in collected.results.items():
+    order = collected.started.hosts if collected.started else tuple(collected.results)
+    for host in order:
+        result = collected.results.get(host)
+        if result is None:
+            continue
         entries = collected.entries.get(host, [])
         key = _key(result, entries)
         block = blocks.get(key)

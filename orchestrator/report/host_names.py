@@ -45,6 +45,13 @@ def _spans(numbers: Iterable[str]) -> Iterable[str]:
     yield first if first == last else f"{first}-{last}"
 
 
+def _cut(part: str, limit: int) -> str:
+    """The part's beginning, cut between two numbers where it has such a place."""
+    head = part[: limit - 3]
+    at = head.rfind(",")
+    return head[:at] + ",…]" if "[" in head and at > 0 else head + "…"
+
+
 def named(names: list[str], limit: int) -> str:
     """The folded names in about ``limit`` characters, and how many they are when it is not one."""
     parts: list[str] = []
@@ -54,7 +61,7 @@ def named(names: list[str], limit: int) -> str:
         if parts and used + len(part) > limit:
             parts.append("…")
             break
-        parts.append(part if len(part) <= limit else part[: limit - 1] + "…")
+        parts.append(part if len(part) <= limit else _cut(part, limit))
         used += len(part) + 2
     text = ", ".join(parts)
     return text if len(names) == 1 else f"{text} ({len(names)} hosts)"

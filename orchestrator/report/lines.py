@@ -4,7 +4,7 @@ from typing import TextIO
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.plain_text import one_line
-from orchestrator.report.summary import host_line
+from orchestrator.report.wording import host_line
 
 
 class Lines:

@@ -21,8 +21,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.plain_text import one_line
-from orchestrator.report.summary import host_line
-from orchestrator.report.wording import took
+from orchestrator.report.wording import host_line, took
 
 SHORTEST_REFRESH = 0.2
 MAX_ROWS = 16

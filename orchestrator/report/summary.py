@@ -7,15 +7,15 @@ from typing import TextIO
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Collected, Entry
-from orchestrator.report.grouping import Block, blocks_of
+from orchestrator.report.grouping import Block, alike, blocks_of
 from orchestrator.report.host_names import named
 from orchestrator.report.style import Style
 from orchestrator.report.totals import total_lines
-from orchestrator.report.wording import change_lines, counts, error_lines, headline, took
+from orchestrator.report.wording import change_lines, counts, error_lines, row_words, took
 
 MAX_VARIANTS = 3
 MAX_ROWS = 40
-_INDENT = "      "
+_INDENT = "        "
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,10 @@ class Summary:
         yield f"{style('title', named(block.hosts, width))}  {style(role, told)}"
         if result.message:
             yield from self._host_error(block)
-        rows = block.entries if self._choice.everything else block.entries[:MAX_ROWS]
+        entries = sorted(block.entries, key=_first_failures)
+        rows = entries if self._choice.everything else entries[:MAX_ROWS]
         for row in rows:
-            yield from self._row(row, len(block.hosts))
+            yield from self._row(row)
         if len(rows) < len(block.entries):
             yield style(
                 "faint", f"    … {len(block.entries) - len(rows)} more resources, -v shows all"
@@ -84,7 +85,7 @@ class Summary:
 
     def _host_error(self, block: Block) -> Iterator[str]:
         result, style = block.result, self._style
-        where = "" if result.outcome == outcome.INTERRUPTED else f"{result.phase}: "
+        where = "" if result.outcome == outcome.INTERRUPTED else f"while {result.phase}: "
         text = f"{where}{result.message}"
         for line in error_lines([text], style.width - 6, self._choice.everything):
             yield f"    {line}"
@@ -99,29 +100,43 @@ class Summary:
         if result.outcome == outcome.INTERRUPTED and result.planned:
             yield f"    {result.tally.total} of {result.planned} resources were done"
 
-    def _row(self, row: dict[Entry, list[str]], hosts: int) -> Iterator[str]:
+    def _row(self, row: dict[Entry, list[str]]) -> Iterator[str]:
         """One resource: what is the same on all hosts of the block, then what differs."""
         style = self._style
         first = next(iter(row))
-        word = "would" if self._noop and first.status == "changed" else first.status
-        if first.status == "stable":
-            word = "warning"
-        role = "changed" if word in ("would", "warning") else first.status
-        detail = headline(first)
-        if word == "would" and detail:
-            word, detail = "preview", detail[:1].lower() + detail[1:]
+        word, detail = row_words(first, self._noop)
+        role = first.status if first.status != "stable" else "changed"
         line = f"    {style(role, f'{word:<8}')} {first.resource}"
         yield f"{line}  {style('faint', detail)}" if detail else line
-        variants = list(row.items())
+        variants = self._variants(row)
         shown = variants if self._choice.everything else variants[:MAX_VARIANTS]
-        for entry, names in shown:
+        for entry, names, alike_only in shown:
             if len(variants) > 1:
-                yield f"{_INDENT}{style('faint', 'on ' + named(names, style.width - 20) + ':')}"
+                yield f"{_INDENT}{style('faint', f'on {named(names, style.width - 24)}:')}"
             yield from (f"{_INDENT}{text}" for text in self._details(entry))
+            if alike_only:
+                yield f"{_INDENT}{style('faint', f'(as on {names[0]}; others differ in numbers)')}"
         if len(shown) < len(variants):
-            left = sum(len(names) for _, names in variants[len(shown) :])
+            left = sum(len(names) for _, names, _ in variants[len(shown) :])
             text = f"… and differently on {left} more hosts, -v shows all"
             yield f"{_INDENT}{style('faint', text)}"
+
+    def _variants(self, row: dict[Entry, list[str]]) -> list[tuple[Entry, list[str], bool]]:
+        """Entries that look different, the hosts of each, and whether those are only alike."""
+        found: dict[tuple[object, ...], tuple[Entry, list[str], bool]] = {}
+        for entry, names in row.items():
+            changes = entry.changes
+            if not self._choice.diffs:
+                changes = tuple(c._replace(diff="") if "\n" in c.diff else c for c in changes)
+            texts = tuple(alike(text, names[0]) for text in (*entry.errors, *entry.health))
+            key = (changes, entry.errors if self._choice.everything else texts)
+            first = found.get(key)
+            if first is None:
+                found[key] = (entry, list(names), False)
+            else:
+                differs = first[2] or entry.errors != first[0].errors
+                found[key] = (first[0], first[1] + names, differs)
+        return list(found.values())
 
     def _details(self, entry: Entry) -> Iterator[str]:
         yield from error_lines(entry.errors, self._style.width - 8, self._choice.everything)
@@ -143,12 +158,6 @@ class Summary:
                 yield f"{self._style('changed', level)}: {text} {self._style('faint', f'[{who}]')}"
 
 
-def host_line(result: HostResult, noop: bool) -> str:
-    """One host's fate in one line."""
-    text = counts(result, noop) or ("nothing to do" if result.outcome == outcome.OK else "")
-    if result.message:
-        text = f"{result.message.splitlines()[0]}{f' ({text})' if text else ''}"
-    word = result.outcome
-    if word == outcome.OK and result.changed:
-        word = "pending" if noop else "changed"
-    return f"{word}: {text} ({took(result.seconds)})"
+def _first_failures(row: dict[Entry, list[str]]) -> int:
+    """Failures first, then what they kept from running; otherwise the order of the run."""
+    return {"failed": 0, "skipped": 1}.get(next(iter(row)).status, 2)

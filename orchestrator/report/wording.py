@@ -4,7 +4,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import OK, HostResult
 from orchestrator.report.collected import ChangeLine, Entry
 from orchestrator.report.style import Style
 
@@ -92,3 +92,22 @@ def took(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def row_words(entry: Entry, noop: bool) -> tuple[str, str]:
+    """The word before a resource and the text behind it."""
+    detail = headline(entry)
+    if noop and entry.status == "changed":
+        return "would", re.sub("^[Ww]ould ", "", detail)
+    return ("warning" if entry.status == "stable" else entry.status), detail
+
+
+def host_line(result: HostResult, noop: bool) -> str:
+    """One host's fate in one line."""
+    text = counts(result, noop) or ("nothing to do" if result.outcome == OK else "")
+    if result.message:
+        text = f"{result.message.splitlines()[0]}{f' ({text})' if text else ''}"
+    word = result.outcome
+    if word == OK and result.changed:
+        word = "pending" if noop else "changed"
+    return f"{word}: {text} ({took(result.seconds)})"
