@@ -1,0 +1,122 @@
+"""Every example of the pages is accepted; those of the type pages do what they say."""
+
+from __future__ import annotations
+
+import getpass
+import grp
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import inventory
+from orchestrator.cli import app
+from tests.docs.pages import DOCS, PAGES, Block, blocks
+from tests.lab import Lab
+
+YAML = [block for page in PAGES for block in blocks(page, "yaml")]
+TYPES = DOCS / "reference" / "resources"
+LOCAL = [block for name in ("file", "exec") for block in blocks(TYPES / f"{name}.md", "yaml")]
+ON_A_HOST = [
+    block for name in ("package", "service") for block in blocks(TYPES / f"{name}.md", "yaml")
+]
+FOLDERS = re.compile(r"(?<![\w./])/(?=(?:etc|srv)\b)")
+
+
+def ccm(*words: str, scratch: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command line as a user would, with a state and a cache of its own."""
+    environ = {**os.environ, "XDG_STATE_HOME": str(scratch / "state"), "NO_COLOR": "1"}
+    environ["PYTHONPATH"] = str(DOCS.parent)
+    return subprocess.run(
+        [sys.executable, "-m", "orchestrator.cli.app", *words],
+        capture_output=True,
+        text=True,
+        env=environ,
+        cwd=scratch,
+        timeout=240,
+    )
+
+
+def push(scratch: Path, *options: str) -> dict[str, Any]:
+    """Push ``site.yaml`` of a folder to its ``hosts.yaml``; the document of ``--json``."""
+    done = ccm("push", "-i", "hosts.yaml", "--json", *options, "site.yaml", scratch=scratch)
+    assert done.returncode == 0, done.stdout + done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def statuses(document: dict[str, Any]) -> dict[str, str]:
+    """``type#name`` → status of every event."""
+    return {f"{e['type']}#{e['name']}": e["status"] for e in document["events"]}
+
+
+def test_there_are_examples() -> None:
+    """The pages have manifests, inventories and lists of resources to check."""
+    assert {block.kind for block in YAML} >= {"manifest", "inventory", "resources"}
+
+
+@pytest.mark.parametrize("block", [b for b in YAML if b.kind == "inventory"], ids=str)
+def test_inventories_load(block: Block, tmp_path: Path) -> None:
+    """An inventory of the pages is accepted and has hosts."""
+    path = tmp_path / "hosts.yaml"
+    path.write_text(block.text, encoding="utf-8")
+    assert inventory.load(path).hosts or "hosts" not in block.text
+
+
+@pytest.mark.parametrize("block", [b for b in YAML if b.kind != "inventory"], ids=str)
+def test_manifests_validate(
+    block: Block, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A manifest, or a list of resources put into one, passes ``ccm validate``."""
+    path = tmp_path / "site.yaml"
+    path.write_text(block.manifest(), encoding="utf-8")
+    code = app.main(["validate", str(path)])
+    told = capsys.readouterr()
+    assert code == 0, told.out + told.err
+
+
+@pytest.mark.parametrize("block", LOCAL, ids=str)
+def test_file_and_exec_examples_do_what_they_say(block: Block, tmp_path: Path) -> None:
+    """Pushed to this machine below a scratch folder, an example changes things once."""
+    scratch = tmp_path / "root"
+    for folder in ("etc", "srv"):
+        (scratch / folder).mkdir(parents=True)
+    text = FOLDERS.sub(f"{scratch}/", block.manifest())
+    user, group = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name
+    text = text.replace("owner: root", f"owner: {user}").replace("group: root", f"group: {group}")
+    (tmp_path / "site.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "hosts.yaml").write_text("hosts: {here: {connection: local}}\n", encoding="utf-8")
+    if f"{scratch}/srv/app/" in text:
+        (scratch / "srv" / "app").mkdir()
+
+    preview = push(tmp_path, "--noop")
+    assert preview["summary"]["changed"] > 0
+    assert not any((scratch / "etc").iterdir())
+    first = push(tmp_path)
+    assert {k for k, v in statuses(preview).items() if v == "changed"} == {
+        k for k, v in statuses(first).items() if v == "changed"
+    }
+    assert set(statuses(push(tmp_path)).values()) == {"stable"}
+
+
+@pytest.mark.parametrize("block", ON_A_HOST, ids=str)
+def test_package_and_service_examples_do_what_they_say(
+    block: Block, tmp_path: Path, lab: Lab
+) -> None:
+    """Pushed to a real host, an example of packages and services changes things once."""
+    host = lab.hosts["web1"]
+    host.reset()
+    if "package:" not in block.text:
+        host.run("apt-get install -y -q nginx-light", timeout=300)
+    (tmp_path / "site.yaml").write_text(block.manifest(), encoding="utf-8")
+    hosts = ["push", "-i", str(lab.inventory()), "-l", "web1", "--json", "site.yaml"]
+    first = ccm(*hosts, scratch=tmp_path)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert json.loads(first.stdout)["summary"]["changed"] > 0
+    second = ccm(*hosts, scratch=tmp_path)
+    assert json.loads(second.stdout)["summary"]["changed"] == 0, second.stdout
