@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from orchestrator.transport.pipe import readable
 from remote_runtime.errors import UnreachableError
 
@@ -24,9 +26,7 @@ _SUDO = (
     ("account validation failure", "the account is locked or has expired", "unlock it there"),
     ("incorrect password", "sudo refused the password", "check the password"),
 )  # fmt: skip
-_SUDO_MISSING = ("sudo: not found", "sudo: command not found", "'sudo': no such file",
-                 "sudo: no such file", "sudo': no such file",
-                 "can't execute 'sudo'")  # fmt: skip
+_SUDO_MISSING = re.compile(r"sudo\W{0,3}: (command not found|not found|no such file)")
 _LOGIN = (
     ("account is currently not available", "the user may not log in (its shell is nologin)"),
     ("your password has expired", "the password of the user has expired"),
@@ -81,7 +81,7 @@ def ended(
             if had_password and sentence == "sudo asks for a password":
                 sentence, hint = "sudo wants a terminal for the password", "allow sudo -S there"
             return UnreachableError(f"become: {sentence} on {host}", "transport.become", hint)
-    if any(words in said for words in _SUDO_MISSING):
+    if _SUDO_MISSING.search(said):
         hint = "install sudo there, or log in as the wanted user without become"
         return UnreachableError(f"become: there is no sudo on {host}", "transport.become", hint)
     for words, sentence in _LOGIN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.transport import ssh_policy
@@ -22,7 +22,8 @@ class Route:
     """Everything that a connection to one host needs, decided.
 
     ``label`` is what messages call the host; ``key_name`` is its name in known_hosts. ``agent`` is
-    the path of the agent's socket, "" for no agent. ``jumps`` are passed in order.
+    the path of the agent's socket, "" for no agent. ``jumps`` are passed in order. ``listed`` says
+    that the inventory has the host, which a jump host may not be.
     """
 
     label: str
@@ -42,6 +43,11 @@ class Route:
     proxy_command: str
     jumps: tuple[Route, ...] = ()
     hash_names: bool = False
+    listed: bool = True
+
+    def hops(self) -> list[Route]:
+        """The jumps in order, each with the ones before it."""
+        return [replace(hop, jumps=self.jumps[:at]) for at, hop in enumerate(self.jumps)]
 
 
 class Router:
@@ -175,6 +181,7 @@ def _decide(
             proxy_command=expand(command, values),
             jumps=jumps,
             hash_names=_yes(found, "hashknownhosts", False),
+            listed=host is not None,
         )
     except KeyError as error:
         message = f"{label}: the SSH configuration uses %{error.args[0]}, which ccm does not know"

@@ -18,7 +18,8 @@ def scan(
     """The key of every host, in their order; hosts without SSH are left out.
 
     Hosts behind a jump host are asked through it, which takes a login there and so a key of the
-    jump host that is trusted already. Hosts that share address, port and name are asked once.
+    jump host that is trusted already; jump hosts are asked too. Hosts that share address, port and
+    name are asked once.
     """
     from orchestrator.transport.ssh_connect import Dialer
 
@@ -29,13 +30,14 @@ def scan(
             continue
         try:
             route = router.route(host)
-            routes[route.address, route.port, route.key_name, route.jumps] = route
+            for one in (*route.hops(), route):
+                routes.setdefault((one.address, one.port, one.key_name, one.jumps), one)
         except InputError as error:
             failed = UnreachableError(str(error), "transport.config")
             routes[(host.name,)] = Unscanned(host.name, failed)
     dialer = Dialer(credentials)
 
-    def one(route: Route | Unscanned) -> Shown | Unscanned:
+    def shown(route: Route | Unscanned) -> Shown | Unscanned:
         if isinstance(route, Unscanned):
             return route
         try:
@@ -47,6 +49,6 @@ def scan(
 
     try:
         with ThreadPoolExecutor(max(1, forks)) as pool:
-            return list(pool.map(one, routes.values()))
+            return list(pool.map(shown, routes.values()))
     finally:
         dialer.close()

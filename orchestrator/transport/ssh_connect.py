@@ -146,9 +146,8 @@ class Dialer:
         return self._through(route, deadline)
 
     def _through(self, route: Route, deadline: float) -> paramiko.Channel:
-        last = route.jumps[-1]
-        way = Route(**{**last.__dict__, "jumps": route.jumps[:-1]})
-        gateway = self._gateways.connection(way)
+        last = route.hops()[-1]
+        gateway = self._gateways.connection(last)
         left = max(0.1, min(deadline - time.monotonic(), CHANNEL_TIMEOUT))
         try:
             return gateway.session.open_channel(

@@ -1,0 +1,130 @@
+"""The runtime image."""
+
+import hashlib
+import io
+import marshal
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+
+from orchestrator.image import building, keeping
+from orchestrator.image.program import program
+from remote_runtime import bootstrap
+from remote_runtime.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "ccm" / "image"
+
+
+def a_type(folder: Path, name: str = "greeting") -> Path:
+    home = folder / name
+    home.mkdir(parents=True)
+    (home / "__init__.py").write_text("PROVIDERS = ()\n")
+    (home / "resource.py").write_text("Resource = 1\n")
+    return folder
+
+
+def test_the_zip_is_the_same_byte_for_byte(cache: Path) -> None:
+    """Two builds from the same sources, the second without the cache, give the same bytes."""
+    first = building.build()
+    for path in cache.iterdir():
+        path.unlink()
+    second = building.build()
+    assert first.archive == second.archive
+    assert first.code == second.code
+    assert first.sha256 == hashlib.sha256(first.archive).hexdigest()
+    assert first.code_sha256 == hashlib.sha256(first.code).hexdigest()
+
+
+def test_the_zip_holds_sorted_modules_and_nothing_else() -> None:
+    """Members are Python modules of the runtime, sorted, with one fixed time and mode."""
+    members = zipfile.ZipFile(io.BytesIO(building.build().archive)).infolist()
+    names = [member.filename for member in members]
+    assert names == sorted(names)
+    assert "remote_runtime/session.py" in names
+    assert all(name.endswith(".py") and "__pycache__" not in name for name in names)
+    assert {member.date_time for member in members} == {(1980, 1, 1, 0, 0, 0)}
+    assert {member.external_attr for member in members} == {0o100644 << 16}
+
+
+def test_the_compiled_modules_are_those_of_the_zip() -> None:
+    """Every module of the zip is in the payload, packages marked as such, and can be run."""
+    image = building.build()
+    names = zipfile.ZipFile(io.BytesIO(image.archive)).namelist()
+    entries = marshal.loads(image.code)
+    assert len(entries) == len(names)
+    assert entries["remote_runtime"][0] is True
+    assert entries["remote_runtime.wire"][0] is False
+    namespace: dict[str, object] = {"__name__": "version"}
+    exec(marshal.loads(zlib.decompress(entries["remote_runtime.version"][1])), namespace)
+    assert namespace["VERSION"]
+
+
+def test_a_kept_image_is_used_and_a_damaged_one_is_built_anew(cache: Path) -> None:
+    """The second build reads the cache; a file that is not what its hash says is not believed."""
+    good = building.build()
+    kept = sorted(cache.iterdir())
+    assert len(kept) == 3
+    times = [path.stat().st_mtime_ns for path in kept]
+    assert building.build() == good
+    assert [path.stat().st_mtime_ns for path in kept] == times
+    kept[0].write_bytes(kept[0].read_bytes()[:-1] + b"x")
+    assert building.build() == good
+
+
+def test_a_cache_that_others_may_write_is_not_used(cache: Path) -> None:
+    """A folder with write permission for others is left alone."""
+    cache.mkdir(parents=True)
+    cache.chmod(0o777)
+    building.build()
+    assert list(cache.iterdir()) == []
+
+
+def test_the_cache_keeps_a_few_images(cache: Path) -> None:
+    """Old files go when new ones come."""
+    cache.mkdir(parents=True, mode=0o700)
+    for number in range(20):
+        (cache / f"old{number}").write_bytes(b"")
+    building.build()
+    assert len(list(cache.iterdir())) == keeping.KEPT
+
+
+def test_a_type_of_the_user_joins_the_runtime(tmp_path: Path) -> None:
+    """A folder of types is added below the runtime's own types."""
+    image = building.build(a_type(tmp_path / "types"))
+    names = zipfile.ZipFile(io.BytesIO(image.archive)).namelist()
+    assert "remote_runtime/resources/greeting/resource.py" in names
+    assert image.sha256 != building.build().sha256
+
+
+def test_a_type_that_exists_already_is_refused(tmp_path: Path) -> None:
+    """A user's type cannot take the place of one of ours, and a bad name is no type."""
+    folder = a_type(a_type(tmp_path / "types", "file"), "Bad-Name")
+    with pytest.raises(InputError) as caught:
+        building.build(folder)
+    text = str(caught.value)
+    assert "the type file exists already" in text
+    assert "'Bad-Name' cannot be the name of a type" in text
+
+
+def test_a_folder_of_types_must_be_one(tmp_path: Path) -> None:
+    """A path that is no folder is an input error that names it."""
+    with pytest.raises(InputError, match="nowhere is not a folder"):
+        building.build(tmp_path / "nowhere")
+
+
+def test_the_bootstrap_is_sent_without_what_people_read() -> None:
+    """The text has no docstring, no annotation and no import of typing, and ends with the call."""
+    text = zlib.decompress(program()).decode()
+    assert '"""' not in text
+    assert "typing" not in text
+    assert text.endswith("run(*sys.argv[1:])\n")
+    assert len(program()) < 4096
+    namespace: dict[str, object] = {"__name__": "sent"}
+    exec(text.replace("run(*sys.argv[1:])", ""), namespace)
+    assert namespace["KEPT"] == bootstrap.KEPT

@@ -1,0 +1,197 @@
+"""sudo in front of the bootstrap, played by a script on the PATH (over ``connection: local``)."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from orchestrator.transport import Connector, Credentials, Link, Settings
+from orchestrator.transport.credentials import REFUSALS
+from remote_runtime.errors import UnreachableError
+from tests.orchestrator.transport.fakes import Host, Phases, image, local
+
+# Like sudo: with -n it must not ask, with -S it asks on stderr with the text of -p, three times.
+SUDO = """#!/bin/sh
+printf '%s\n' "$*" >> {log}
+case "$1" in -n) {without};; esac
+while [ "$1" != -- ]; do [ "$1" = -p ] && prompt=$2; shift; done
+shift
+{lecture}
+for try in 1 2 3; do
+  printf %s "$prompt" >&2
+  read -r password || {{ echo "sudo: no password was provided" >&2; exit 1; }}
+  [ "$password" = "{password}" ] && exec "$@"
+  echo "Sorry, try again." >&2
+done
+echo "sudo: 3 incorrect password attempts" >&2
+exit 1
+"""
+
+
+class Sudo:
+    """A folder with a ``sudo`` in it; ``log`` holds the arguments of each call."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "log"
+        self.install()
+
+    def install(
+        self,
+        without: str = "echo 'sudo: a password is required' >&2; exit 1",
+        password: str = "s3cret",
+        lecture: str = "",
+    ) -> None:
+        self.script(SUDO.format(log=self.log, without=without, password=password, lecture=lecture))
+
+    def script(self, text: str) -> None:
+        path = self.folder / "sudo"
+        path.write_text(text)
+        path.chmod(0o755)
+
+
+@pytest.fixture
+def sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sudo:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    return Sudo(folder)
+
+
+def credentials(password: str | None) -> Credentials:
+    return Credentials(environ={"CCM_BECOME_PASSWORD": password} if password else {})
+
+
+def opened(tmp_path: Path, password: str | None, host: Host | None = None) -> Link:
+    (tmp_path / "home").mkdir(exist_ok=True)
+    connector = Connector(Settings(), credentials(password), image(tmp_path / "home"))
+    return connector.open(host or local(become="app"), Phases())
+
+
+def refused(tmp_path: Path, password: str | None) -> UnreachableError:
+    with pytest.raises(UnreachableError) as caught:
+        opened(tmp_path, password)
+    assert caught.value.kind == "transport.become"
+    assert "s3cret" not in str(caught.value)
+    return caught.value
+
+
+def test_without_a_password_sudo_must_not_ask(sudo: Sudo, tmp_path: Path) -> None:
+    """-n is given, and where that is allowed nothing is written before the runtime is ready."""
+    sudo.install(without='while [ "$1" != -- ]; do shift; done; shift; exec "$@"')
+    link = opened(tmp_path, None)
+    link.send(b"x")
+    link.close()
+    assert sudo.log.read_text().startswith("-n -u app -- /bin/sh -c")
+
+
+def test_the_password_is_written_when_the_prompt_comes(sudo: Sudo, tmp_path: Path) -> None:
+    """A lecture before the prompt does no harm, and the password is in no argument."""
+    sudo.install(lecture="echo 'We trust you have received the usual lecture' >&2; sleep 0.2")
+    opened(tmp_path, "s3cret").close()
+    told = sudo.log.read_text()
+    assert told.startswith("-k -S -p ccm-")
+    assert "s3cret" not in told
+
+
+def test_a_sudo_that_does_not_ask_gets_no_password(sudo: Sudo, tmp_path: Path) -> None:
+    """With NOPASSWD the runtime is the first to read, and it reads nothing."""
+    sudo.script('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
+    link = opened(tmp_path, "s3cret")
+    received = b""
+    while received.count(b"\n") < 1:
+        received += link.receive(10)
+    link.send(b"end")
+    while not received.endswith(b"end"):
+        received += link.receive(10)
+    assert b"s3cret" not in received
+    link.close()
+
+
+def test_a_wrong_password_is_told_at_the_second_prompt(sudo: Sudo, tmp_path: Path) -> None:
+    """It is written once, never a second time."""
+    error = refused(tmp_path, "wrong")
+    assert "sudo refused the password on web1" in str(error)
+    assert "check the password" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence", "hint"),
+    [
+        ("sudo: a password is required", "sudo asks for a password", "--ask-become-pass"),
+        ("sudo: sorry, you must have a tty to run sudo", "sudo wants a terminal", "requiretty"),
+        ("alice is not in the sudoers file.\nsudo: x", "the user may not use sudo", "sudoers"),
+        (
+            "Sorry, user bob is not allowed to execute '/bin/sh' as root on web1.\nsudo",
+            "sudo does not let the user run this",
+            "sudoers must allow /bin/sh",
+        ),
+        ("sudo: unknown user: app", "sudo does not know the user", "check become"),
+        (
+            "sudo: PAM account management error: account validation failure",
+            "the account is locked",
+            "unlock",
+        ),
+    ],
+)
+def test_each_refusal_of_sudo_is_one_sentence(
+    sudo: Sudo, tmp_path: Path, said: str, sentence: str, hint: str
+) -> None:
+    """What sudo says becomes a sentence with the fix."""
+    sudo.script(f"#!/bin/sh\ncat >&2 <<'E'\n{said}\nE\nexit 1\n")
+    error = refused(tmp_path, None)
+    assert sentence in error.message
+    assert hint in error.hint
+
+
+def test_a_host_without_sudo_is_told(sudo: Sudo, tmp_path: Path) -> None:
+    """A missing sudo is named as such."""
+    (sudo.folder / "sudo").unlink()
+    for name in ("env", "sh"):
+        (sudo.folder / name).symlink_to(f"/usr/bin/{name}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(sudo.folder))
+        error = refused(tmp_path, None)
+    assert "there is no sudo on web1" in str(error)
+
+
+def test_a_password_is_proved_on_one_host_before_others_try(sudo: Sudo, tmp_path: Path) -> None:
+    """A wrong password is tried on a few hosts, one at a time, and then on none."""
+    (tmp_path / "home").mkdir()
+    connector = Connector(Settings(), credentials("wrong"), image(tmp_path / "home"))
+    errors: list[str] = []
+
+    def one(number: int) -> None:
+        try:
+            connector.open(local(name=f"h{number}", become="app"), Phases())
+        except UnreachableError as error:
+            errors.append(str(error))
+
+    threads = [threading.Thread(target=one, args=(n,)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len([e for e in errors if "sudo refused the password" in e]) == REFUSALS
+    assert len([e for e in errors if "is not tried here" in e]) == 6 - REFUSALS
+
+
+def test_a_proved_password_is_tried_everywhere_at_once(sudo: Sudo, tmp_path: Path) -> None:
+    """Once one host accepted it, a host that refuses it speaks for itself only."""
+    (tmp_path / "home").mkdir()
+    connector = Connector(Settings(), credentials("s3cret"), image(tmp_path / "home"))
+    connector.open(local(become="app"), Phases()).close()
+    sudo.install(password="another")
+    for number in range(REFUSALS + 1):
+        with pytest.raises(UnreachableError, match=f"refused the password on h{number}"):
+            connector.open(local(name=f"h{number}", become="app"), Phases())
+    sudo.install()
+    connector.open(local(become="app"), Phases()).close()
+
+
+def test_a_password_with_odd_characters_arrives_as_it_is(sudo: Sudo, tmp_path: Path) -> None:
+    """Quotes, blanks and letters beyond ASCII are passed on byte for byte."""
+    sudo.install(password="pä ss'x")
+    opened(tmp_path, "pä ss'x").close()

@@ -1,0 +1,135 @@
+"""Where passwords come from, and that they stay secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.transport import Credentials
+from orchestrator.transport.credentials import Password
+from remote_runtime.errors import UnreachableError, UsageError
+
+
+class Person:
+    """Answers prompts, one after another."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.asked: list[str] = []
+
+    def __call__(self, question: str) -> str:
+        self.asked.append(question)
+        return self.answers.pop(0)
+
+
+def become_password(credentials: Credentials) -> Password:
+    assert credentials.become_password is not None
+    return credentials.become_password
+
+
+def test_nothing_said_is_no_password() -> None:
+    """Without option and variable there is no password at all."""
+    credentials = Credentials(environ={})
+    assert credentials.ssh_password is None
+    assert credentials.become_password is None
+
+
+def test_the_environment_gives_passwords() -> None:
+    """Each password has its own variable."""
+    credentials = Credentials(environ={"CCM_SSH_PASSWORD": "a", "CCM_BECOME_PASSWORD": "b"})
+    assert credentials.ssh_password is not None
+    assert credentials.ssh_password.read() == "a"
+    assert become_password(credentials).read() == "b"
+
+
+def test_a_command_gives_its_first_line_once(tmp_path: Path) -> None:
+    """The command runs once for the run, however often the password is needed."""
+    log = tmp_path / "log"
+    command = f"echo x >> {log}; printf 'p w\\nsecond'"
+    credentials = Credentials(environ={"CCM_BECOME_PASSWORD_COMMAND": command})
+    assert [become_password(credentials).read() for _ in range(3)] == ["p w"] * 3
+    assert log.read_text() == "x\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"), [("exit 3", "exit status 3"), ("true", "nothing was printed")]
+)
+def test_a_command_that_fails_is_a_usage_error(command: str, why: str) -> None:
+    """The variable is named, and what the command printed is not shown."""
+    credentials = Credentials(environ={"CCM_BECOME_PASSWORD_COMMAND": command})
+    with pytest.raises(UsageError, match="CCM_BECOME_PASSWORD_COMMAND") as caught:
+        credentials.prepare()
+    assert why in str(caught.value)
+
+
+def test_a_prompt_asks_once_and_beats_the_environment() -> None:
+    """An option given on the command line is what the user wants now."""
+    person = Person("typed")
+    credentials = Credentials(
+        ask_become_pass=True, prompt=person, environ={"CCM_BECOME_PASSWORD": "old"}
+    )
+    credentials.prepare()
+    assert become_password(credentials).read() == "typed"
+    assert person.asked == ["sudo password: "]
+
+
+def test_without_a_terminal_a_prompt_is_a_usage_error() -> None:
+    """The error names the variables that serve instead."""
+    with pytest.raises(UsageError, match="CCM_BECOME_PASSWORD"):
+        Credentials(ask_pass=True, environ={}).prepare()
+
+
+def test_a_passphrase_is_asked_once_per_key() -> None:
+    """A wrong one is asked for again; the right one is not asked for twice."""
+    person = Person("wrong", "right")
+    credentials = Credentials(prompt=person, environ={})
+    key = Path("/k")
+    assert credentials.passphrase(key, lambda text: text == "right") == "right"
+    assert credentials.passphrase(key, lambda text: text == "right") == "right"
+    assert len(person.asked) == 2
+
+
+def test_an_empty_answer_gives_up_on_a_key() -> None:
+    """The user may decline; the key is not asked for again."""
+    person = Person("")
+    credentials = Credentials(prompt=person, environ={})
+    assert credentials.passphrase(Path("/k"), lambda text: True) is None
+    assert credentials.passphrase(Path("/k"), lambda text: True) is None
+    assert len(person.asked) == 1
+
+
+def test_no_repr_shows_a_password() -> None:
+    """Neither the password nor a trial of it can leak into a log."""
+    password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "s3cret"}))
+    trial = password.trial("web1")
+    assert "s3cret" not in f"{password!r} {trial!r} {password} {trial}"
+    trial.end()
+
+
+def test_a_trial_without_an_outcome_counts_for_nothing() -> None:
+    """A host that breaks down in the middle neither proves nor refuses."""
+    password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "x"}))
+    for number in range(5):
+        password.trial(f"h{number}").end()
+    password.trial("h5").end(accepted=True)
+
+
+def test_an_outcome_is_taken_once() -> None:
+    """The cleanup after an accepted trial does not take it back, nor free the lock twice."""
+    password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "x"}))
+    trial = password.trial("a")
+    trial.end(accepted=True)
+    trial.end(accepted=False)
+    password.trial("b").end(accepted=False)
+    password.trial("c").end(accepted=False)
+    password.trial("d").end()
+
+
+def test_refusals_are_told_with_the_hosts() -> None:
+    """The third host hears where the password was refused."""
+    password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "x"}))
+    for host in ("a", "b"):
+        password.trial(host).end(accepted=False)
+    with pytest.raises(UnreachableError, match="refused on a, b and is not tried here"):
+        password.trial("c")

@@ -1,0 +1,143 @@
+"""The lines before the frames, with a host that is a list of what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.transport.opening import MAX_LINE, MAX_NOISE, Opening
+from orchestrator.transport.pipe import STDERR_TAIL, Link, readable
+from remote_runtime.errors import UnreachableError
+from tests.orchestrator.transport.fakes import image
+
+Said = tuple[bytes, bytes] | None
+
+
+class Script:
+    """A pipe that says one piece after another; None is a pause."""
+
+    def __init__(self, *said: Said, status: int | None = None) -> None:
+        self.said = list(said)
+        self.status = status
+        self.written = b""
+        self.closed = False
+
+    def write(self, data: bytes) -> None:
+        self.written += data
+
+    def read(self, timeout: float) -> tuple[bytes, bytes]:
+        piece = self.said.pop(0) if self.said else (b"", b"")
+        if piece is None:
+            raise TimeoutError
+        return piece
+
+    def exit_status(self) -> int | None:
+        return self.status
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def opening(tmp_path: Path, script: Script, timeout: float = 5.0) -> Link:
+    return Opening("web1", script, "abc", image(tmp_path), timeout=timeout).link()
+
+
+def failure(tmp_path: Path, script: Script, timeout: float = 5.0) -> UnreachableError:
+    with pytest.raises(UnreachableError) as caught:
+        opening(tmp_path, script, timeout)
+    assert script.closed
+    return caught.value
+
+
+def test_noise_before_the_line_is_passed_over(tmp_path: Path) -> None:
+    """Banners, other nonces and a line cut in pieces do no harm; what follows is the runtime's."""
+    script = Script(
+        (b"Welcome!\nccm1 zzz ready\nno newline ccm1 a", b"motd"),
+        (b"bc rea", b""),
+        (b"dy \n\x00\x01", b""),
+        (b"more", b"err"),
+    )
+    link = opening(tmp_path, script)
+    assert link.receive(1) == b"\x00\x01"
+    assert link.receive(1) == b"more"
+    assert link.stderr_tail() == "motderr"
+
+
+@pytest.mark.parametrize("what", ["zip", "code"])
+def test_what_is_needed_is_sent_with_its_length(tmp_path: Path, what: str) -> None:
+    """Eight bytes of length, big-endian, and the bytes."""
+    script = Script((f"ccm1 abc need {what}\n".encode(), b""), (b"ccm1 abc ready \n", b""))
+    made = image(tmp_path)
+    opening(tmp_path, script)
+    data = made.archive if what == "zip" else made.code
+    assert script.written == len(data).to_bytes(8, "big") + data
+
+
+def test_the_image_is_sent_once_only(tmp_path: Path) -> None:
+    """A host that asks again and again is not served."""
+    line = (b"ccm1 abc need zip\n", b"")
+    assert "does not keep to the protocol" in str(failure(tmp_path, Script(line, line)))
+
+
+@pytest.mark.parametrize("line", [b"ccm1 abc sing \n", b"ccm1 abc need money\n"])
+def test_an_unknown_line_is_refused(tmp_path: Path, line: bytes) -> None:
+    """Only the four statuses exist."""
+    assert failure(tmp_path, Script((line, b""))).kind == "transport.bootstrap"
+
+
+def test_noise_without_end_is_bounded(tmp_path: Path) -> None:
+    """A host that floods is given up after 64 KiB."""
+    flood = [(b"x" * 10_000, b"")] * 100
+    script = Script(*flood)
+    assert "wrote 65536 bytes of something else" in str(failure(tmp_path, script))
+    assert len(script.said) > 100 - MAX_NOISE // 10_000 - 2
+
+
+def test_a_line_without_end_is_bounded(tmp_path: Path) -> None:
+    """The line with our nonce must end."""
+    script = Script((b"ccm1 abc " + b"x" * (MAX_LINE + 1), b""))
+    assert "its first line does not end" in str(failure(tmp_path, script))
+
+
+def test_silence_is_bounded(tmp_path: Path) -> None:
+    """A host that says nothing is given up."""
+    error = failure(tmp_path, Script(*[None] * 100000), timeout=0.05)
+    assert "did not start on web1 within" in str(error)
+
+
+def test_an_early_end_shows_status_and_reason(tmp_path: Path) -> None:
+    """The tail of stderr is in the message, without anything a terminal would act upon."""
+    script = Script((b"", b"\x1b[31mbash: /bin/sh: gone\x07\n"), status=127)
+    error = failure(tmp_path, script)
+    assert "ended with status 127 before the runtime started" in str(error)
+    assert "bash: /bin/sh: gone" in str(error)
+    assert "\x1b" not in str(error)
+
+
+def test_a_login_that_is_not_possible_is_told(tmp_path: Path) -> None:
+    """nologin's sentence becomes ours."""
+    script = Script((b"This account is currently not available.\n", b""), status=1)
+    error = failure(tmp_path, script)
+    assert error.kind == "transport.login"
+
+
+def test_the_text_of_a_fault_is_made_harmless(tmp_path: Path) -> None:
+    """A host's words cannot move the cursor."""
+    error = failure(tmp_path, Script((b"ccm1 abc fault \x1b[2Jboom\n", b"")))
+    assert "boom" in str(error)
+    assert "\x1b" not in str(error)
+
+
+def test_stderr_is_kept_in_bounds(tmp_path: Path) -> None:
+    """Only the end of a long stderr is held."""
+    script = Script((b"ccm1 abc ready \n", b""), *[(b"", b"e" * 8000)] * 10, (b"x", b"end"))
+    link = opening(tmp_path, script)
+    assert link.receive(1) == b"x"
+    assert len(link.stderr_tail()) == STDERR_TAIL
+    assert link.stderr_tail().endswith("end")
+
+
+def test_readable_text_has_no_control_characters() -> None:
+    """Escape, bell, backspace, carriage return and bidi marks are gone; letters stay."""
+    assert readable("a\x1b[0mb\x07\x08\r\u202ec\u00e4".encode()) == "a[0mbcä"
