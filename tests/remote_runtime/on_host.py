@@ -1,0 +1,67 @@
+"""Runs plans with the real runtime on a lab host, without a controller and without SSH."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import remote_runtime
+
+from tests.lab import Host
+
+_FOLDER = "/srv/ccm-runtime"
+_DRIVER = """
+import json, subprocess, sys
+from remote_runtime import wire
+plan = json.load(sys.stdin)
+runtime = subprocess.Popen(
+    [sys.executable, "-B", "-m", "remote_runtime", "nonce", "sha"],
+    stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+)
+runtime.stdin.write(wire.encode(plan))
+runtime.stdin.flush()
+assert runtime.stdout.readline().startswith(b"ccm1 nonce ready")
+decoder, seen = wire.Decoder(wire.MAX_FROM_TARGET), []
+while not seen or seen[-1]["t"] != "done":
+    data = runtime.stdout.read1(65536)
+    assert data, "the runtime ended before it was done"
+    seen += decoder.feed(data)
+runtime.stdin.close()
+runtime.wait()
+json.dump([message for message in seen if message["t"] in ("event", "notice", "done")], sys.stdout)
+"""
+
+
+class Run:
+    """What one run told: `events` by `type#name`, and `notices` as lines."""
+
+    def __init__(self, messages: list[dict[str, Any]]) -> None:
+        self.events = {
+            "{type}#{name}".format(**message["event"]): message["event"]
+            for message in messages
+            if message["t"] == "event"
+        }
+        self.notices = [message["text"] for message in messages if message["t"] == "notice"]
+
+
+def apply(host: Host, *resources: dict[str, Any], **plan: Any) -> Run:
+    """Run a plan of these resources on a host; `plan` holds its other keys, such as noop.
+
+    The runtime takes a silent controller for dead after 30 s, so a plan has to be done by then.
+    """
+    target = host.path(_FOLDER) / "remote_runtime"
+    if not target.exists():
+        source = Path(remote_runtime.__file__).parent
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        host.write(f"{_FOLDER}/driver.py", _DRIVER)
+    message = {"t": "plan", "run_id": "test", "user": "test", "resources": list(resources), **plan}
+    command = f"cd {_FOLDER} && python3 -B driver.py"
+    return Run(json.loads(host.run(command, input=json.dumps(message), timeout=60).stdout))
+
+
+def resource(kind: str, name: str, **properties: Any) -> dict[str, Any]:
+    """Return one item of a plan; `subscribe` and `require` stand beside the properties."""
+    outside = {key: properties.pop(key) for key in ("subscribe", "require") if key in properties}
+    return {"type": kind, "name": name, "properties": properties, **outside}

@@ -1,0 +1,179 @@
+"""Packages on a real Debian host, with the real runtime."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from ...lab import Host, Lab, Package
+from ..on_host import apply, resource
+
+
+@pytest.fixture(scope="module")
+def debian(lab: Lab) -> Host:
+    """One fresh host for the tests below; each uses packages of its own."""
+    lab.hosts["web1"].reset()
+    return lab.hosts["web1"]
+
+
+def package(name: str, **properties: Any) -> dict[str, Any]:
+    return resource("package", name, **properties)
+
+
+def one(host: Host, name: str, **properties: Any) -> dict[str, Any]:
+    plan = {key: properties.pop(key) for key in ("noop", "lock_timeout") if key in properties}
+    return apply(host, package(name, **properties), **plan).events[f"package#{name}"]
+
+
+def installed(host: Host, name: str) -> str:
+    query = f"dpkg-query -W -f='${{Version}} ${{db:Status-Status}}' {name}"
+    version, _, status = host.run(query, check=False).stdout.partition(" ")
+    return version if status == "installed" else ""
+
+
+def test_each_version_in_turn_and_then_none(debian: Host) -> None:
+    """Install, upgrade, downgrade, latest and removal each change once and are stable then."""
+    for ensure, version in (
+        ("1.1-1", "1.1-1"),
+        ("2.0-1", "2.0-1"),
+        ("1.0-1", "1.0-1"),
+        ("latest", "2.1~rc1-1"),
+        ("absent", ""),
+        ("present", "2.1~rc1-1"),
+    ):
+        event = one(debian, "ccm-hello", ensure=ensure)
+        assert (event["failed"], event["changed"]) == (False, True), event
+        assert event["final_ensure"] == (version or "absent")
+        assert installed(debian, "ccm-hello") == version
+        again = one(debian, "ccm-hello", ensure=ensure)
+        assert (again["failed"], again["changed"]) == (False, False), again
+
+
+def test_noop_says_what_the_push_then_does(debian: Host) -> None:
+    """A preview changes nothing, is certain, and words each step as documented."""
+    for ensure, message in (
+        ("present", "Would have installed"),
+        ("2.0-1", "Would have downgraded to 2.0-1"),
+        ("latest", "Would have upgraded to latest"),
+        ("absent", "Would have uninstalled"),
+    ):
+        name = "ccm-epoch"
+        before = installed(debian, name)
+        event = one(debian, name, ensure=ensure, noop=True)
+        assert event["noop_message"] == message
+        assert event["prediction"] == "certain"
+        assert installed(debian, name) == before
+        one(debian, name, ensure=ensure)
+        after = one(debian, name, ensure=ensure, noop=True)
+        assert not after["changed"], after
+
+
+def test_a_changed_conffile_is_kept(debian: Host) -> None:
+    """An upgrade asks nothing and leaves a configuration file that was edited as it is."""
+    one(debian, "ccm-conf", ensure="1.0-1")
+    debian.write("/etc/ccm-conf.conf", "colour = mine\n")
+    event = one(debian, "ccm-conf", ensure="2.0-1")
+    assert event["final_ensure"] == "2.0-1"
+    assert debian.read("/etc/ccm-conf.conf") == "colour = mine\n"
+    one(debian, "ccm-conf", ensure="absent")
+    assert debian.exists("/etc/ccm-conf.conf")
+
+
+def test_a_broken_package_fails_alone(debian: Host) -> None:
+    """The package whose script fails says so; the ones after it are installed nevertheless."""
+    run = apply(debian, package("ccm-broken"), package("ccm-pkg06"), package("ccm-unmet"))
+    broken, fine, unmet = run.events.values()
+    assert broken["failed"]
+    assert any("as intended" in line for line in broken["error"]), broken["error"]
+    assert (fine["failed"], fine["final_ensure"]) == (False, "1.0-1"), fine
+    assert any("ccm-broken" in line for line in run.notices)
+    assert any("ccm-does-not-exist" in line for line in unmet["error"])
+    assert not one(debian, "ccm-broken", ensure="absent")["failed"]
+
+
+def test_a_package_that_is_not_there_fails_with_the_reason(debian: Host) -> None:
+    """Unknown names, versions and patterns fail the preview and the push alike."""
+    for noop in (True, False):
+        for name, ensure, words in (
+            ("ccm-nosuch", "present", "no package list"),
+            ("ccm-hell.", "present", "no package list"),
+            ("ccm-hello", "7.0", "available: 2.1~rc1-1, 2.0-1, 1.1-1, 1.0-1"),
+            ("awk", "present", "mawk"),
+        ):
+            event = one(debian, name, ensure=ensure, noop=noop)
+            assert event["failed"], event
+            assert words in event["error"][0]
+
+
+def test_noop_does_not_fail_for_what_a_pending_resource_may_bring(debian: Host) -> None:
+    """After a pending exec an unknown package is reported with an unknown prediction."""
+    command = resource("exec", "add a repository", command="/bin/true")
+    run = apply(debian, command, package("ccm-nosuch"), noop=True)
+    event = run.events["package#ccm-nosuch"]
+    assert not event["failed"], event
+    assert (event["noop_message"], event["prediction"]) == ("Would have installed", "unknown")
+
+
+def test_a_new_package_is_found_after_a_refresh(debian: Host) -> None:
+    """Without update_cache old lists stay; with it they are refreshed when they are older."""
+    debian.publish(Package("ccm-new", "1.0-1"))
+    debian.run("touch -d '3 hours ago' /var/lib/apt/lists")
+    debian.run("touch -d '9 hours ago' /etc/apt/sources.list.d /etc/apt/sources.list.d/*")
+    assert one(debian, "ccm-new")["failed"]
+    assert one(debian, "ccm-new", update_cache="5h")["failed"]
+    preview = one(debian, "ccm-new", update_cache="1h", noop=True)
+    assert (preview["failed"], preview["prediction"]) == (False, "unknown"), preview
+    assert one(debian, "ccm-new", update_cache="1h")["final_ensure"] == "1.0-1"
+    debian.publish(Package("ccm-newer", "1.0-1"))
+    assert one(debian, "ccm-newer", update_cache="1h")["failed"]
+
+
+def test_a_lock_held_by_another_process(debian: Host) -> None:
+    """A lock is waited for with a line that names its holder; one that stays fails in time."""
+    hold = (
+        "import fcntl, time\nlock = open('/var/lib/dpkg/lock-frontend', 'w')\n"
+        "fcntl.lockf(lock, fcntl.LOCK_EX)\ntime.sleep({})\n"
+    )
+    debian.write("/root/hold.py", hold.format(4))
+    debian.run("setsid python3 /root/hold.py >/dev/null 2>&1 & sleep 0.5")
+    began = time.monotonic()
+    event = one(debian, "ccm-pkg07", lock_timeout=1)
+    assert event["failed"]
+    assert "/var/lib/dpkg/lock-frontend, held by python3 (pid " in event["error"][0]
+    assert time.monotonic() - began < 3
+    run = apply(debian, package("ccm-pkg07", lock_timeout="20s"))
+    assert not run.events["package#ccm-pkg07"]["failed"]
+    assert any("waiting up to" in line and "held by python3" in line for line in run.notices)
+
+
+def test_a_held_package(debian: Host) -> None:
+    """A held package stays, and the error says how to release it."""
+    one(debian, "ccm-pkg08")
+    debian.run("apt-mark hold ccm-pkg08")
+    event = one(debian, "ccm-pkg08", ensure="absent")
+    assert "apt-mark unhold ccm-pkg08" in event["error"][0]
+    assert installed(debian, "ccm-pkg08") == "1.0-1"
+    assert not one(debian, "ccm-pkg08", ensure="present")["failed"]
+
+
+def test_a_disk_that_is_full(debian: Host) -> None:
+    """The error names the cause and nothing is taken for installed."""
+    folder = "/usr/share/ccm-pkg09"
+    debian.run(f"mkdir -p {folder} && mount -t tmpfs -o nr_inodes=1 tmpfs {folder}")
+    try:
+        event = one(debian, "ccm-pkg09")
+    finally:
+        debian.run(f"umount {folder}")
+    assert event["failed"]
+    assert "No space left on device" in json.dumps(event["error"])
+    assert installed(debian, "ccm-pkg09") == ""
+
+
+def test_a_half_configured_package_is_repaired(debian: Host) -> None:
+    """A package whose configuration was interrupted counts as absent and is finished."""
+    debian.run("cd /srv/ccm-repo && dpkg --unpack ccm-pkg10_*.deb")
+    assert one(debian, "ccm-pkg10", noop=True)["noop_message"] == "Would have installed"
+    assert one(debian, "ccm-pkg10")["final_ensure"] == "1.0-1"

@@ -1,0 +1,156 @@
+"""Services on a real Debian host, with the real runtime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ...lab import Host, Lab
+from ..on_host import apply, resource
+
+
+@pytest.fixture(scope="module")
+def debian(lab: Lab) -> Host:
+    """One fresh host with the suite's units installed."""
+    host = lab.hosts["web2"]
+    host.reset()
+    host.run("apt-get install -q -y ccm-units ccm-pkg01 ccm-pkg02 ccm-pkg03")
+    return host
+
+
+def service(name: str, **properties: Any) -> dict[str, Any]:
+    return resource("service", name, **properties)
+
+
+def one(host: Host, name: str, noop: bool = False, **properties: Any) -> dict[str, Any]:
+    return apply(host, service(name, **properties), noop=noop).events[f"service#{name}"]
+
+
+def state(host: Host, unit: str) -> tuple[str, str]:
+    active = host.run(f"systemctl is-active {unit}", check=False).stdout.strip()
+    return active, host.run(f"systemctl is-enabled {unit}", check=False).stdout.strip()
+
+
+def invocation(host: Host, unit: str) -> str:
+    return host.run(f"systemctl show -P InvocationID {unit}").stdout
+
+
+@pytest.mark.parametrize("name", ["ccm-app@1", "ccm-pkg01.service"])
+def test_running_and_enabled_in_turn(debian: Host, name: str) -> None:
+    """Each wish changes once, is previewed in the documented words, and is stable then."""
+    if name == "ccm-pkg01.service":
+        debian.write("/etc/systemd/system/ccm-pkg01.service.d/i.conf", "[Install]\nAlias=x.service")
+    for wish, message, after in (
+        ({"enable": True}, "Would have started, would have enabled", ("active", "enabled")),
+        ({"ensure": "stopped"}, "Would have stopped", ("inactive", "enabled")),
+        ({"ensure": "stopped", "enable": False}, "Would have disabled", ("inactive", "disabled")),
+        ({}, "Would have started", ("active", "disabled")),
+    ):
+        before = state(debian, name)
+        assert one(debian, name, noop=True, **wish)["noop_message"] == message
+        assert state(debian, name) == before
+        event = one(debian, name, **wish)
+        assert (event["failed"], event["changed"]) == (False, True), event
+        assert state(debian, name) == after
+        again = one(debian, name, **wish)
+        assert (again["failed"], again["changed"]) == (False, False), again
+
+
+def test_a_package_its_unit_and_a_restart(debian: Host) -> None:
+    """Previewed with nothing there, pushed, stable, and restarted when its file changes."""
+
+    def plan(text: str) -> list[dict[str, Any]]:
+        path = "/etc/default/ccm-daemon"
+        attributes = {"owner": "root", "group": "root", "mode": "0644"}
+        command = f"/bin/sh -c 'grep -qx {text} {path} || echo {text} > {path}'"
+        return [
+            resource("package", "ccm-daemon"),
+            resource("file", path, ensure="present", **attributes),
+            resource("exec", "configure", command=command, unless=f"grep -qx {text} {path}"),
+            service("ccm-daemon", enable=True, subscribe=["exec#configure"]),
+        ]
+
+    preview = apply(debian, *plan("A=1"), noop=True).events
+    assert not [event for event in preview.values() if event["failed"]], preview
+    event = preview["service#ccm-daemon"]
+    assert event["noop_message"] == "Would have started, would have enabled"
+    assert event["prediction"] == "unknown"
+    pushed = apply(debian, *plan("A=1")).events
+    assert not [event for event in pushed.values() if event["failed"]], pushed
+    assert state(debian, "ccm-daemon") == ("active", "enabled")
+    first = invocation(debian, "ccm-daemon")
+    assert not [e for e in apply(debian, *plan("A=1")).events.values() if e["changed"]]
+    assert invocation(debian, "ccm-daemon") == first
+    preview = apply(debian, *plan("A=2"), noop=True).events
+    message = preview["service#ccm-daemon"]["noop_message"]
+    assert message == "Would have restarted via subscribe"
+    assert apply(debian, *plan("A=2")).events["service#ccm-daemon"]["refreshed"]
+    assert invocation(debian, "ccm-daemon") != first
+
+
+def test_a_changed_unit_file_is_in_force(debian: Host) -> None:
+    """A unit file that changed in the same run is reloaded before the service is restarted."""
+    unit = "/etc/systemd/system/ccm-made.service"
+
+    def plan(seconds: int) -> list[dict[str, Any]]:
+        text = f"[Service]\\nExecStart=/bin/sleep {seconds}\\n"
+        command = f"/bin/sh -c \"printf '{text}' > {unit}\""
+        write = resource("exec", "write", command=command, unless=f"grep -q {seconds} {unit}")
+        return [write, service("ccm-made", subscribe=["exec#write"])]
+
+    for seconds in (1001, 1002):
+        run = apply(debian, *plan(seconds))
+        assert not run.events["service#ccm-made"]["failed"], run.events
+        pid = debian.run("systemctl show -P MainPID ccm-made").stdout.strip()
+        assert f"sleep\0{seconds}" in debian.read(f"/proc/{pid}/cmdline")
+
+
+def test_units_that_cannot_run(debian: Host) -> None:
+    """Not found, masked and failing units each fail with the reason and the fix."""
+    debian.run("systemctl mask ccm-pkg02")
+    missing = one(debian, "ccm-nosuch", enable=True)
+    assert "service not found" in missing["error"][0]
+    for noop in (True, False):
+        masked = one(debian, "ccm-pkg02", noop=noop)
+        assert masked["failed"]
+        assert "systemctl unmask ccm-pkg02" in masked["error"][0]
+    fails = one(debian, "ccm-fails")
+    assert "ended right after it was started" in fails["error"][0]
+    assert any("as intended" in line for line in fails["error"]), fails["error"]
+
+
+def test_a_unit_without_an_install_section(debian: Host) -> None:
+    """A static unit satisfies either value of enable."""
+    for enable in (True, False):
+        event = one(debian, "ccm-static", enable=enable)
+        assert not event["failed"], event
+    assert state(debian, "ccm-static") == ("active", "static")
+
+
+def test_a_crash_loop_is_stopped(debian: Host) -> None:
+    """A unit that systemd starts again and again fails when it should run and can be stopped."""
+    text = "[Service]\nExecStart=/bin/false\nRestart=always\nRestartSec=1\nStartLimitBurst=1000\n"
+    debian.write("/etc/systemd/system/ccm-loop.service", text)
+    event = one(debian, "ccm-loop")
+    assert event["failed"]
+    assert "auto-restart" in str(event["error"])
+    event = one(debian, "ccm-loop", ensure="stopped")
+    assert (event["failed"], event["changed"]) == (False, True), event
+    assert state(debian, "ccm-loop")[0] in ("inactive", "failed")
+
+
+def test_one_call_whatever_the_number_of_services(debian: Host) -> None:
+    """Many converged services cost one systemctl."""
+    names = [f"ccm-app@{number}" for number in range(40)]
+    apply(debian, *[service(name, ensure="stopped") for name in names])
+    debian.run("mkdir -p /usr/local/sbin && rm -f /root/calls")
+    wrapper = '#!/bin/sh\necho $1 >> /root/calls\nexec /usr/bin/systemctl.real "$@"\n'
+    debian.run("mv /usr/bin/systemctl /usr/bin/systemctl.real")
+    debian.write("/usr/bin/systemctl", wrapper, mode=0o755)
+    try:
+        run = apply(debian, *[service(name, ensure="stopped") for name in names])
+    finally:
+        debian.run("mv /usr/bin/systemctl.real /usr/bin/systemctl")
+    assert len(run.events) == 40
+    assert debian.read("/root/calls").split() == ["show"]
