@@ -44,11 +44,10 @@ def test_aliases_stand_with_the_documented_spelling() -> None:
             "contents": {"description": "Other.", "x-ccm-alias-of": "content"},
         }
     }
-    assert tables.properties(schema) == (
-        "| Property  | Description                                |\n"
-        "|-----------|--------------------------------------------|\n"
-        "| `content` | The text, a\\|b; also spelled `contents` |\n".replace("|\n", "|\n").replace(
-            "`contents` |", "`contents`   |"
-        )
-        + "\nRendered at the resource's turn, once `control` and `require` have passed: `content`."
-    )
+    assert tables.properties(schema).splitlines() == [
+        "| Property  | Description                             |",
+        "|-----------|-----------------------------------------|",
+        "| `content` | The text, a\\|b; also spelled `contents` |",
+        "",
+        "Rendered at the resource's turn, once `control` and `require` have passed: `content`.",
+    ]
