@@ -42,7 +42,7 @@ def _of_name(name: str) -> List[Tuple[str, str]]:
         return [("name", "the path must be absolute")]
     if "\0" in name:
         return [("name", "the path holds a NUL character")]
-    clean = posixpath.normpath(name)
+    clean = posixpath.normpath("/" + name.lstrip("/"))
     if clean != name:
         return [("name", "the path must be clean, without . or .. or doubled slashes: %s" % clean)]
     return []

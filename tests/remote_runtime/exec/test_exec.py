@@ -1,0 +1,246 @@
+import os
+import shutil
+import time
+import unittest
+from typing import Any, Dict
+
+from remote_runtime import wording
+from remote_runtime.resources.exec import interpreters
+from remote_runtime.resources.exec.resource import Resource
+from tests.remote_runtime.fakes import ROOT, FolderTest, context, item, one, run_items
+
+
+class ExecTest(FolderTest):
+    def apply(self, command: str = "true", provider: str = "", **properties: Any) -> Dict[str, Any]:
+        options = {k: properties.pop(k) for k in ("noop", "shared") if k in properties}
+        fields = {k: properties.pop(k) for k in ("sensitive", "secrets") if k in properties}
+        properties.setdefault("command", command)
+        resource = item("exec", "x", provider=provider, properties=properties, **fields)
+        return one(run_items([resource], **options))
+
+    def shell(self, script: str, **properties: Any) -> Dict[str, Any]:
+        return self.apply(script, "shell", **properties)
+
+    def made(self, name: str) -> bool:
+        return os.path.exists(self.path(name))
+
+    def test_name_is_the_command(self) -> None:
+        """Without a command the name is the command line."""
+        event = one(run_items([item("exec", "touch '%s'" % self.path("a b"))]))
+        self.assertEqual((event["changed"], event["final_ensure"]), (True, "present"))
+        self.assertTrue(self.made("a b"))
+
+    def test_posix_is_no_shell(self) -> None:
+        """The posix provider passes metacharacters on as they are."""
+        program = self.write("args", b'#!/bin/sh\nfor a in "$@"; do echo "$a"; done > out\n', 0o755)
+        self.apply(program + " $HOME * && > x", cwd=self.root)
+        self.assertEqual(self.read("out"), b"$HOME\n*\n&&\n>\nx\n")
+
+    def test_exit_codes(self) -> None:
+        """A code that is not accepted fails with its number and the tail of stderr."""
+        event = self.shell("echo out; echo why >&2; exit 5", returns=[0, 4])
+        self.assertEqual(event["error"], ["exit code 5, expected 0 or 4", "why"])
+        self.assertFalse(event["changed"])
+        self.assertEqual(self.shell("exit 4", returns=[0, 4])["status"], "changed")
+        self.assertEqual(self.shell("exit 0", returns=[4])["status"], "failed")
+        self.assertIn("signal 9", self.shell("kill -9 $$")["error"][0])
+
+    def test_creates(self) -> None:
+        """An existing creates path means neither the command nor a guard is run."""
+        self.write("mark")
+        event = self.apply("false", creates=self.path("mark"), onlyif="touch " + self.path("ran"),
+                           unless="/nonexistent/guard")  # fmt: skip
+        self.assertEqual(event["status"], "stable")
+        self.assertFalse(self.made("ran"))
+
+    def test_guards(self) -> None:
+        """onlyif lets it run at 0, unless at anything else, and both are asked in noop too."""
+        for guards, status in (
+            ({"onlyif": "true"}, "changed"),
+            ({"onlyif": "false"}, "stable"),
+            ({"unless": "false"}, "changed"),
+            ({"unless": "true"}, "stable"),
+            ({"onlyif": "true", "unless": "true"}, "stable"),
+        ):
+            for noop in (False, True):
+                self.assertEqual(self.apply(noop=noop, **guards)["status"], status, guards)
+
+    def test_guard_cannot_start(self) -> None:
+        """A guard that cannot start fails, and is named."""
+        event = self.apply("touch " + self.path("ran"), unless="/nonexistent/guard")
+        self.assertIn("unless: there is no program /nonexistent/guard", event["error"][0])
+        self.assertFalse(self.made("ran"))
+
+    def test_guard_inherits(self) -> None:
+        """A guard has the exec's cwd, environment, path, user, umask and timeout."""
+        self.write("tool", b'#!/bin/sh\ntest "$A" = 1 && test "$PWD" = / && umask\n', 0o755)
+        event = self.shell("true", onlyif="tool | grep -q 77", path=self.root + ":/usr/bin:/bin",
+                           environment=["A=1"], cwd="/", umask="077")  # fmt: skip
+        self.assertEqual(event["status"], "changed")
+        event = self.apply(unless="sleep 30", timeout="200ms")
+        self.assertIn("unless: timed out after 0.2 seconds", event["error"][0])
+
+    def test_guard_map(self) -> None:
+        """What a guard's map sets is its own, exit codes too; what it leaves is the exec's."""
+        guard = {"command": "test $A$B = 12", "environment": ["A=1", "B=2"], "cwd": self.root}
+        self.assertEqual(self.shell("true", onlyif=guard, environment=["A=3"])["status"], "changed")
+        guard = {"command": "exit 3", "returns": [3]}
+        self.assertEqual(self.shell("true", onlyif=guard)["status"], "changed")
+        self.assertEqual(self.shell("exit 3", onlyif="exit 3", returns=[3])["status"], "stable")
+
+    def test_refresh(self) -> None:
+        """A subscription overrides creates, guards and refresh_only; without one refresh_only rests."""
+        self.write("mark")
+        first = item("exec", "true")
+        properties = {"command": "touch " + self.path("ran"), "creates": self.path("mark"),
+                      "onlyif": "false", "refresh_only": True}  # fmt: skip
+        second = item("exec", "x", subscribe=("exec#true",), properties=properties)
+        events = run_items([first, second], noop=True)
+        self.assertEqual(events[1]["noop_message"], wording.EXECUTED_BY_SUBSCRIBE)
+        events = run_items([first, second])
+        self.assertEqual((events[1]["changed"], events[1]["refreshed"]), (True, True))
+        self.assertTrue(self.made("ran"))
+        self.assertEqual(self.apply(refresh_only=True)["status"], "stable")
+
+    def test_noop(self) -> None:
+        """Noop says so and runs nothing."""
+        event = self.apply("touch " + self.path("ran"), noop=True)
+        self.assertEqual((event["noop_message"], event["changed"]), (wording.EXECUTED, True))
+        self.assertFalse(self.made("ran"))
+
+    def test_program_missing(self) -> None:
+        """A missing program fails in both, unless an earlier pending change may bring it."""
+        for noop in (False, True):
+            self.assertEqual(self.apply("/nonexistent/p --now", noop=noop)["status"], "failed")
+        first = item("exec", "true")
+        second = item("exec", "surely-no-such-program")
+        events = run_items([first, second], noop=True)
+        self.assertEqual((events[1]["prediction"], events[1]["failed"]), ("unknown", False))
+
+    def test_preview_of_a_planned_program(self) -> None:
+        """A program or working directory that an earlier file resource would make counts as there."""
+        program = self.file("tool", 0, content="#!/bin/sh\n", mode="0755")
+        folder = self.file("work", 1, ensure="directory")
+        run = item("exec", self.path("tool"), 2, properties={"cwd": self.path("work")})
+        guarded = item("exec", "true", 3, properties={"onlyif": self.path("tool")})
+        events = run_items([program, folder, run, guarded], noop=True)
+        self.assertEqual([e["failed"] for e in events], [False] * 4)
+        self.assertEqual(events[2]["prediction"], "certain")
+        self.assertEqual(events[3]["prediction"], "unknown")
+
+    def test_timeout(self) -> None:
+        """A command that takes too long is killed and fails."""
+        started = time.time()
+        event = self.apply("sleep 30", timeout="200ms")
+        self.assertLess(time.time() - started, 5)
+        self.assertIn("timed out after 0.2 seconds", event["error"][0])
+
+    def test_cwd(self) -> None:
+        """The command runs in its working directory, which must exist."""
+        self.shell("touch here", cwd=self.root)
+        self.assertTrue(self.made("here"))
+        self.assertIn("does not exist", self.apply(cwd=self.path("none"))["error"][0])
+
+    def test_environment(self) -> None:
+        """Entries are added; a value may hold blanks and equal signs."""
+        self.shell('printf "%s|%s|%s" "$A" "$B" "$LC_ALL" > out', cwd=self.root,
+                   environment=["A=deep blue", "B=a=b"])  # fmt: skip
+        self.assertEqual(self.read("out"), b"deep blue|a=b|C")
+
+    @unittest.skipUnless(ROOT, "only root becomes another user")
+    def test_user(self) -> None:
+        """The command runs as its user, group and umask; an unknown user fails."""
+        os.chmod(self.root, 0o777)
+        self.shell("id -un > out; touch made", cwd=self.root, user="nobody", umask="077")
+        self.assertEqual(self.read("out"), b"nobody\n")
+        self.assertEqual(os.stat(self.path("made")).st_mode & 0o777, 0o600)
+        self.assertIn("no user", self.apply(user="ccm-no-such-user")["error"][0])
+
+    def test_logoutput(self) -> None:
+        """With logoutput each line of stdout is told."""
+        shared, told = context(), []
+        shared.on_notice = lambda level, text: told.append((level, text))
+        self.shell("echo a; echo b; echo c >&2", logoutput=True, shared=shared)
+        self.assertEqual(told, [("info", "exec#x: a"), ("info", "exec#x: b")])
+
+    def test_sensitive(self) -> None:
+        """Of a sensitive exec neither the command nor its output is in the event."""
+        event = self.shell("echo hunter2x >&2; exit 1", sensitive=True)
+        self.assertNotIn("hunter2x", str(event))
+
+    def test_interpreters(self) -> None:
+        """A command and a guard run in the language that is asked for."""
+        for name, script, true, false in (
+            ("sh", "echo sh > out", "[ 1 = 1 ]", "[ 1 = 2 ]"),
+            (
+                "bash",
+                "[[ a == a ]] && echo bash > out",
+                "[[ $PWD == %s ]]" % self.root,
+                "[[ a == b ]]",
+            ),
+            ("python", "open('out', 'w').write('python\\n')", "import os", "raise SystemExit(1)"),
+            ("perl", "open F, '>out'; print F \"perl\\n\"", "exit 0", "exit 1"),
+            ("ruby", "File.write('out', \"ruby\\n\")", "exit 0", "exit 1"),
+            ("csh", "echo csh > out", "exit 0", "exit 1"),
+        ):
+            program = "python3" if name == "python" else name
+            if shutil.which(program) is None:
+                continue
+            with self.subTest(name):
+                options = {"cwd": self.root, "guard_interpreter": name}
+                event = self.apply(script, interpreter=name, onlyif=true, unless=false, **options)
+                self.assertEqual((event["error"], event["changed"]), ([], True))
+                self.assertEqual(self.read("out").decode(), name + "\n")
+                self.assertEqual(self.apply(onlyif=false, **options)["status"], "stable")
+
+    def test_default_guard_interpreter(self) -> None:
+        """Without guard_interpreter a guard runs in the way of the provider."""
+        self.assertIn(
+            "no program [[", self.apply(onlyif="[[ a == a ]]", interpreter="bash")["error"][0]
+        )
+        self.assertEqual(self.shell("true", onlyif="test a = a && true")["status"], "changed")
+
+    def test_interpreter_missing(self) -> None:
+        """An interpreter that is not installed is named."""
+        event = self.apply("x", interpreter="ruby", path=self.root)
+        self.assertIn("no program ruby", event["error"][0])
+
+    def test_powershell(self) -> None:
+        """powershell_script runs pwsh; a boolean result counts for guards and, if asked, for commands."""
+        self.write("pwsh", b'#!/bin/sh\nfor a in "$@"; do last=$a; done\n'
+                   b'printf "%s" "$last" >> log; echo --- >> log\n', 0o755)  # fmt: skip
+        options = {"interpreter": "powershell_script", "guard_interpreter": "powershell_script",
+                   "path": self.root + ":/bin:/usr/bin", "cwd": self.root}  # fmt: skip
+        self.apply("Do-It", onlyif="Test-It", **options)
+        guard, command = self.read("log").decode().split("---\n")[:2]
+        self.assertIn("-is [bool]", guard)
+        self.assertEqual(command, "Do-It")
+        words = interpreters.argv("powershell_script", "$true", True, lambda p: p)
+        self.assertEqual(words[0], "pwsh")
+        self.assertIn("$true", words[-1])
+
+    def test_problems(self) -> None:
+        """Each broken rule is told with its property."""
+        for name, properties, where in (
+            ("it's", {}, "name"),
+            ("x", {"command": 'a "b'}, "command"),
+            ("x", {"path": "/usr/bin:bin"}, "path"),
+            ("x", {"path": "/usr/bin:"}, "path"),
+            ("x", {"environment": ["A"]}, "environment"),
+            ("x", {"environment": ["=b"]}, "environment"),
+            ("x", {"environment": ["A="]}, "environment"),
+            ("x", {"timeout": "5"}, "timeout"),
+            ("x", {"umask": "0999"}, "umask"),
+            ("x", {"subscribe": ["first"]}, "subscribe"),
+            ("x", {"subscribe": ["#a"]}, "subscribe"),
+            ("x", {"cwd": "relative"}, "cwd"),
+            ("x", {"onlyif": {"command": "true", "path": "bin"}}, "onlyif"),
+            ("x", {"unless": {"command": "it's"}}, "unless"),
+        ):
+            found = Resource.check(name, dict(properties))
+            self.assertEqual([key for key, _ in found], [where], (name, properties))
+
+    def test_no_problems(self) -> None:
+        """Quotes that only a shell or an interpreter reads are not judged."""
+        self.assertEqual(Resource.check("x", {"command": "it's", "provider": "shell"}), [])
+        self.assertEqual(Resource.check("x", {"command": "it's", "interpreter": "bash"}), [])

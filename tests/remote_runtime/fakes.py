@@ -1,0 +1,228 @@
+"""Stand-ins for the doors of the runtime, and a context to hold them (Python 3.6 and newer)."""
+
+import errno
+import hashlib
+import os
+import pwd
+import shutil
+import sys
+import tempfile
+import unittest
+from typing import Any, Dict, Generator, List, Optional, Sequence
+
+from remote_runtime.base import Action, Change, Condition, Item, State
+from remote_runtime.blobs import Blobs, Part
+from remote_runtime.cancellation import Cancellation
+from remote_runtime.context import Context
+from remote_runtime.engine import Engine
+from remote_runtime.errors import ResourceError
+from remote_runtime.events import EventMaker
+from remote_runtime.lifecycle import Lifecycle
+from remote_runtime.masking import Mask
+from remote_runtime.registry import Registry
+from remote_runtime.system.accounts import Accounts
+from remote_runtime.system.commands import Commands
+from remote_runtime.system.files import Files, Temporary
+
+OWNER = pwd.getpwuid(os.geteuid()).pw_name
+GROUP = str(os.getegid())
+ROOT = os.geteuid() == 0
+PYTHON = sys.executable
+
+
+class FailingTemporary(Temporary):
+    """A temporary file on a disk that has an error."""
+
+    failure = errno.ENOSPC
+
+    def write(self, data: bytes) -> None:
+        from remote_runtime.system.files import failure
+
+        raise failure("write", self._target, OSError(self.failure, os.strerror(self.failure)))
+
+
+class FailingFiles(Files):
+    """A file system whose disk is full."""
+
+    def temporary(self, path: str) -> Temporary:
+        return FailingTemporary(path, self._temporary)
+
+
+class FakeAccounts(Accounts):
+    """Accounts that only a test knows: names to numbers."""
+
+    def __init__(self, users: Optional[Dict[str, int]] = None) -> None:
+        super().__init__()
+        self._users.update(users or {})
+
+
+class BlobStore(object):
+    """The controller's side of blobs: what it has, and what it was asked for."""
+
+    def __init__(self, *contents: bytes) -> None:
+        self.held = {hashlib.sha256(c).hexdigest(): c for c in contents}
+        self.asked = []  # type: List[List[str]]
+
+    def fetch(self, shas: List[str]) -> Generator[Part, None, None]:
+        self.asked.append(list(shas))
+        for sha in shas:
+            if sha in self.held:
+                yield Part(sha, [self.held[sha]])
+            else:
+                yield Part(sha, [], "the source was removed")
+
+
+def blob(content: bytes) -> Dict[str, Any]:
+    """The value of a property whose content is this blob."""
+    return {"$blob": hashlib.sha256(content).hexdigest(), "size": len(content)}
+
+
+def item(kind: str, name: str, index: int = 0, **fields: Any) -> Item:
+    """One item of a plan; ``properties`` and every other field by name."""
+    fields.setdefault("properties", {})
+    return Item(index=index, type=kind, name=name, **fields)
+
+
+def context(
+    items: Sequence[Item] = (),
+    store: Optional[BlobStore] = None,
+    files: Optional[Files] = None,
+    accounts: Optional[Accounts] = None,
+    **settings: Any,
+) -> Context:
+    """A context with the real doors, except those that are given."""
+    cancellation = Cancellation()
+    accounts = accounts or Accounts()
+    return Context(
+        Commands(accounts, cancellation),
+        files or Files(),
+        accounts,
+        Blobs((store or BlobStore()).fetch),
+        Mask(),
+        cancellation,
+        items,
+        **settings,
+    )
+
+
+class Script(object):
+    """A type whose resources do what a test says, instead of looking at a system."""
+
+    def __init__(self, **behaviour: Any) -> None:
+        self.behaviour = behaviour
+        self.item = None  # type: Any
+        self.provider = type("Provider", (), {"name": "script"})()
+        self.refreshed = []  # type: List[bool]
+        self.acted = 0
+
+    def observe(self) -> State:
+        error = self.behaviour.get("observe")
+        if error is not None:
+            raise error
+        return State("present")
+
+    def actions(self, state: State, refresh: bool) -> List[Action]:
+        self.refreshed.append(refresh)
+        if self.behaviour.get("stable") and not refresh:
+            return []
+        provides = self.behaviour.get("provides", [])
+        change = self.behaviour.get("change", Change("x", 1, 2))
+        return [Action("Would have acted", self.act, [change], provides)]
+
+    def act(self) -> None:
+        self.acted += 1
+        if self.behaviour.get("act") is not None:
+            raise self.behaviour["act"]
+
+    def unsettled(self, state: State) -> str:
+        return self.behaviour.get("unsettled", "")
+
+    def supposed(self) -> List[Action]:
+        return [Action("Would have acted", self.act)]
+
+    def describe(self, actions: Sequence[Action]) -> str:
+        return ", ".join(a.message for a in actions)
+
+
+class ScriptRegistry(object):
+    """Gives each item its script by name."""
+
+    def __init__(self, **scripts: Script) -> None:
+        self.scripts = scripts
+
+    def create(self, wanted: Item, prepare: bool = True) -> Any:
+        script = self.scripts[wanted.name]
+        script.item = wanted
+        return script
+
+
+def run_items(
+    items: Sequence[Item],
+    registry: Optional[ScriptRegistry] = None,
+    noop: bool = False,
+    fail_on_error: bool = False,
+    monitor_only: bool = False,
+    render: Any = None,
+    shared: Optional[Context] = None,
+    **settings: Any,
+) -> List[Dict[str, Any]]:
+    """Run items through a real engine and lifecycle; return their events."""
+    ctx = shared or context(items, **settings)
+    events = []  # type: List[Dict[str, Any]]
+    lifecycle = Lifecycle(
+        ctx,
+        registry or Registry(ctx),
+        render or (lambda i: i.properties),
+        monitor_only,  # type: ignore
+    )
+    engine = Engine(ctx, lifecycle, EventMaker(ctx.mask), events.append, lambda i: None, noop)
+    engine.run(items, fail_on_error)
+    return events
+
+
+class FolderTest(unittest.TestCase):
+    """A test with a folder of its own."""
+
+    def setUp(self) -> None:
+        self.root = os.path.realpath(tempfile.mkdtemp(prefix="ccm-test-"))
+        self.addCleanup(shutil.rmtree, self.root, True)
+
+    def path(self, *parts: str) -> str:
+        return os.path.join(self.root, *parts)
+
+    def write(self, name: str, content: bytes = b"", mode: int = 0o644) -> str:
+        with open(self.path(name), "wb") as out:
+            out.write(content)
+        os.chmod(self.path(name), mode)
+        return self.path(name)
+
+    def read(self, name: str) -> bytes:
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def file(self, name: str, index: int = 0, **properties: Any) -> Item:
+        """A file item below the folder, owned by whom the tests run as."""
+        fields = {
+            key: properties.pop(key)
+            for key in ("sensitive", "secrets", "require", "alias", "deferred_render", "noop")
+            if key in properties
+        }
+        if properties.get("ensure") != "absent":
+            for key, value in (("owner", OWNER), ("group", GROUP), ("mode", "0644")):
+                properties.setdefault(key, value)
+        return item("file", self.path(name), index, properties=properties, **fields)
+
+
+def one(events: List[Dict[str, Any]]) -> Dict[str, Any]:
+    """The only event."""
+    assert len(events) == 1, events
+    return events[0]
+
+
+def failure_of(call: Any, *arguments: Any) -> ResourceError:
+    """The resource error that a call raises."""
+    try:
+        call(*arguments)
+    except ResourceError as error:
+        return error
+    raise AssertionError("nothing was raised")

@@ -1,0 +1,337 @@
+import os
+import stat
+import time
+import unittest
+from typing import Any, Dict
+
+from remote_runtime import wording
+from tests.remote_runtime.fakes import (
+    GROUP,
+    OWNER,
+    ROOT,
+    BlobStore,
+    FailingFiles,
+    FolderTest,
+    blob,
+    context,
+    item,
+    one,
+    run_items,
+)
+
+
+class FileTest(FolderTest):
+    def apply(self, resource: Any, **options: Any) -> Dict[str, Any]:
+        return one(run_items([resource], **options))
+
+    def mode(self, name: str) -> int:
+        return stat.S_IMODE(os.lstat(self.path(name)).st_mode)
+
+    def leftovers(self) -> Any:
+        return [name for name in os.listdir(self.root) if ".ccm-" in name]
+
+    def test_created_then_stable(self) -> None:
+        """Content is written with its attributes, and the second run changes nothing."""
+        resource = self.file("motd", content="hello", mode="0640")
+        event = self.apply(resource)
+        self.assertEqual((event["changed"], event["error"]), (True, []))
+        self.assertEqual((self.read("motd"), self.mode("motd")), (b"hello", 0o640))
+        before = os.stat(self.path("motd"))
+        event = self.apply(resource)
+        self.assertEqual((event["status"], event["changes"]), ("stable", []))
+        self.assertEqual(os.stat(self.path("motd")).st_ino, before.st_ino)
+
+    def test_drift(self) -> None:
+        """Content and mode that drifted are put back together and told as one set of changes."""
+        self.write("a", b"bad\n", 0o600)
+        event = self.apply(self.file("a", content="good\n"), diff_private=True)
+        self.assertEqual(self.read("a"), b"good\n")
+        self.assertEqual([c["what"] for c in event["changes"]], ["content", "mode"])
+        self.assertIn("-bad\n+good\n", event["changes"][0]["diff"])
+        self.assertEqual((event["changes"][1]["from"], event["changes"][1]["to"]), ("0600", "0644"))
+
+    def test_only_attributes_differ(self) -> None:
+        """With the right content only the attributes are set, the file stays the same one."""
+        self.write("a", b"x", 0o600)
+        before = os.stat(self.path("a")).st_ino
+        self.apply(self.file("a", content="x"))
+        self.assertEqual((os.stat(self.path("a")).st_ino, self.mode("a")), (before, 0o644))
+
+    def test_setuid_is_drift(self) -> None:
+        """A special bit on a file is taken away."""
+        self.write("a", b"x", 0o4755)
+        event = self.apply(self.file("a", content="x", mode="0755"))
+        self.assertEqual((event["changes"][0]["from"], self.mode("a")), ("4755", 0o755))
+
+    def test_noop_messages(self) -> None:
+        """Each preview has its wording, and the disk is not touched."""
+        self.write("old", b"y")
+        self.write("loose", b"x", 0o600)
+        self.write("gone")
+        os.makedirs(self.path("empty"))
+        os.makedirs(self.path("full", "inner"))
+        cases = [
+            (self.file("new", content="x"), wording.FILE_CREATED),
+            (self.file("old", content="x"), wording.FILE_CREATED),
+            (self.file("loose", content="x"), wording.FILE_ATTRIBUTES),
+            (self.file("bare"), wording.FILE_EMPTY),
+            (self.file("gone", ensure="absent"), wording.FILE_REMOVED),
+            (self.file("empty", ensure="absent"), wording.DIRECTORY_REMOVED),
+            (self.file("full", ensure="absent", force=True), wording.DIRECTORY_REMOVED_RECURSIVELY),
+            (self.file("d/e", ensure="directory"), wording.DIRECTORY_CREATED),
+        ]
+        before = sorted(os.listdir(self.root))
+        for resource, message in cases:
+            event = self.apply(resource, noop=True)
+            self.assertEqual((event["noop_message"], event["changed"]), (message, True))
+            self.assertEqual(event["prediction"], "certain")
+        self.assertEqual(sorted(os.listdir(self.root)), before)
+        event = self.apply(self.file("never", ensure="absent"), noop=True)
+        self.assertEqual((event["changed"], event.get("noop_message")), (False, None))
+
+    def test_preview_of_a_planned_directory(self) -> None:
+        """A file in a directory that would be created, or in a parent of it, is a certain change."""
+        items = [
+            self.file("a/b", 0, ensure="directory"),
+            self.file("a/b/c", 1, content="x"),
+            self.file("a/d", 2, content="x"),
+        ]
+        events = run_items(items, noop=True)
+        self.assertEqual([e["prediction"] for e in events], ["certain"] * 3)
+        self.assertEqual([e["failed"] for e in events], [False] * 3)
+
+    def test_preview_behind_a_command(self) -> None:
+        """A missing parent or owner behind a pending command is unknown, without it a failure."""
+        command = item("exec", "true")
+        for resource in (
+            self.file("none/a", content="x"),
+            self.file("a", content="x", owner="ccm-no-such-user"),
+            self.file("b", source=self.path("no-source")),
+        ):
+            events = run_items([command, resource], noop=True)
+            self.assertEqual((events[1]["prediction"], events[1]["failed"]), ("unknown", False))
+            self.assertEqual(events[1]["noop_message"], wording.FILE_CREATED)
+            self.assertTrue(one(run_items([resource], noop=True))["failed"])
+
+    def test_preview_of_a_planned_source(self) -> None:
+        """A source that an earlier resource would write gives an unknown prediction."""
+        self.write("source", b"old")
+        self.write("copy", b"old")
+        items = [self.file("source", content="new"), self.file("copy", source=self.path("source"))]
+        events = run_items(items, noop=True)
+        self.assertEqual(events[1]["prediction"], "unknown")
+        self.assertEqual(run_items(items)[1]["status"], "changed")
+        self.assertEqual(self.read("copy"), b"new")
+
+    def test_preview_of_a_directory_that_gets_empty(self) -> None:
+        """A directory whose entries are planned to be removed can be removed behind them."""
+        os.makedirs(self.path("d"))
+        self.write("d/x")
+        items = [self.file("d/x", ensure="absent"), self.file("d", ensure="absent")]
+        for noop in (True, False):
+            self.assertEqual([e["status"] for e in run_items(items, noop=noop)], ["changed"] * 2)
+        self.assertFalse(os.path.exists(self.path("d")))
+
+    def test_parent_missing(self) -> None:
+        """A file whose parent is missing fails; parents are not made for files."""
+        event = self.apply(self.file("missing/a", content="x"))
+        self.assertIn("parent directory", event["error"][0])
+        self.assertFalse(os.path.exists(self.path("missing")))
+
+    def test_parent_is_a_file(self) -> None:
+        """A parent that is no directory is told as that."""
+        self.write("plain")
+        event = self.apply(self.file("plain/a", content="x"))
+        self.assertIn("is not a directory", event["error"][0])
+
+    def test_directory(self) -> None:
+        """A directory is made with its parents, gets x, and is stable afterwards."""
+        resource = self.file("a/b/c", ensure="directory", mode="0640")
+        self.assertEqual(self.apply(resource)["final_ensure"], "directory")
+        self.assertEqual(self.mode("a/b/c"), 0o750)
+        self.assertEqual(self.apply(resource)["status"], "stable")
+
+    def test_directory_keeps_special_bits(self) -> None:
+        """The sticky bit of a directory is not ours to take away."""
+        os.makedirs(self.path("tmp"))
+        os.chmod(self.path("tmp"), 0o1700)
+        self.apply(self.file("tmp", ensure="directory", mode="0777"))
+        self.assertEqual(self.mode("tmp"), 0o1777)
+        self.assertEqual(
+            self.apply(self.file("tmp", ensure="directory", mode="0777"))["status"], "stable"
+        )
+
+    def test_wrong_kinds(self) -> None:
+        """A file is not made a directory, nor a directory, a pipe or a link a file's attributes."""
+        self.write("file")
+        os.makedirs(self.path("dir"))
+        os.mkfifo(self.path("pipe"))
+        os.symlink("file", self.path("link"))
+        for resource, words in (
+            (self.file("file", ensure="directory"), "not a directory"),
+            (self.file("link", ensure="directory"), "symlink"),
+            (self.file("dir", content="x"), "is a directory"),
+            (self.file("pipe", content="x"), "left alone"),
+            (self.file("link"), "is a symlink"),
+        ):
+            self.assertIn(words, self.apply(resource)["error"][0])
+
+    def test_symlink_is_replaced(self) -> None:
+        """Content replaces a symlink and is never written through it."""
+        self.write("victim", b"precious")
+        os.symlink("victim", self.path("link"))
+        self.assertEqual(self.apply(self.file("link", content="new"))["status"], "changed")
+        self.assertEqual((self.read("victim"), self.read("link")), (b"precious", b"new"))
+        self.assertFalse(os.path.islink(self.path("link")))
+
+    def test_absent_symlink(self) -> None:
+        """absent removes a symlink itself."""
+        self.write("victim", b"precious")
+        os.symlink("victim", self.path("link"))
+        self.apply(self.file("link", ensure="absent"))
+        self.assertEqual(os.listdir(self.root), ["victim"])
+
+    def test_directory_not_empty(self) -> None:
+        """A directory with something in it is removed by force only."""
+        os.makedirs(self.path("d", "e"))
+        event = self.apply(self.file("d", ensure="absent"))
+        self.assertIn("force: true", event["error"][0])
+        self.assertTrue(os.path.exists(self.path("d", "e")))
+        self.apply(self.file("d", ensure="absent", force=True))
+        self.assertFalse(os.path.exists(self.path("d")))
+
+    def test_local_source(self) -> None:
+        """An absolute source is copied on the target, through a symlink too."""
+        self.write("real", b"\0binary")
+        os.symlink("real", self.path("source"))
+        event = self.apply(self.file("copy", source=self.path("source")))
+        self.assertEqual(self.read("copy"), b"\0binary")
+        self.assertEqual(event["changes"][1]["diff"], "binary")
+        self.assertIn(
+            "does not exist", self.apply(self.file("b", source="/nonexistent"))["error"][0]
+        )
+
+    def test_blob(self) -> None:
+        """A blob is fetched when the destination differs and not when it does not."""
+        store = BlobStore(b"from afar\n")
+        resource = self.file("a", content=blob(b"from afar\n"))
+        self.apply(resource, store=store)
+        self.assertEqual((self.read("a"), len(store.asked)), (b"from afar\n", 1))
+        self.apply(resource, store=store)
+        self.assertEqual(len(store.asked), 1)
+
+    def test_large_blob(self) -> None:
+        """A large blob is streamed, and told by sizes and hashes."""
+        data = os.urandom(1 << 20) + b"\n" * (2 << 20)
+        event = self.apply(self.file("a", content=blob(data)), store=BlobStore(data))
+        self.assertEqual(self.read("a"), data)
+        self.assertIn("3145728 bytes", event["changes"][1]["diff"])
+
+    def test_large_blob_in_noop(self) -> None:
+        """A preview fetches nothing that it cannot show."""
+        store = BlobStore(b"x" * (300 << 10))
+        for options in ({}, {"diff": False}):
+            size = 300 << 10 if not options else 10
+            resource = self.file("a", content=blob(b"x" * size))
+            self.assertTrue(self.apply(resource, store=store, noop=True, **options)["changed"])
+        self.assertEqual(store.asked, [])
+
+    def test_private_diff(self) -> None:
+        """A file that others cannot read, before or after, has no diff unless it is asked for."""
+        for old, new in ((0o600, "0644"), (0o644, "0600")):
+            self.write("a", b"old\n", old)
+            resource = self.file("a", content="new\n", mode=new)
+            self.assertNotIn("diff", self.apply(resource, noop=True)["changes"][0])
+            shown = self.apply(resource, noop=True, diff_private=True)["changes"][0]
+            self.assertIn("+new", shown["diff"])
+
+    def test_no_diff(self) -> None:
+        """Without diff there is none."""
+        event = self.apply(self.file("a", content="x"), diff=False)
+        self.assertFalse([c for c in event["changes"] if "diff" in c])
+
+    def test_validate(self) -> None:
+        """A validation that fails leaves the old file, and its output is in the error."""
+        self.write("conf", b"good old")
+        check = "sh -c 'grep -q good \"$1\" || { echo no good >&2; exit 3; }' - {}"
+        event = self.apply(self.file("conf", content="bad", validate=check))
+        self.assertIn("exit code 3", event["error"][0])
+        self.assertEqual(event["error"][1], "no good")
+        self.assertEqual((self.read("conf"), self.leftovers()), (b"good old", []))
+        self.apply(self.file("conf", content="good new", validate=check))
+        self.assertEqual(self.read("conf"), b"good new")
+
+    def test_validated_file_is_finished(self) -> None:
+        """The file that is validated has its content and mode, beside its destination."""
+        check = "sh -c 'stat -c %%a $1 > %s; dirname $1 >> %s' - {}" % (
+            self.path("seen"),
+            self.path("seen"),
+        )
+        self.apply(self.file("conf", content="x", mode="0640", validate=check))
+        self.assertEqual(self.read("seen").decode(), "640\n%s\n" % self.root)
+
+    def test_full_disk(self) -> None:
+        """A full disk is told, with the old file and nothing else left."""
+        self.write("a", b"old")
+        event = self.apply(self.file("a", content="new"), files=FailingFiles())
+        self.assertIn("the disk is full", event["error"][0])
+        self.assertEqual((self.read("a"), self.leftovers()), (b"old", []))
+
+    def test_unknown_owner(self) -> None:
+        """An owner that does not exist fails before anything is written."""
+        event = self.apply(self.file("a", content="x", owner="ccm-no-such-user"))
+        self.assertIn("no user 'ccm-no-such-user'", event["error"][0])
+        self.assertEqual(os.listdir(self.root), [])
+
+    def test_ids(self) -> None:
+        """Digits only are ids, and equal the name of the same account."""
+        self.apply(self.file("a", content="x", owner=str(os.geteuid()), group=GROUP))
+        event = self.apply(self.file("a", content="x", owner=OWNER))
+        self.assertEqual(event["status"], "stable")
+
+    @unittest.skipUnless(ROOT, "only root gives files away")
+    def test_owner(self) -> None:
+        """Owner and group are set, also for an id without a name."""
+        self.apply(self.file("a", content="x", owner="54321", group="daemon"))
+        found = os.stat(self.path("a"))
+        self.assertEqual(found.st_uid, 54321)
+        event = self.apply(self.file("a", content="x"))
+        self.assertEqual(event["changes"][0]["from"], "54321")
+
+    @unittest.skipUnless(hasattr(os, "setxattr"), "extended attributes are Linux's")
+    def test_attributes_are_carried_over(self) -> None:
+        """Extended attributes of the replaced file are on the new one, capabilities are not."""
+        self.write("a", b"old")
+        try:
+            os.setxattr(self.path("a"), "user.note", b"kept")
+        except OSError as error:
+            self.skipTest("no extended attributes here: %s" % error)
+        self.apply(self.file("a", content="new"))
+        self.assertEqual(os.getxattr(self.path("a"), "user.note"), b"kept")
+
+    def test_hash_is_cached(self) -> None:
+        """A file is hashed once per run, and again once it has changed."""
+        self.write("a", b"x")
+        shared = context()
+        reads = []
+        blocks = shared.files.blocks
+        shared.files.blocks = lambda path: (reads.append(path), blocks(path))[1]  # type: ignore
+        for _ in range(3):
+            run_items([self.file("a", content="x")], shared=shared)
+        self.assertEqual(len(reads), 1)
+        time.sleep(0.01)
+        self.write("a", b"y")
+        run_items([self.file("a", content="y")], shared=shared)
+        self.assertEqual(len(reads), 2)
+
+    def test_long_name(self) -> None:
+        """A name of 255 bytes leaves room for its temporary file, one of 256 is told as too long."""
+        self.assertEqual(self.apply(self.file("n" * 255, content="x"))["error"], [])
+        self.assertIn("too long", self.apply(self.file("n" * 256, content="x"))["error"][0])
+
+    def test_changed_paths(self) -> None:
+        """What was written or removed is known to the resources that come later."""
+        self.write("gone")
+        shared = context()
+        run_items([self.file("a", content="x"), self.file("gone", ensure="absent")], shared=shared)
+        self.assertEqual(shared.changed_paths, {self.path("a"), self.path("gone")})

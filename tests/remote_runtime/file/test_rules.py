@@ -1,0 +1,49 @@
+import unittest
+
+from remote_runtime.resources.file.resource import Resource
+from remote_runtime.resources.file.rules import directory_mode, parse_mode
+
+
+class RulesTest(unittest.TestCase):
+    def test_modes(self) -> None:
+        """The three spellings of a mode mean the same number."""
+        for text in ("644", "0644", "0o644", "0O644"):
+            self.assertEqual(parse_mode(text), 0o644)
+
+    def test_bad_modes(self) -> None:
+        """Digits above 7, symbols and special bits are refused."""
+        for text in ("0888", "rw-r--r--", "1777", "", "0o"):
+            with self.assertRaises(ValueError):
+                parse_mode(text)
+
+    def test_directory_modes(self) -> None:
+        """A directory gets x in each triad that has r or w."""
+        self.assertEqual(directory_mode(0o644), 0o755)
+        self.assertEqual(directory_mode(0o620), 0o730)
+        self.assertEqual(directory_mode(0o700), 0o700)
+
+    def test_good(self) -> None:
+        """What is right has no problem."""
+        properties = {"content": "x", "owner": "root", "group": "root", "mode": "0644"}
+        self.assertEqual(Resource.check("/etc/motd", properties), [])
+        self.assertEqual(Resource.check("/tmp", {"ensure": "absent", "force": True}), [])
+
+    def test_problems(self) -> None:
+        """Each broken rule is told with its property."""
+        for name, properties, where in (
+            ("etc/x", {}, "name"),
+            ("/etc/../x", {}, "name"),
+            ("/etc//x", {}, "name"),
+            ("/etc/x/", {}, "name"),
+            ("//etc", {}, "name"),
+            ("/", {"ensure": "absent", "force": True}, "name"),
+            ("/x", {"content": "a", "source": "b"}, "source"),
+            ("/x", {"ensure": "directory", "content": "a"}, "content"),
+            ("/x", {"force": True}, "force"),
+            ("/x", {"mode": "0888"}, "mode"),
+            ("/x", {"content": "a", "validate": "check"}, "validate"),
+            ("/x", {"content": "a", "validate": "check '{}"}, "validate"),
+            ("/x", {"validate": "check {}"}, "validate"),
+        ):
+            found = Resource.check(name, dict(properties))
+            self.assertEqual([key for key, _ in found], [where], (name, properties))

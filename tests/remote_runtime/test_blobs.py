@@ -1,0 +1,61 @@
+import hashlib
+import unittest
+
+from remote_runtime.blobs import BATCH, Blobs, Part
+from remote_runtime.errors import ProtocolError
+from tests.remote_runtime.fakes import BlobStore, blob, failure_of
+
+
+def sha(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+class BlobsTest(unittest.TestCase):
+    def announced(self, *contents: bytes) -> "tuple":
+        store = BlobStore(*contents)
+        blobs = Blobs(store.fetch)
+        for content in contents:
+            blobs.announce(sha(content), len(content))
+        blobs.prefetch()
+        return store, blobs
+
+    def test_one_batch(self) -> None:
+        """Small blobs come in one request and are not asked for again."""
+        contents = [b"a", b"b", b"c"]
+        store, blobs = self.announced(*contents)
+        self.assertEqual([b"".join(blobs.chunks(sha(c), 1)) for c in contents], contents)
+        self.assertEqual(store.asked, [[sha(c) for c in contents]])
+
+    def test_next_batch(self) -> None:
+        """Beyond 1 MiB the next batch is asked for when its first blob is needed."""
+        contents = [bytes([n]) * (BATCH // 4) for n in range(10)]
+        store, blobs = self.announced(*contents)
+        for content in contents:
+            self.assertEqual(b"".join(blobs.chunks(sha(content), len(content))), content)
+        self.assertEqual([len(asked) for asked in store.asked], [4, 4, 2])
+
+    def test_large(self) -> None:
+        """A blob of more than 1 MiB is never in a batch."""
+        large = b"x" * (BATCH + 1)
+        store, blobs = self.announced(b"a", large)
+        self.assertEqual(store.asked, [[sha(b"a")]])
+        self.assertEqual(b"".join(blobs.chunks(sha(large), len(large))), large)
+
+    def test_gone(self) -> None:
+        """A blob that the controller no longer has fails its resource, the others of the batch not."""
+        store, blobs = self.announced(b"a", b"b")
+        store.held.pop(sha(b"a"))
+        blobs.prefetch()
+        fresh = Blobs(store.fetch)
+        fresh.announce(sha(b"a"), 1)
+        fresh.announce(sha(b"b"), 1)
+        fresh.prefetch()
+        self.assertIn("removed", str(failure_of(fresh.read, sha(b"a"), 1)))
+        self.assertEqual(fresh.read(sha(b"b"), 1), b"b")
+
+    def test_wrong_bytes(self) -> None:
+        """Bytes of another hash than the one asked for break the protocol."""
+        value = blob(b"right")
+        blobs = Blobs(lambda shas: (Part(s, [b"wrong"]) for s in shas))
+        with self.assertRaises(ProtocolError):
+            blobs.read(value["$blob"], value["size"])

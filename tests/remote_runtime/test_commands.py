@@ -1,0 +1,121 @@
+import os
+import threading
+import time
+import unittest
+
+from remote_runtime.cancellation import Cancellation, Cancelled
+from remote_runtime.system.accounts import Accounts
+from remote_runtime.system.commands import DEFAULT_PATH, CommandNotStarted, Commands
+from tests.remote_runtime.fakes import ROOT, FolderTest
+
+
+class CommandsTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.cancellation = Cancellation()
+        self.commands = Commands(Accounts(), self.cancellation)
+
+    def shell(self, script: str, **options: object) -> object:
+        return self.commands.run(["/bin/sh", "-c", script], **options)  # type: ignore
+
+    def test_environment(self) -> None:
+        """A command gets the promised environment and nothing of ours."""
+        os.environ["CCM_TEST_LEAK"] = "1"
+        self.addCleanup(os.environ.pop, "CCM_TEST_LEAK")
+        result = self.commands.run(["env"], env={"COLOUR": "deep blue"})
+        got = dict(line.split("=", 1) for line in result.stdout.splitlines())
+        self.assertEqual(
+            sorted(got), sorted("PATH LANG LC_ALL HOME USER LOGNAME SHELL COLOUR".split())
+        )
+        self.assertEqual((got["PATH"], got["LC_ALL"]), (DEFAULT_PATH, "C"))
+
+    def test_result(self) -> None:
+        """Code, stdout and stderr come back, and input goes in whole."""
+        result = self.shell("cat; echo err >&2; exit 7", input=b"x" * 300000, limit=1 << 20)
+        self.assertEqual((result.code, len(result.stdout), result.stderr), (7, 300000, "err\n"))
+
+    def test_not_started(self) -> None:
+        """A program that is missing, not executable or in no directory is told apart."""
+        plain = self.write("plain", b"#!/bin/sh\n")
+        for argv, words in (
+            (["/nonexistent/p"], "does not exist"),
+            (["surely-no-such-program"], "there is no program"),
+            ([plain], "not executable"),
+            ([self.write("broken", b"#!/nonexistent/i\n", 0o755)], "could not be started"),
+        ):
+            with self.assertRaisesRegex(CommandNotStarted, words):
+                self.commands.run(argv)
+        with self.assertRaisesRegex(CommandNotStarted, "working directory"):
+            self.commands.run(["true"], cwd=self.path("none"))
+
+    def test_path(self) -> None:
+        """A program is looked up in the path that the command is given."""
+        self.write("tool", b"#!/bin/sh\necho found\n", 0o755)
+        self.assertEqual(self.commands.run(["tool"], path=self.root).stdout, "found\n")
+
+    def test_timeout(self) -> None:
+        """At its timeout a command is killed with what it started, also what ignores the request."""
+        mark = self.path("mark")
+        script = "trap '' TERM; (sleep 2; touch %s) & sleep 60" % mark
+        started = time.time()
+        result = self.shell(script, timeout=0.2)
+        self.assertTrue(result.timed_out)
+        self.assertLess(time.time() - started, 4)
+        time.sleep(2.2)
+        self.assertFalse(os.path.exists(mark))
+
+    def test_daemon(self) -> None:
+        """A daemon that keeps the pipe open costs one second and is left alone."""
+        mark = self.path("mark")
+        started = time.time()
+        result = self.shell("(sleep 1.6; touch %s) & echo hi" % mark, timeout=30)
+        self.assertLess(time.time() - started, 1.5)
+        self.assertEqual((result.stdout, result.timed_out), ("hi\n", False))
+        time.sleep(1.2)
+        self.assertTrue(os.path.exists(mark))
+
+    def test_flood(self) -> None:
+        """Of a flood the beginning and the end are kept, in whole lines, with a note between."""
+        result = self.shell("seq 1 400000", limit=1000)
+        self.assertLess(len(result.stdout), 1100)
+        lines = result.stdout.splitlines()
+        self.assertEqual((lines[0], lines[-1]), ("1", "400000"))
+        self.assertEqual(len([x for x in lines if "left out" in x]), 1)
+        self.assertTrue(all(x.isdigit() for x in lines if "left out" not in x))
+
+    def test_lines(self) -> None:
+        """Output is handed over line by line with its stream while the command runs."""
+        seen = []
+        self.shell("echo a; echo b >&2; printf c", on_output=lambda s, x: seen.append((s, x)))
+        self.assertEqual(sorted(seen), [("stderr", "b"), ("stdout", "a"), ("stdout", "c")])
+
+    def test_cancel(self) -> None:
+        """Cancelling ends the command in flight, and nothing more is started."""
+        threading.Timer(0.2, self.cancellation.set, ["enough"]).start()
+        started = time.time()
+        with self.assertRaises(Cancelled):
+            self.shell("sleep 60")
+        self.assertLess(time.time() - started, 5)
+        with self.assertRaises(Cancelled):
+            self.shell("true")
+
+    def test_protected(self) -> None:
+        """A command that must not be killed is let finish, and then nothing more is started."""
+        threading.Timer(0.1, self.cancellation.set, ["enough"]).start()
+        with self.cancellation.protected():
+            self.assertEqual(self.shell("sleep 0.5; echo done").stdout, "done\n")
+            with self.assertRaises(Cancelled):
+                self.shell("true")
+
+    def test_umask(self) -> None:
+        """The umask is the one asked for, 022 otherwise."""
+        self.assertEqual(int(self.shell("umask").stdout, 8), 0o022)
+        self.assertEqual(int(self.shell("umask", umask=0o077).stdout, 8), 0o077)
+
+    @unittest.skipUnless(ROOT, "only root becomes another user")
+    def test_user(self) -> None:
+        """A command runs as the user and group asked for, with that user's environment."""
+        result = self.shell("id -un; id -gn; id -Gn; echo $USER", user="nobody", group="daemon")
+        user, group, groups, name = result.stdout.splitlines()
+        self.assertEqual((user, group, name), ("nobody", "daemon", "nobody"))
+        self.assertNotIn("root", groups)

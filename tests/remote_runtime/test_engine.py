@@ -1,0 +1,230 @@
+import json
+import unittest
+
+from remote_runtime.base import Condition, Missing
+from remote_runtime.cancellation import Cancelled
+from remote_runtime.errors import ResourceError
+from tests.remote_runtime.fakes import Script, ScriptRegistry, context, item, one, run_items
+
+
+def error() -> ResourceError:
+    return ResourceError("no good", output="tail of stderr")
+
+
+class EngineTest(unittest.TestCase):
+    def run_names(self, *items: object, **options: object) -> "dict":
+        scripts = {}
+        for entry in items:
+            scripts.setdefault(entry.name, Script())  # type: ignore
+        scripts.update(options.pop("scripts", {}))  # type: ignore
+        self.scripts = scripts
+        events = run_items(list(items), ScriptRegistry(**scripts), **options)  # type: ignore
+        json.dumps(events)
+        return {event["name"]: event for event in events}
+
+    def test_control(self) -> None:
+        """An item that is not managed is skipped, and whoever requires it goes on."""
+        events = self.run_names(item("t", "a", managed=False), item("t", "b", require=("t#a",)))
+        self.assertEqual(events["a"]["status"], "skipped")
+        self.assertEqual(events["b"]["status"], "changed")
+        self.assertEqual(self.scripts["a"].acted, 0)
+
+    def test_require(self) -> None:
+        """Requiring what failed skips, requiring what was skipped so skips too, by alias as well."""
+        events = self.run_names(
+            item("t", "a", alias="first"),
+            item("t", "b", require=("t#first", "t#c")),
+            item("t", "c", require=("t#b",)),
+            item("t", "d"),
+            scripts={"a": Script(act=error())},
+        )
+        self.assertEqual(events["b"]["unmet_requirements"], ["t#first", "t#c"])
+        self.assertEqual(events["c"]["unmet_requirements"], ["t#b"])
+        self.assertEqual(events["d"]["status"], "changed")
+
+    def test_latest_event(self) -> None:
+        """It is the latest event of a resource that counts."""
+        shared = Script(act=error())
+        first, again = item("t", "a"), item("t", "a", alias="again")
+        events = []
+
+        class Healing(ScriptRegistry):
+            def create(self, wanted: object, prepare: bool = True) -> object:
+                if wanted.alias:  # type: ignore
+                    shared.behaviour = {}
+                return shared
+
+        events = run_items(
+            [first, again, item("t", "a", require=("t#a",), alias="third")], Healing()
+        )
+        self.assertEqual([e["status"] for e in events], ["failed", "changed", "changed"])
+
+    def test_failure(self) -> None:
+        """A failure carries its text and the tail of the output, and the run goes on."""
+        events = self.run_names(item("t", "a"), item("t", "b"), scripts={"a": Script(act=error())})
+        self.assertEqual(events["a"]["error"], ["no good", "tail of stderr"])
+        self.assertFalse(events["a"]["changed"])
+        self.assertEqual(events["b"]["status"], "changed")
+
+    def test_fail_on_error(self) -> None:
+        """With fail_on_error nothing after the first failure runs or gets an event."""
+        events = self.run_names(
+            item("t", "a"), item("t", "b"), fail_on_error=True, scripts={"a": Script(act=error())}
+        )
+        self.assertEqual(list(events), ["a"])
+
+    def test_defect(self) -> None:
+        """A defect in a provider fails its resource with its place, and the run goes on."""
+        events = self.run_names(
+            item("t", "a"), item("t", "b"), scripts={"a": Script(observe=ZeroDivisionError("oops"))}
+        )
+        self.assertRegex(
+            events["a"]["error"][0], r"resource\.defect: .*ZeroDivisionError: oops \(fakes"
+        )
+        self.assertEqual(events["b"]["status"], "changed")
+
+    def test_unsettled(self) -> None:
+        """A resource that is not as desired after acting has failed, with the reason, and changed."""
+        events = self.run_names(item("t", "a"), scripts={"a": Script(unsettled="still 3")})
+        self.assertEqual(events["a"]["error"], ["desired state not achieved: still 3"])
+        self.assertTrue(events["a"]["changed"])
+
+    def test_subscribe(self) -> None:
+        """subscribe fires on a change and not on what is stable."""
+        events = self.run_names(
+            item("t", "a"),
+            item("t", "b"),
+            item("t", "fired", subscribe=("t#a",)),
+            item("t", "idle", subscribe=("t#b",)),
+            scripts={
+                "b": Script(stable=True),
+                "fired": Script(stable=True),
+                "idle": Script(stable=True),
+            },
+        )
+        self.assertEqual((events["fired"]["changed"], events["fired"]["refreshed"]), (True, True))
+        self.assertEqual((events["idle"]["changed"], events["idle"]["refreshed"]), (False, False))
+
+    def test_noop_subscribe(self) -> None:
+        """In noop noop events fire, and a resource that is not in noop is never fired by one."""
+        fired, real = Script(stable=True), Script(stable=True)
+        events = self.run_names(
+            item("t", "a", noop=True),
+            item("t", "fired", noop=True, subscribe=("t#a",)),
+            item("t", "real", subscribe=("t#a",)),
+            scripts={"fired": fired, "real": real},
+        )
+        self.assertTrue(events["fired"]["refreshed"])
+        self.assertEqual(events["real"]["status"], "stable")
+
+    def test_noop(self) -> None:
+        """Noop describes and does not act; its prediction is certain."""
+        events = self.run_names(item("t", "a"), noop=True)
+        self.assertEqual(self.scripts["a"].acted, 0)
+        self.assertEqual(events["a"]["noop_message"], "Would have acted")
+        self.assertEqual(events["a"]["prediction"], "certain")
+        self.assertEqual(len(events["a"]["changes"]), 1)
+
+    def test_unknown_prediction(self) -> None:
+        """What an earlier pending change may provide is unknown in noop, not failed."""
+        missing = Missing(Condition("unit", "x.service"), "there is no unit x.service")
+        needs = Script(observe=missing)
+        pending = Script(provides=[Condition("anything")])
+        events = self.run_names(
+            item("t", "a"), item("t", "b"), noop=True, scripts={"a": pending, "b": needs}
+        )
+        self.assertEqual((events["b"]["failed"], events["b"]["prediction"]), (False, "unknown"))
+        self.assertIn("no unit x.service", events["b"]["prediction_reason"])
+
+    def test_missing(self) -> None:
+        """What nothing pending may provide fails, in noop and for real."""
+        missing = Missing(Condition("unit", "x.service"), "there is no unit x.service")
+        for noop in (True, False):
+            events = self.run_names(
+                item("t", "a"), noop=noop, scripts={"a": Script(observe=missing)}
+            )
+            self.assertEqual(events["a"]["error"], ["there is no unit x.service"])
+
+    def test_deferred_error(self) -> None:
+        """A template that failed fails its resource when its turn comes, if it is managed."""
+        events = self.run_names(
+            item("t", "a", deferred_error="content: no such path (site.yaml:3:1)"),
+            item("t", "b", deferred_error="x", managed=False),
+        )
+        self.assertEqual(events["a"]["error"], ["content: no such path (site.yaml:3:1)"])
+        self.assertEqual(events["b"]["status"], "skipped")
+
+    def test_deferred_render(self) -> None:
+        """Deferred properties are asked for at the resource's turn and stand in its event."""
+        events = run_items(
+            [item("t", "a", deferred_render=True, sensitive=False)],
+            ScriptRegistry(a=Script()),
+            render=lambda i: {"content": "rendered"},
+        )
+        self.assertEqual(one(events)["properties"], {"content": "rendered"})
+
+    def test_deferred_render_of_a_pending_file(self) -> None:
+        """A template that reads what is yet to be written gives an unknown prediction in noop."""
+
+        def render(wanted: object) -> "dict":
+            raise Missing(Condition("path", "/etc/x"), "/etc/x does not exist")
+
+        items = [item("t", "a"), item("t", "b", deferred_render=True)]
+        scripts = ScriptRegistry(a=Script(provides=[Condition("path", "/etc/x")]), b=Script())
+        events = run_items(items, scripts, noop=True, render=render)
+        self.assertEqual((events[1]["prediction"], events[1]["failed"]), ("unknown", False))
+
+    def test_children(self) -> None:
+        """An item with children is what they came to, and its event follows theirs."""
+        child = item("t", "bad")
+        parent = item("apply", "p", children=(child, item("t", "good")))
+        events = self.run_names(
+            parent, item("t", "after", require=("apply#p",)),
+            scripts={"bad": Script(act=error()), "good": Script(), "after": Script()},
+        )  # fmt: skip
+        self.assertEqual(list(events), ["bad", "good", "p", "after"])
+        self.assertEqual((events["p"]["failed"], events["p"]["changed"]), (True, True))
+        self.assertEqual(events["after"]["unmet_requirements"], ["apply#p"])
+
+    def test_children_of_a_skipped_parent(self) -> None:
+        """A skipped item with children emits no events of them, and requiring one is still answered."""
+        parent = item("apply", "p", managed=False, children=(item("t", "child"),))
+        events = self.run_names(
+            parent, item("t", "after", require=("t#child",)), scripts={"after": Script()}
+        )
+        self.assertEqual(list(events), ["p", "after"])
+        self.assertEqual(events["after"]["status"], "changed")
+
+    def test_child_stops(self) -> None:
+        """fail_on_error of a child ends that child only."""
+        parent = item("apply", "p", properties={"fail_on_error": True},
+                      children=(item("t", "bad"), item("t", "never")))  # fmt: skip
+        events = self.run_names(parent, item("t", "after"),
+                                scripts={"bad": Script(act=error()), "after": Script()})  # fmt: skip
+        self.assertEqual(list(events), ["bad", "p", "after"])
+
+    def test_interrupted(self) -> None:
+        """A cancelled run has the event of the resource at work and none after it."""
+        items = [item("t", "a"), item("t", "b")]
+        shared = context(items)
+        events = []
+        from remote_runtime.engine import Engine
+        from remote_runtime.events import EventMaker
+        from remote_runtime.lifecycle import Lifecycle
+
+        lifecycle = Lifecycle(shared, ScriptRegistry(a=Script(act=Cancelled("ctrl-c"))), dict)  # type: ignore
+        engine = Engine(shared, lifecycle, EventMaker(shared.mask), events.append, lambda i: None)
+        with self.assertRaises(Cancelled):
+            engine.run(items)
+        self.assertEqual(one(events)["error"], ["interrupted: ctrl-c"])
+
+    def test_mask_of_a_turn(self) -> None:
+        """What a sensitive resource says while it works is masked, and only while it works."""
+        items = [item("t", "a", sensitive=True, properties={"token": "abcdef"})]
+        shared, said = context(items), []
+        shared.on_notice = lambda level, text: said.append(text)
+        script = Script()
+        script.act = lambda: shared.notice("info", "using abcdef")  # type: ignore
+        run_items(items, ScriptRegistry(a=script), shared=shared)
+        shared.notice("info", "abcdef")
+        self.assertEqual(said, ["using [masked]", "abcdef"])

@@ -1,0 +1,70 @@
+import json
+import re
+import unittest
+
+from remote_runtime.base import Change
+from remote_runtime.events import LARGEST, EventIds, EventMaker, Outcome
+from remote_runtime.masking import Mask
+from tests.remote_runtime.fakes import item
+
+
+class EventTest(unittest.TestCase):
+    def test_ids(self) -> None:
+        """Ids sort in the order of creation within a millisecond and after the clock stepped back."""
+        times = [5.0, 5.0, 5.0, 4.0, 5.001, 6.0]
+        ids = EventIds(iter(times).__next__)
+        made = [ids.next() for _ in times]
+        self.assertEqual(made, sorted(made))
+        self.assertEqual(len(set(made)), len(times))
+        self.assertEqual({len(i) for i in made}, {26})
+
+    def test_shape(self) -> None:
+        """An event has exactly the fields of the reference, with a UTC time and nanoseconds."""
+        outcome = Outcome(item("exec", "x", alias="y", properties={"command": "true"}))
+        outcome.changed = True
+        event = EventMaker(Mask()).make(outcome, False, 0.5)
+        self.assertEqual(
+            sorted(event),
+            sorted(
+                "protocol event_id timestamp type name alias provider requested_ensure final_ensure "
+                "duration properties status changes error changed refreshed failed skipped noop "
+                "unmet_requirements".split()
+            ),
+        )
+        self.assertTrue(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z\Z", event["timestamp"]))
+        self.assertEqual((event["duration"], event["status"]), (500000000, "changed"))
+
+    def test_sensitive(self) -> None:
+        """Of a sensitive resource no value, change, diff or output is left in its event."""
+        outcome = Outcome(item("file", "/f", sensitive=True,
+                               properties={"content": "top secret", "mode": "0600"}))  # fmt: skip
+        outcome.changes = [Change("content", "old one", "top secret", "+top secret")]
+        outcome.fail("could not write top secret", "line of output")
+        text = json.dumps(EventMaker(Mask()).make(outcome, False, 0))
+        for leak in ("top secret", "old one", "line of output"):
+            self.assertNotIn(leak, text)
+        self.assertIn("0600", text)
+
+    def test_secret_property(self) -> None:
+        """The value of a secret property is hidden wherever it stands."""
+        outcome = Outcome(item("archive", "/a", secrets=("password",),
+                               properties={"password": "s3cret!", "url": "http://h/s3cret!"}))  # fmt: skip
+        outcome.fail("got 401 with s3cret!")
+        self.assertNotIn("s3cret", json.dumps(EventMaker(Mask()).make(outcome, False, 0)))
+
+    def test_too_large(self) -> None:
+        """An event that would not fit a frame loses its diff before anything else."""
+        outcome = Outcome(item("file", "/f"))
+        outcome.changes = [Change("content", "a", "b", "\x01" * LARGEST)]
+        event = EventMaker(Mask()).make(outcome, False, 0)
+        self.assertLess(len(json.dumps(event)), LARGEST)
+        self.assertIn("left out", event["changes"][0]["diff"])
+
+    def test_status(self) -> None:
+        """Failed goes before skipped, skipped before changed, changed before stable."""
+        outcome = Outcome(item("file", "/f"))
+        seen = [outcome.status]
+        for name in ("changed", "skipped", "failed"):
+            setattr(outcome, name, True)
+            seen.append(outcome.status)
+        self.assertEqual(seen, ["stable", "changed", "skipped", "failed"])

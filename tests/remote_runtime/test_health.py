@@ -1,0 +1,59 @@
+from typing import Any, Dict
+
+from tests.remote_runtime.fakes import FolderTest, item, one, run_items
+
+
+class HealthTest(FolderTest):
+    def event(self, *checks: Dict[str, Any], **options: Any) -> Dict[str, Any]:
+        resource = item("exec", "/bin/true", health_checks=checks)
+        return one(run_items([resource], **options))
+
+    def script(self, text: str) -> str:
+        return self.write("check.sh", ("#!/bin/sh\n" + text).encode(), 0o755)
+
+    def test_statuses(self) -> None:
+        """0 and 1 keep the resource good, 2, 3 and any other code fail it; its change is kept."""
+        check = self.script("echo status $1; exit $1\n")
+        for code, status, failed in (
+            (0, "OK", False), (1, "WARNING", False), (2, "CRITICAL", True), (3, "UNKNOWN", True),
+            (42, "UNKNOWN", True),
+        ):  # fmt: skip
+            event = self.event({"command": "%s %d" % (check, code), "name": "n"})
+            self.assertEqual(
+                event["health_check"],
+                [{"name": "n", "status": status, "tries": 1, "output": "status %d" % code}],
+            )
+            self.assertEqual((event["failed"], event["changed"]), (failed, True))
+            self.assertEqual(any(status in e for e in event["error"]), failed)
+
+    def test_cannot_start(self) -> None:
+        """A check that cannot start is UNKNOWN."""
+        event = self.event({"command": "/nonexistent/check"})
+        self.assertEqual(event["health_check"][0]["status"], "UNKNOWN")
+
+    def test_tries(self) -> None:
+        """A check is tried until it is OK, and the result says how often."""
+        check = self.script("echo x >> %s; test $(wc -l < %s) -ge 3 || exit 2\n"
+                            % (self.path("n"), self.path("n")))  # fmt: skip
+        event = self.event({"command": check, "tries": 5, "try_sleep": "10ms"})
+        result = event["health_check"][0]
+        self.assertEqual((result["status"], result["tries"]), ("OK", 3))
+
+    def test_timeout(self) -> None:
+        """A check that does not end in time is CRITICAL."""
+        event = self.event({"command": "sleep 30", "timeout": "100ms"})
+        self.assertEqual(event["health_check"][0]["status"], "CRITICAL")
+
+    def test_not_in_noop(self) -> None:
+        """Checks are not run in noop."""
+        event = self.event({"command": "touch " + self.path("ran")}, noop=True)
+        self.assertNotIn("health_check", event)
+        self.assertRaises(OSError, self.read, "ran")
+
+    def test_monitor_only(self) -> None:
+        """With monitor_only only the checks are run."""
+        resource = item("exec", "touch " + self.path("ran"), health_checks=({"command": "true"},))
+        event = one(run_items([resource], monitor_only=True))
+        self.assertEqual((event["health_check_only"], event["changed"]), (True, False))
+        self.assertEqual(event["health_check"][0]["status"], "OK")
+        self.assertRaises(OSError, self.read, "ran")

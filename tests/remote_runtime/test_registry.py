@@ -1,0 +1,44 @@
+import json
+import unittest
+
+from remote_runtime import registry
+from remote_runtime.registry import Registry
+from tests.remote_runtime.fakes import context, failure_of, item
+
+
+class RegistryTest(unittest.TestCase):
+    def test_types(self) -> None:
+        """Every folder of a type is found, with a schema that is JSON and closed."""
+        found = registry.types()
+        self.assertTrue({"file", "exec"} <= set(found))
+        for name in ("file", "exec"):
+            schema = json.loads(registry.schema_text(name).decode("utf-8"))
+            self.assertIs(schema["additionalProperties"], False)
+            self.assertTrue(all("description" in p for p in schema["properties"].values()))
+
+    def test_priority(self) -> None:
+        """Without an explicit provider the smallest priority number wins."""
+        self.assertEqual(Registry(context()).create(item("exec", "true")).provider.name, "posix")
+
+    def test_explicit(self) -> None:
+        """An explicit provider is taken, one that does not exist is refused with those that do."""
+        chosen = Registry(context())
+        self.assertEqual(chosen.create(item("exec", "x", provider="shell")).provider.name, "shell")
+        error = failure_of(chosen.create, item("exec", "x", provider="zsh"))
+        self.assertIn("posix, shell", str(error))
+
+    def test_unknown_type(self) -> None:
+        """An unknown type, or a name that is no name, is an error of the resource."""
+        for name in ("nosuch", "file.providers", "../file"):
+            error = failure_of(Registry(context()).create, item(name, "x"))
+            self.assertEqual(error.kind, "resource.type")
+
+    def test_prepared_once(self) -> None:
+        """A provider is told once all items that it may get."""
+        items = [item("exec", "a"), item("exec", "b", provider="shell"), item("exec", "c")]
+        chosen, told = Registry(context(items)), []
+        provider = chosen.choose(items[0], {})
+        provider.prepare = told.append  # type: ignore
+        for entry in (items[0], items[2]):
+            chosen.create(entry)
+        self.assertEqual([[i.name for i in batch] for batch in told], [["a", "c"]])
