@@ -10,11 +10,6 @@ from remote_runtime.system.commands import Result
 Answer = Union[Result, str]
 
 
-def failed(code: int, stderr: str, stdout: str = "") -> Result:
-    """The result of a command that did not end well."""
-    return Result(code, stdout, stderr)
-
-
 class FakeCommands(object):
     """Answers commands by the beginning of their words.
 

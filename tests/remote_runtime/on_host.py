@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import remote_runtime
-
 from tests.lab import Host
 
 _FOLDER = "/srv/ccm-runtime"

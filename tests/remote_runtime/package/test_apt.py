@@ -8,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-from remote_runtime.base import Item, Missing
+from remote_runtime.base import Condition, Item, Missing
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.errors import ResourceError
 from remote_runtime.registry import Registry
@@ -334,6 +334,24 @@ class PackageLists(unittest.TestCase):
         words = [a.message for a in caught.exception.would]
         self.assertEqual(words, ["Would have installed latest"])
         self.assertEqual(plan.commands.count("apt-get"), 0)
+
+    def test_noop_does_not_know_what_pending_sources_bring(self):
+        """A source that an earlier file resource would add makes the prediction unknown."""
+        self.fetched(60)
+        path = "/etc/apt/sources.list.d/new.list"
+        items = [Item(0, "file", path, {}), Item(1, "package", "new", {"update_cache": "1h"})]
+        context = make_context(recorded_commands(), items)
+        context.noop = True
+        resource = Registry(context).create(items[1])
+        resource.provider.lists = Lists(self.root)
+        with self.assertRaises(Missing) as caught:
+            resource.observe()
+        self.assertFalse(context.pending.may_hold(caught.exception.condition))
+        context.pending.add([Condition("path", path)])
+        with self.assertRaises(Missing) as caught:
+            resource.observe()
+        self.assertTrue(context.pending.may_hold(caught.exception.condition))
+        self.assertIn(path, caught.exception.reason)
 
     def test_a_failed_refresh_is_an_error(self):
         """A repository that cannot be reached fails the resource that wanted fresh lists."""
