@@ -3,12 +3,16 @@
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inventory import Host, Inventory, load
 from orchestrator.fleet.run_folder import last_failed
+from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
+    from orchestrator.fleet.gathered import Gathered
+    from orchestrator.manifest import Site
+    from orchestrator.planning import Planner
     from orchestrator.transport import Connector
 
 
@@ -36,3 +40,35 @@ def connector(
     made = Connector(settings, credentials, build())
     made.prepare(chosen)
     return made
+
+
+def planner(args: argparse.Namespace) -> "tuple[Site, Planner]":
+    """The manifest, checked whole, and what makes each host's plan of it."""
+    from orchestrator.manifest import load_site
+    from orchestrator.planning import Planner, PlanOptions
+
+    options = PlanOptions(args.hiera, args.data, args.facts, args.fact, args.noop)
+    site = load_site(args.manifest)
+    return site, Planner(site, options)
+
+
+def fact_overlay(
+    args: argparse.Namespace,
+) -> "Callable[[Host, Gathered], tuple[dict[str, Any], list[str]]]":
+    """Lays --facts, the inventory's vars and --fact over what a host said; warnings beside it."""
+    from orchestrator.planning.facts import load_fact_files, merge_host_facts
+    from orchestrator.planning.options import assignments
+
+    problems: list[Problem] = []
+    files = load_fact_files(args.facts, problems)
+    if problems:
+        raise InputError(problems)
+    single = assignments("--fact", args.fact)
+
+    def overlay(host: Host, gathered: "Gathered") -> tuple[dict[str, Any], list[str]]:
+        facts, warnings = merge_host_facts(gathered, files, host.vars, single)
+        late = [f"{name} is unavailable: {why}" for name, why in facts.unavailable.items()]
+        # Facts refuses to be read as a whole while a family is missing; here the rest is wanted.
+        return dict(dict.items(facts)), [*warnings, *late]
+
+    return overlay

@@ -32,6 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.signals import Interrupts
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.fleet.fact_run import gather_facts
+    from orchestrator.fleet.plain_text import plain
     from remote_runtime.errors import CcmError
 
     make_room(args.forks)
@@ -47,9 +48,12 @@ def run(args: argparse.Namespace) -> int:
         try:
             if isinstance(answer, CcmError):
                 raise answer
-            found[host.name] = _chosen(overlay(host, answer), args.path)
+            facts, warnings = overlay(host, answer)
+            for text in warnings:
+                print(f"ccm: {host.name}: warning: {plain(text)}", file=sys.stderr)
+            found[host.name] = _chosen(facts, args.path)
         except CcmError as error:
-            print(f"ccm: {host.name}: {error}", file=sys.stderr)
+            print(f"ccm: {host.name}: {plain(str(error))}", file=sys.stderr)
             code = max(code, exit_code_of(error))
     _write(found, args.yaml)
     return code

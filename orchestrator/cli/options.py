@@ -3,8 +3,6 @@
 import argparse
 import math
 
-from remote_runtime.errors import UsageError
-
 DEFAULT_FORKS = 50
 MAX_SECONDS = 7 * 86_400
 
@@ -103,17 +101,3 @@ def seconds(text: str) -> float:
     if not 0 <= value <= MAX_SECONDS:
         raise argparse.ArgumentTypeError(f"{text!r} is not a duration such as 30, 90s or 5m")
     return value
-
-
-def pairs(option: str, given: list[str]) -> list[tuple[str, str]]:
-    """Split ``KEY=VALUE`` texts; UsageError for one that is not."""
-    found = []
-    for text in given:
-        key, equals, value = text.partition("=")
-        if not equals or not all(key.split(".")):
-            raise UsageError(
-                f"{option} {text.partition('=')[0][:60]!r} is not KEY=VALUE",
-                hint=f"write it as in {option} web.port=8080",
-            )
-        found.append((key, value))
-    return found

@@ -11,7 +11,7 @@ from orchestrator.fleet.bus import Subscriber
 from orchestrator.report.collected import Collected
 from orchestrator.report.event_lines import EventLines
 from orchestrator.report.lines import Lines
-from orchestrator.report.style import Style
+from orchestrator.report.style import Style, can_redraw
 from orchestrator.report.summary import Choice, Summary
 from remote_runtime.errors import UsageError
 
@@ -65,7 +65,7 @@ class Output:
         self._lines: Lines | None = None
         if args.quiet:
             pass
-        elif self.human.isatty():
+        elif can_redraw(self.human):
             from orchestrator.report.live import LiveView
 
             self._live = LiveView(self.human, title, args.verbose)

@@ -4,7 +4,7 @@ All of it comes from the host: it is data, never a template, never a path of the
 """
 
 import json
-from typing import Any, NamedTuple
+from typing import Any, TypedDict
 
 from orchestrator.fleet.plain_text import is_plain_json, one_line, plain_value
 from remote_runtime import wire
@@ -14,18 +14,24 @@ from remote_runtime.version import VERSION
 MAX_CUSTOM = 1 << 20
 
 
-class Gathered(NamedTuple):
+class CustomFacts(TypedDict):
+    """One of the user's fact files: its path on the target and its text."""
+
+    path: str
+    text: str
+
+
+class Gathered(TypedDict):
     """The facts of one host.
 
-    ``unavailable`` maps a family to the reason why it is missing; ``custom`` are (path on the
-    target, text) of the user's own fact files, least important first; ``hello`` is what the runtime
-    said of itself.
+    ``unavailable`` maps a family to the reason why it is missing; ``custom`` holds the
+    user's own fact files, least important first; ``hello`` is what the runtime said of itself.
     """
 
     facts: dict[str, Any]
     unavailable: dict[str, str]
-    custom: tuple[tuple[str, str], ...]
-    warnings: tuple[str, ...]
+    custom: list[CustomFacts]
+    warnings: list[str]
     hello: dict[str, Any]
 
 
@@ -57,16 +63,16 @@ def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> Gathered:
     if not isinstance(custom, list) or not isinstance(warnings, list):
         raise ProtocolError("custom facts and warnings are not lists", kind="protocol.facts")
     return Gathered(
-        facts if is_plain_json(json.dumps(facts)) else plain_value(facts),
-        {one_line(str(k), 80): one_line(str(v)) for k, v in unavailable.items()},
-        tuple(map(_custom, custom)),
-        tuple(one_line(str(text)) for text in warnings[:100]),
-        hello,
+        facts=facts if is_plain_json(json.dumps(facts)) else plain_value(facts),
+        unavailable={one_line(str(k), 80): one_line(str(v)) for k, v in unavailable.items()},
+        custom=[_custom(entry) for entry in custom],
+        warnings=[one_line(str(text)) for text in warnings[:100]],
+        hello=hello,
     )
 
 
-def _custom(entry: Any) -> tuple[str, str]:
+def _custom(entry: Any) -> CustomFacts:
     path, text = (entry.get("path"), entry.get("text")) if isinstance(entry, dict) else (None, None)
     if not isinstance(path, str) or not isinstance(text, str) or len(text) > MAX_CUSTOM:
         raise ProtocolError("a custom fact is not a path with its text", kind="protocol.facts")
-    return one_line(path), text
+    return CustomFacts(path=one_line(path), text=text)

@@ -88,7 +88,7 @@ class HostRun:
             if self._cancelled:
                 raise UnreachableError("interrupted", kind="run.interrupted")
         gathered = greet(session, self._enter)
-        for text in gathered.warnings:
+        for text in gathered["warnings"]:
             self._notices.say("warning", text)
         self._enter("planning")
         plan = self._planner.plan(self.host, gathered)

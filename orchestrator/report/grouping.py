@@ -20,9 +20,14 @@ class Block(NamedTuple):
     """Hosts with the same outcome; ``entries`` has one row per resource, of what differs in it."""
 
     outcome: str
-    result: HostResult
+    results: list[HostResult]
     hosts: list[str]
     entries: list[dict[Entry, list[str]]]
+
+    @property
+    def result(self) -> HostResult:
+        """The first host's, which speaks for all where they do not differ."""
+        return self.results[0]
 
     @property
     def changed(self) -> bool:
@@ -42,9 +47,10 @@ def blocks_of(collected: Collected) -> list[Block]:
         key = _key(result, entries)
         block = blocks.get(key)
         if block is None:
-            block = Block(result.outcome, result, [], [{} for _ in entries])
+            block = Block(result.outcome, [], [], [{} for _ in entries])
             blocks[key] = block
         block.hosts.append(host)
+        block.results.append(result)
         for row, entry in zip(block.entries, entries):
             row.setdefault(entry, []).append(host)
     return sorted(blocks.values(), key=_rank)

@@ -22,8 +22,8 @@ def _fold_family(family: list[Tokens]) -> Iterable[str]:
     if not varying:
         yield from dict.fromkeys("".join(tokens) for tokens in family)
         return
-    # The number that has the most values is the one that counts hosts.
-    at = max(varying, key=lambda place: len({t[place] for t in family}))
+    # The number that has the most values is the one that counts hosts, the last one of equals.
+    at = max(varying, key=lambda place: (len({t[place] for t in family}), place))
     rows: dict[tuple[Tokens, Tokens], list[str]] = {}
     for tokens in family:
         rows.setdefault((tokens[:at], tokens[at + 1 :]), []).append(tokens[at])

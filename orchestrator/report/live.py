@@ -25,6 +25,7 @@ from orchestrator.report.wording import host_line, took
 
 SHORTEST_REFRESH = 0.2
 MAX_ROWS = 16
+MAX_WIDTH = 120
 MAX_SLOWEST = 3
 _STYLES = {
     outcome.DEFECT: "bold red",
@@ -176,7 +177,8 @@ class LiveView:
         return Group(*parts, self._rows(now), self._slow())
 
     def _head(self, now: float, ended: int) -> Table:
-        head = Table.grid(expand=True, padding=(0, 2, 0, 0))
+        head = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        head.width = min(MAX_WIDTH, self._console.width)
         head.add_column(no_wrap=True, overflow="ellipsis")
         head.add_column(ratio=1, min_width=10)
         head.add_column(justify="right", no_wrap=True)
@@ -186,14 +188,15 @@ class LiveView:
         return head
 
     def _rows(self, now: float) -> Table:
-        """The running hosts, the one that is at the same thing for the longest first."""
-        table = Table.grid(expand=True, padding=(0, 2, 0, 0))
+        """The running hosts, the one that has been running for the longest first."""
+        table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        table.width = min(MAX_WIDTH, self._console.width)
         table.add_column(no_wrap=True, overflow="ellipsis", max_width=32)
         table.add_column(justify="right", no_wrap=True)
         table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
         table.add_column(justify="right", no_wrap=True)
         room = max(1, min(MAX_ROWS, self._console.size.height - 8))
-        rows = sorted(self._running.items(), key=lambda item: item[1].since)
+        rows = sorted(self._running.items(), key=lambda item: item[1].began)
         for host, row in rows[:room]:
             done = Text(f"{row.done}/{row.planned}" if row.planned else "", "dim")
             since = Text(took(max(0.0, now - row.since)), "dim")

@@ -30,6 +30,11 @@ def wants_colour(stream: TextIO, environment: Mapping[str, str] = os.environ) ->
     return stream.isatty()
 
 
+def can_redraw(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether a view can be drawn over itself: a terminal that moves its cursor."""
+    return stream.isatty() and environment.get("TERM", "dumb") != "dumb"
+
+
 def width_of(stream: TextIO) -> int:
     """How many columns text may fill: the terminal's, within reason; 100 where there is none."""
     if not stream.isatty():

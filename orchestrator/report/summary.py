@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Collected, Entry
 from orchestrator.report.grouping import Block, alike, blocks_of
 from orchestrator.report.host_names import named
 from orchestrator.report.style import Style
 from orchestrator.report.totals import total_lines
-from orchestrator.report.wording import change_lines, counts, error_lines, row_words, took
+from orchestrator.report.wording import change_lines, counts, error_lines, row_words, span
 
 MAX_VARIANTS = 3
 MAX_ROWS = 40
@@ -75,7 +74,7 @@ class Summary:
 
     def _fate(self, block: Block) -> str:
         result = block.result
-        words = counts(result, self._noop)
+        words = counts(block.results, self._noop)
         if block.outcome == outcome.OK:
             return words or "nothing to do"
         if block.outcome == outcome.FAILED and not result.message:
@@ -94,11 +93,13 @@ class Summary:
                 yield f"    {line}"
         if result.report:
             yield f"    please report it with {result.report}"
-        if result.stderr.strip():
+        if result.stderr.strip() and result.outcome != outcome.INTERRUPTED:
             for line in error_lines(["stderr:", result.stderr], style.width, False):
                 yield f"    {style('faint', line)}"
         if result.outcome == outcome.INTERRUPTED and result.planned:
-            yield f"    {result.tally.total} of {result.planned} resources were done"
+            done = span([one.tally.total for one in block.results])
+            planned = span([one.planned for one in block.results])
+            yield f"    {done} of {planned} resources were done"
 
     def _row(self, row: dict[Entry, list[str]]) -> Iterator[str]:
         """One resource: what is the same on all hosts of the block, then what differs."""

@@ -71,16 +71,18 @@ def headline(entry: Entry) -> str:
     return entry.message
 
 
-def counts(result: HostResult, noop: bool) -> str:
-    """What a host's events add up to, in words; zeros are left out."""
-    tally = result.tally
-    named = [
-        (tally.failed, "failed"),
-        (tally.changed, "would change" if noop else "changed"),
-        (tally.skipped, "skipped"),
-        (tally.stable, "stable"),
-    ]
-    return ", ".join(f"{number:,} {word}" for number, word in named if number)
+def span(numbers: list[int]) -> str:
+    """One number where all are the same, else the least and the greatest."""
+    least, greatest = min(numbers), max(numbers)
+    return f"{least:,}" if least == greatest else f"{least:,}-{greatest:,}"
+
+
+def counts(results: list[HostResult], noop: bool) -> str:
+    """What the events of hosts that stand together add up to, per host; zeros are left out."""
+    words = {"failed": "failed", "changed": "would change" if noop else "changed"}
+    words.update(skipped="skipped", stable="stable")
+    named = [([getattr(r.tally, key) for r in results], word) for key, word in words.items()]
+    return ", ".join(f"{span(numbers)} {word}" for numbers, word in named if any(numbers))
 
 
 def took(seconds: float) -> str:
@@ -104,7 +106,7 @@ def row_words(entry: Entry, noop: bool) -> tuple[str, str]:
 
 def host_line(result: HostResult, noop: bool) -> str:
     """One host's fate in one line."""
-    text = counts(result, noop) or ("nothing to do" if result.outcome == OK else "")
+    text = counts([result], noop) or ("nothing to do" if result.outcome == OK else "")
     if result.message:
         text = f"{result.message.splitlines()[0]}{f' ({text})' if text else ''}"
     word = result.outcome

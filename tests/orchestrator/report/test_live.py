@@ -1,0 +1,78 @@
+"""The live view, drawn into a terminal that is a text."""
+
+import io
+import os
+import pty
+import time
+
+import pytest
+from rich.console import Console
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.live import LiveView
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def view_of(hosts: int, width: int, height: int) -> list[str]:
+    live = LiveView(Terminal(), "push of site.yaml")
+    now = time.time()
+    names = tuple(f"web{number}" for number in range(hosts))
+    live.handle(happening.RunStarted("r", now - 12, names, False))
+    for name in names[: hosts // 2]:
+        live.handle(happening.HostPhase(name, "running", now - 5))
+        live.handle(happening.HostPlanned(name, 100))
+        live.handle(happening.ResourceProgress(name, "package#nginx", "installing", now - 3))
+    for name in names[: hosts // 10]:
+        live.handle(happening.HostFinished(HostResult(name, "failed", seconds=4.0)))
+    out = io.StringIO()
+    console = Console(file=out, width=width, height=height, force_terminal=True, color_system=None)
+    live._console = console
+    console.print(live._view())
+    return out.getvalue().splitlines()
+
+
+def test_the_view_fits_any_terminal() -> None:
+    """From 3 to 1000 hosts the view has fewer lines than the terminal and none too long."""
+    for hosts in (3, 50, 1000):
+        for width, height in ((80, 24), (160, 50), (40, 10)):
+            lines = view_of(hosts, width, height)
+            assert len(lines) < height
+            assert max(map(len, lines)) <= width
+
+
+def test_the_view_says_who_does_what_and_since_when() -> None:
+    """States are counted, and a running host shows its resource, action and time."""
+    text = "\n".join(view_of(50, 100, 40))
+    assert "5 failed" in text
+    assert "20 running" in text
+    assert "25 waiting" in text
+    assert "package#nginx  installing" in text
+    assert "5/50 hosts" in text
+    assert "slowest so far: web0 4.00 s" in text
+
+
+def test_the_view_goes_away_and_failures_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After close the terminal shows the failures that were told and no rest of the view."""
+    monkeypatch.setenv("TERM", "xterm")
+    main, other = pty.openpty()
+    with os.fdopen(other, "w") as stream:
+        live = LiveView(stream, "push of site.yaml")
+        live.handle(happening.RunStarted("r", time.time(), ("web1",), False))
+        live.start()
+        live.handle(happening.HostPhase("web1", "connecting", time.time()))
+        live.tick()
+        result = HostResult("web1", "unreachable", message="connection refused")
+        live.handle(happening.HostFinished(result))
+        live.close()
+    written = os.read(main, 100_000).decode()
+    os.close(main)
+    assert "web1" in written
+    assert "connection refused" in written
+    assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l")

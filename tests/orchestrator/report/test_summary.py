@@ -1,0 +1,202 @@
+"""The summary, its grouping, and the plain lines."""
+
+import io
+import json
+from typing import Any
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.collected import Collected
+from orchestrator.report.lines import Lines
+from orchestrator.report.style import Style
+from orchestrator.report.summary import Choice, Summary
+from tests.orchestrator.fleet.fakes import make_event
+
+DIFF = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n"
+
+
+class Told:
+    """Plays a run to subscribers."""
+
+    def __init__(self, *hosts: str, noop: bool = False) -> None:
+        self.noop = noop
+        self.collected = Collected()
+        self.out = io.StringIO()
+        self._lines = Lines(self.out)
+        self._results: dict[str, HostResult] = {host: HostResult(host) for host in hosts}
+        self._tell(happening.RunStarted("run-1", 100.0, hosts, noop))
+
+    def _tell(self, event: happening.Event) -> None:
+        self.collected.handle(event)
+        self._lines.handle(event)
+
+    def event(self, host: str, name: str, status: str = "stable", **members: Any) -> None:
+        event = {**make_event(name=name, status=status, **members), "host": host}
+        self._results[host].tally.add(event)
+        self._tell(happening.ResourceEvent(host, event, json.dumps(event)))
+
+    def end(self, host: str, outcome: str = "ok", **members: Any) -> None:
+        result = self._results[host]
+        result.outcome = outcome
+        for key, value in members.items():
+            setattr(result, key, value)
+        self._tell(happening.HostFinished(result))
+
+    def summary(self, **choice: bool) -> str:
+        self._tell(happening.RunFinished(103.5, False))
+        choice.setdefault("diffs", self.noop)
+        lines = Summary(self.collected, Style(False, 100), Choice(**choice)).lines("run-1")
+        return "\n".join(lines)
+
+
+def changed(name: str, diff: str = "") -> dict[str, Any]:
+    change = {"what": "content", "from": "a" * 64, "to": "b" * 64}
+    return {"name": name, "status": "changed", "changes": [{**change, "diff": diff}]}
+
+
+def test_hosts_with_the_same_outcome_stand_together() -> None:
+    """Hosts that changed the same resources are one block, with the change shown once."""
+    told = Told("web1", "web2", "web3", "db1")
+    for host in ("web1", "web2", "web3"):
+        told.event(host, **changed("/etc/motd"))
+        told.end(host)
+    told.event("db1", "/etc/motd")
+    told.end("db1")
+    text = told.summary()
+    assert "web[1-3] (3 hosts)  1 changed" in text
+    assert text.count("file#/etc/motd") == 1
+    assert "content: aaaaaaaaaaaa → bbbbbbbbbbbb" in text
+    assert "db1  1 stable" in text
+    assert "Hosts      4: 3 changed, 1 unchanged" in text
+
+
+def test_failures_come_first_with_reason_and_tail() -> None:
+    """A failed host stands before the others, its failed resource before its changes."""
+    told = Told("web1", "web2")
+    told.event("web1", **changed("/etc/motd"))
+    told.end("web1")
+    told.event("web2", **changed("/etc/motd"))
+    told.event("web2", "/etc/x", "failed", error=["exited with status 3", "E: a\nE: b"])
+    told.event("web2", "/etc/y", "skipped", unmet_requirements=["file#/etc/x"])
+    told.end("web2", "failed")
+    lines = told.summary().splitlines()
+    assert lines[1].startswith("web2  1 failed, 1 changed, 1 skipped")
+    assert lines[2] == "    failed   file#/etc/x"
+    assert lines[3].strip() == "exited with status 3"
+    assert [line.strip() for line in lines[4:6]] == ["│ E: a", "│ E: b"]
+    assert "requires file#/etc/x" in lines[6]
+
+
+def test_a_diff_that_many_hosts_share_is_shown_once() -> None:
+    """In a preview the same diff appears once, also when hosts differ in something else."""
+    told = Told("web1", "web2", "db1", noop=True)
+    for host in ("web1", "web2", "db1"):
+        told.event(host, noop=True, **changed("/etc/motd", DIFF))
+    told.event("db1", noop=True, noop_message="Would have x", **changed("/etc/db", DIFF + "+z\n"))
+    for host in ("web1", "web2", "db1"):
+        told.end(host)
+    text = told.summary()
+    assert text.count("-old") == 2
+    assert "the same diff as above" in text
+    assert "Preview    nothing was changed" in text
+
+
+def test_different_diffs_of_one_resource_name_their_hosts() -> None:
+    """Where hosts differ in a diff only, they stay one block and each diff says whose it is."""
+    told = Told("web1", "web2", "web3", noop=True)
+    for host, more in (("web1", ""), ("web2", ""), ("web3", "+more\n")):
+        told.event(host, noop=True, **changed("/etc/motd", DIFF + more))
+        told.end(host)
+    text = told.summary()
+    assert "web[1-3] (3 hosts)" in text
+    assert "on web[1-2] (2 hosts):" in text
+    assert "on web3:" in text
+    assert "-old" not in Told("x").summary()
+
+
+def test_no_diff_is_shown_where_none_is_wanted() -> None:
+    """Without diffs a change of content is one line of hashes."""
+    told = Told("web1", noop=True)
+    told.event("web1", noop=True, **changed("/etc/motd", DIFF))
+    told.end("web1")
+    text = told.summary(diffs=False)
+    assert "-old" not in text
+    assert "content: aaaaaaaaaaaa → bbbbbbbbbbbb" in text
+
+
+def test_a_prediction_that_is_not_certain_says_why() -> None:
+    """An unknown prediction is shown with its reason and counted."""
+    told = Told("web1", noop=True)
+    told.event(
+        "web1", "/etc/x", "changed", noop=True, noop_message="Would have created the file",
+        prediction="unknown", prediction_reason="user www-data is not there yet",
+    )  # fmt: skip
+    told.end("web1")
+    text = told.summary()
+    assert "would    file#/etc/x  have created the file, not certain: user www-data is not" in text
+    assert "1 not certain" in text
+
+
+def test_hosts_that_cannot_be_reached_for_one_reason_stand_together() -> None:
+    """Addresses and names in the message do not part hosts that failed alike."""
+    told = Told("web1", "web2")
+    for number, host in enumerate(("web1", "web2")):
+        message = f"{host}: 192.0.2.{number + 1}:22 refused the connection"
+        told.end(host, "unreachable", message=message, hint="start sshd", phase="connecting")
+    text = told.summary()
+    assert "web[1-2] (2 hosts)  unreachable" in text
+    assert "while connecting: web1: 192.0.2.1:22 refused the connection" in text
+    assert "→ start sshd" in text
+
+
+def test_different_reasons_are_different_blocks() -> None:
+    """Exit statuses and words that differ are never merged."""
+    told = Told("web1", "web2")
+    for host, status in (("web1", 1), ("web2", 2)):
+        told.event(host, "/x", "failed", error=[f"exited with status {status}"])
+        told.end(host, "failed")
+    text = told.summary()
+    assert "status 1" in text
+    assert "status 2" in text
+
+
+def test_an_interrupted_host_says_how_far_it_was() -> None:
+    """The counts of hosts that were interrupted together are given as a range."""
+    told = Told("web1", "web2")
+    for host, done in (("web1", 3), ("web2", 5)):
+        for number in range(done):
+            told.event(host, f"/{number}")
+        told.end(host, "interrupted", planned=9, message="interrupted while running", stderr="x")
+    text = told.summary()
+    assert "web[1-2] (2 hosts)  interrupted (3-5 stable)" in text
+    assert "3-5 of 9 resources were done" in text
+
+
+def test_quiet_shows_failures_only() -> None:
+    """With -q a run in which nothing failed writes nothing."""
+    told = Told("web1")
+    told.event("web1", **changed("/x"))
+    told.end("web1")
+    assert told.summary(quiet=True) == ""
+
+
+def test_plain_lines_count_hosts() -> None:
+    """Without a terminal each host that ends is one line, failures are told as they happen."""
+    told = Told("web1", "web2")
+    told.event("web1", "/x", "failed", error=["no\nmore"])
+    told.end("web1", "failed", seconds=2.0)
+    told.end("web2", seconds=75.0)
+    assert told.out.getvalue().splitlines() == [
+        "web1: failed file#/x: no more",
+        "[1/2] web1: failed: 1 failed (2.00 s)",
+        "[2/2] web2: ok: nothing to do (1 min 15 s)",
+    ]
+
+
+def test_a_fleet_with_one_outcome_is_held_once() -> None:
+    """The entries of a thousand hosts that changed the same are one object."""
+    hosts = [f"web{number}" for number in range(1000)]
+    told = Told(*hosts)
+    for host in hosts:
+        told.event(host, **changed("/etc/motd", DIFF))
+    assert len({id(entry) for entries in told.collected.entries.values() for entry in entries}) == 1
