@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from inventory import Host, Inventory, load
 from orchestrator.fleet.run_folder import last_failed
-from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from orchestrator.fleet.gathered import Gathered
@@ -56,17 +55,12 @@ def fact_overlay(
     args: argparse.Namespace,
 ) -> "Callable[[Host, Gathered], tuple[dict[str, Any], list[str]]]":
     """Lays --facts, the inventory's vars and --fact over what a host said; warnings beside it."""
-    from orchestrator.planning.facts import load_fact_files, merge_host_facts
-    from orchestrator.planning.options import assignments
+    from orchestrator.planning.facts import FactOverlay
 
-    problems: list[Problem] = []
-    files = load_fact_files(args.facts, problems)
-    if problems:
-        raise InputError(problems)
-    single = assignments("--fact", args.fact)
+    over = FactOverlay(args.facts, args.fact)
 
     def overlay(host: Host, gathered: "Gathered") -> tuple[dict[str, Any], list[str]]:
-        facts, warnings = merge_host_facts(gathered, files, host.vars, single)
+        facts, warnings = over(host, gathered)
         late = [f"{name} is unavailable: {why}" for name, why in facts.unavailable.items()]
         # Facts refuses to be read as a whole while a family is missing; here the rest is wanted.
         return dict(dict.items(facts)), [*warnings, *late]

@@ -24,7 +24,8 @@ class Parser(argparse.ArgumentParser):
             word = message.split()[2].split("=")[0]
             guess = difflib.get_close_matches(word, self._option_string_actions, 1)
             hint = f"did you mean {guess[0]}?" if guess else hint
-        raise UsageError(f"{self.prog}: {message}", hint=hint)
+            message = f"there is no option {word[:60]}"
+        raise UsageError(f"{self.prog.removeprefix('ccm ')}: {message}", hint=hint)
 
 
 def load_command(name: str) -> Any:

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     elif not found:
         print(f"no run is kept in {runs_folder()}", file=sys.stderr)
     else:
-        print(f"{'RUN':<24}{'WHEN':<18}{'TOOK':<12}{'OUTCOME':<36}MANIFEST")
+        print(f"{'RUN':<26}{'WHEN':<18}{'TOOK':<12}{'OUTCOME':<36}MANIFEST")
         for kept in found:
             print(_line(kept))
     return 0
@@ -48,7 +48,7 @@ def _line(kept: "KeptRun") -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(about["start"]))
     length = took(about["end"] - about["start"]) if about["end"] else "-"
     manifest = about["manifest"].rsplit("/", 1)[-1] + (" (noop)" if about["noop"] else "")
-    return f"{kept.run_id:<24}{when:<18}{length:<12}{_outcome(kept):<36}{manifest}"
+    return f"{kept.run_id:<26}{when:<18}{length:<12}{_outcome(kept):<36}{manifest}"
 
 
 def _outcome(kept: "KeptRun") -> str:

@@ -4,7 +4,7 @@ All of it comes from the host: it is data, never a template, never a path of the
 """
 
 import json
-from typing import Any, TypedDict
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.plain_text import is_plain_json, one_line, plain_value
 from remote_runtime import wire
@@ -14,23 +14,17 @@ from remote_runtime.version import VERSION
 MAX_CUSTOM = 1 << 20
 
 
-class CustomFacts(TypedDict):
-    """One of the user's fact files: its path on the target and its text."""
-
-    path: str
-    text: str
-
-
-class Gathered(TypedDict):
+class Gathered(NamedTuple):
     """The facts of one host.
 
-    ``unavailable`` maps a family to the reason why it is missing; ``custom`` holds the
-    user's own fact files, least important first; ``hello`` is what the runtime said of itself.
+    ``unavailable`` maps a family to the reason why it is missing; ``custom`` are (path on the
+    target, text) of the user's own fact files, least important first; ``hello`` is what the runtime
+    said of itself.
     """
 
     facts: dict[str, Any]
     unavailable: dict[str, str]
-    custom: list[CustomFacts]
+    custom: list[tuple[str, str]]
     warnings: list[str]
     hello: dict[str, Any]
 
@@ -71,8 +65,8 @@ def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> Gathered:
     )
 
 
-def _custom(entry: Any) -> CustomFacts:
+def _custom(entry: Any) -> tuple[str, str]:
     path, text = (entry.get("path"), entry.get("text")) if isinstance(entry, dict) else (None, None)
     if not isinstance(path, str) or not isinstance(text, str) or len(text) > MAX_CUSTOM:
         raise ProtocolError("a custom fact is not a path with its text", kind="protocol.facts")
-    return CustomFacts(path=one_line(path), text=text)
+    return one_line(path), text

@@ -88,8 +88,6 @@ class HostRun:
             if self._cancelled:
                 raise UnreachableError("interrupted", kind="run.interrupted")
         gathered = greet(session, self._enter)
-        for text in gathered["warnings"]:
-            self._notices.say("warning", text)
         self._enter("planning")
         plan = self._planner.plan(self.host, gathered)
         self._secrets = tuple(plan.secrets)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet import gather_facts
+from orchestrator.fleet import Gathered, gather_facts
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.descriptors import make_room
 from orchestrator.fleet.host_run import HostRun
@@ -132,8 +132,8 @@ def test_facts_are_gathered_and_errors_stand_beside_them() -> None:
     connector = FakeConnector(script, {"web2": lambda far: None})
     answers = gather_facts(HOSTS[:3], connector, 2)
     first, second = answers["web1"], answers["web2"]
-    assert isinstance(first, dict)
-    assert first["facts"] == {"host": {"info": {"os": "linux"}}}
+    assert isinstance(first, Gathered)
+    assert first.facts == {"host": {"info": {"os": "linux"}}}
     assert isinstance(second, UnreachableError)
     deadline = time.monotonic() + 5
     while len(said) < 2 and time.monotonic() < deadline:
