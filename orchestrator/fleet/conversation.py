@@ -84,6 +84,7 @@ class Conversation:
     def _event(self, message: wire.Message) -> None:
         checked = self._check.check(message.get("seq"), message.get("event"))
         self._result.tally.add(checked.event)
+        self._result.tally.unique = self._check.unique
         self._bus.publish(happening.ResourceEvent(self._host, checked.event, checked.line))
 
     def _aside(self, message: wire.Message) -> None:

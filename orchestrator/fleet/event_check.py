@@ -159,14 +159,17 @@ def _flags_problem(event: dict[str, Any]) -> str:
 class EventCheck:
     """The events of one host: planned resources only, in sequence, each one new.
 
-    ``planned`` are the ``type#name`` of every resource in the host's plan.
+    ``planned`` are the ``type#name`` of every resource in the host's plan. ``count`` is how many
+    events there were, ``unique`` of how many different resources.
     """
 
     def __init__(self, host: str, run_id: str, planned: Iterable[str]) -> None:
         self._origin = {"host": host, "run_id": run_id}
         self._left = Counter(planned)
         self._last_id = ""
+        self._unseen = set(self._left)
         self.count = 0
+        self.unique = 0
 
     def check(self, seq: Any, event: Any) -> Checked:
         """Return the event, plain and with host and run_id; ProtocolError if it is wrong."""
@@ -188,6 +191,9 @@ class EventCheck:
         if not self._left[identity]:
             raise _refuse(f"event {seq} is about a resource that is not due on this host")
         self._left[identity] -= 1
+        if identity in self._unseen:
+            self._unseen.discard(identity)
+            self.unique += 1
 
     def _unmasked(self, identity: str) -> str:
         """The planned name that the target had to mask in parts, because it holds a secret."""

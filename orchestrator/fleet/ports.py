@@ -9,7 +9,8 @@ from orchestrator.fleet.gathered import Gathered
 class Target(Protocol):
     """A host, as far as the fleet looks at it."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
 
 class Link(Protocol):
@@ -36,23 +37,20 @@ class Connector(Protocol):
 class Blob(Protocol):
     """Bytes that a plan names by hash; ``chunks`` yields exactly ``size`` bytes."""
 
-    size: int
+    @property
+    def size(self) -> int: ...
 
     def chunks(self) -> Iterable[bytes]: ...
-
-
-class Planned(Protocol):
-    """A resource in a plan."""
-
-    type: str
-    name: str
 
 
 class Plan(Protocol):
     """One host's plan. See docs/design/architecture.md, "Ports"."""
 
-    warnings: Iterable[str]
-    secrets: Iterable[str]
+    @property
+    def warnings(self) -> Iterable[str]: ...
+
+    @property
+    def secrets(self) -> Iterable[str]: ...
 
     def identities(self) -> Iterator[str]:
         """The ``type#name`` of every resource, pre-order: the index counts along it."""

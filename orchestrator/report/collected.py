@@ -117,4 +117,6 @@ def _entry(told: dict[str, Any]) -> Entry:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

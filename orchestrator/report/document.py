@@ -16,6 +16,7 @@ def write_document(run: KeptRun, exit_code: int | None, out: TextIO) -> None:
     head: dict[str, Any] = {
         "protocol": PROTOCOL,
         **{k: about[k] for k in ("run_id", "command", "manifest", "noop", "start", "end")},
+        "duration": about["end"] - about["start"] if about["end"] else None,
         "interrupted": about["interrupted"],
         "summary": totals(results),
         "hosts": {result.host: _host(result) for result in results},

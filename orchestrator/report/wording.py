@@ -28,7 +28,9 @@ def change_lines(change: ChangeLine, style: Style, diffs: bool, known: bool) -> 
         return
     if not change.diff or not diffs:
         before, after = shorten(change.before), shorten(change.after)
-        yield f"{change.what}: {before} → {after}" if before else f"{change.what}: {after}"
+        yield (
+            f"{change.what}: {before} → {after or 'none'}" if before else f"{change.what}: {after}"
+        )
         return
     if known:
         yield f"{change.what}: the same diff as above"

@@ -45,7 +45,7 @@ def test_an_honest_host_is_ok_and_every_event_is_told() -> None:
     """A host that carries its plan out ends ok, with its events in order and its counts."""
     result, recorder = run_against(FarEnd.carry_out_plan)
     assert (result.outcome, result.message, result.planned) == ("ok", "", 3)
-    assert (result.tally.total, result.tally.stable) == (3, 3)
+    assert (result.tally.total, result.tally.unique, result.tally.stable) == (3, 3, 3)
     told = recorder.of(happening.ResourceEvent)
     assert [event.event["name"] for event in told] == NAMES
     assert json.loads(told[0].line)["host"] == "web1"

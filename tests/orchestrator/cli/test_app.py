@@ -1,0 +1,232 @@
+"""The entry point: which command, which error, which exit code; and the completion."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.app import COMMANDS, exit_code_of, main
+from orchestrator.cli.commands import build_parser, load_command
+from orchestrator.cli.completion_scripts import SCRIPTS, described
+from orchestrator.cli.exit_code import run_exit_code
+from orchestrator.fleet.outcome import HostResult
+from remote_runtime.errors import (
+    CcmError,
+    InputError,
+    PlanError,
+    Position,
+    Problem,
+    UnreachableError,
+    UsageError,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def ccm(*words: str) -> "subprocess.CompletedProcess[str]":
+    argv = [sys.executable, "-m", "orchestrator.cli.app", *words]
+    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_the_version_is_told_at_once() -> None:
+    """``ccm --version`` imports next to nothing and answers well below 0.15 s."""
+    times = []
+    for _ in range(5):
+        began = time.monotonic()
+        done = ccm("--version")
+        times.append(time.monotonic() - began)
+    assert done.stdout.startswith("ccm ")
+    assert min(times) < 0.15
+    argv = [sys.executable, "-X", "importtime", "-m", "orchestrator.cli.app", "--version"]
+    report = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=True).stderr
+    for heavy in ("argparse", "json", "yaml", "rich", "paramiko", "jinja2"):
+        assert f" {heavy}\n" not in report
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``--help`` of each command says what it does and shows a way to call it."""
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert f"usage: ccm {name}" in text
+    assert f"example:\n  ccm {name}" in text
+
+
+def test_the_overview_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """``ccm --help`` shows each command with a sentence; without a word it is a usage error."""
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"\n  {name} " in text for name in COMMANDS)
+    assert main([]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["psuh"], "did you mean 'ccm push'?"),
+        (["--verison"], "there is no option"),
+        (["push", "--frks", "3", "-i", "x", "y"], "did you mean --forks?"),
+        (["push", "-i", "x"], "MANIFEST"),
+        (["push", "-i", "x", "--forks", "many", "y"], "--forks"),
+        (["push", "-i", "x", "--forks", "0", "y"], "--forks must be at least 1"),
+        (["push", "-i", "x", "--forks", "99999999", "y"], "open files"),
+        (["push", "-i", "x", "--timeout", "soon", "y"], "not a duration"),
+        (["push", "-i", "x", "--json", "--events", "-", "y"], "both want stdout"),
+        (["push", "-i", "x", "--events", "/no/such/folder/f", "y"], "--events"),
+        (["push", "-i", "/no/such/hosts.yaml", "y"], "/no/such/hosts.yaml"),
+        (["push", "-q", "-v", "-i", "x", "y"], "exclude each other"),
+        (["completion", "tcsh"], "tcsh"),
+        (["report", "no-such-run"], "no run"),
+    ],
+)
+def test_a_wrong_command_line_is_told_and_exits_2(
+    words: list[str],
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Mistakes in the command line say what was expected and what to do, with exit code 2."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("ccm: error: ")
+    assert told in error
+
+
+def test_errors_have_the_documented_exit_codes() -> None:
+    """Each branch of the error tree ends a command with its code."""
+    assert exit_code_of(UsageError("x")) == 2
+    assert exit_code_of(InputError([Problem("x")])) == 2
+    assert exit_code_of(UnreachableError("x")) == 3
+    assert exit_code_of(PlanError("x")) == 1
+    assert exit_code_of(CcmError("x", kind="defect")) == 70
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "interrupted", "detailed", "code"),
+    [
+        ("ok", False, False, 0),
+        ("ok", False, True, 0),
+        ("ok changed", False, False, 0),
+        ("ok changed", False, True, 4),
+        ("changed failed", False, True, 1),
+        ("failed unreachable ok", False, False, 3),
+        ("failed unreachable defect", False, False, 70),
+        ("failed unreachable defect interrupted", True, True, 130),
+        ("ok", True, False, 130),
+    ],
+)
+def test_the_exit_code_of_a_run(
+    outcomes: str, interrupted: bool, detailed: bool, code: int
+) -> None:
+    """Interrupted beats a defect, that beats unreachable, that beats failed, that beats changed."""
+    results = []
+    for word in outcomes.split():
+        result = HostResult("h", "ok" if word == "changed" else word)
+        result.tally.changed = int(word == "changed")
+        results.append(result)
+    assert run_exit_code(results, interrupted, detailed) == code
+
+
+def test_several_mistakes_are_told_in_one_report(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All problems of an input are shown, each with its place, without control characters."""
+    places = [Position("site.yaml", 3, 5), Position("site.yaml", 9, 1)]
+
+    def run(args: object) -> int:
+        raise InputError([Problem("bad\x1b[2J", places[0], "fix"), Problem("worse", places[1])])
+
+    monkeypatch.setattr(load_command("runs"), "run", run)
+    assert main(["runs"]) == 2
+    error = capsys.readouterr().err
+    assert "2 mistakes" in error
+    assert "site.yaml:3:5: bad (fix)" in error
+    assert "site.yaml:9:1: worse" in error
+
+
+def test_a_defect_exits_70_with_a_masked_report(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A bug in ccm names a report, private, in which no credentials stand."""
+
+    def run(args: object) -> int:
+        raise RuntimeError("at https://alice:hunter22@example.org/")
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(load_command("runs"), "run", run)
+    assert main(["runs"]) == 70
+    path = Path(capsys.readouterr().err.split("report it with ")[1].strip())
+    assert path.stat().st_mode & 0o077 == 0
+    text = path.read_text(encoding="utf-8")
+    assert "RuntimeError" in text
+    assert "hunter22" not in text
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    """``ccm completion bash | head -1`` ends quietly."""
+    command = f"{sys.executable} -m orchestrator.cli.app completion bash | head -1"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.startswith("# ccm completion")
+    assert done.stderr == ""
+
+
+def complete(script: Path, *words: str) -> list[str]:
+    """What bash offers for the last word."""
+    line = " ".join(f"'{word}'" for word in words)
+    program = (
+        f"source '{script}'; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _ccm; "
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=script.parent,
+        env={"PATH": os.environ["PATH"]},
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_bash_completes_commands_options_files_and_choices(tmp_path: Path) -> None:
+    """The generated script, sourced by bash, offers what the parsers know."""
+    script = tmp_path / "ccm.bash"
+    script.write_text(SCRIPTS["bash"](described()), encoding="utf-8")
+    (tmp_path / "hosts.yaml").touch()
+    assert complete(script, "ccm", "pu") == ["push"]
+    assert "--become" in complete(script, "ccm", "push", "--b")
+    assert complete(script, "ccm", "push", "-i", "hos") == ["hosts.yaml"]
+    assert complete(script, "ccm", "push", "hos") == ["hosts.yaml"]
+    assert complete(script, "ccm", "completion", "z") == ["zsh"]
+    assert complete(script, "ccm", "push", "--forks", "hos") == []
+    assert complete(script, "ccm", "hosts", "t") == ["trust"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_get_every_option(shell: str) -> None:
+    """The scripts for zsh and fish name each long option of each command."""
+    text = SCRIPTS[shell](described())
+    for name in COMMANDS:
+        for action in build_parser(name, load_command(name))._actions:
+            for option in action.option_strings:
+                wanted = option if shell == "zsh" else f" {option.lstrip('-')} "
+                assert wanted in text, (name, option)
+
+
+def test_every_file_of_a_command_is_listed() -> None:
+    """A module with EXAMPLE in the folder of commands is a command, and the other way round."""
+    folder = ROOT / "orchestrator" / "cli"
+    found = {p.stem for p in folder.glob("*.py") if "\nEXAMPLE = " in p.read_text(encoding="utf-8")}
+    assert found == set(COMMANDS)
