@@ -22,8 +22,9 @@ from tests.lab import Lab
 YAML = [block for page in PAGES for block in blocks(page, "yaml")]
 TYPES = DOCS / "reference" / "resources"
 LOCAL = [block for name in ("file", "exec") for block in blocks(TYPES / f"{name}.md", "yaml")]
+REAL_PAGES = (TYPES / "package.md", TYPES / "service.md", DOCS / "tutorial.md")
 ON_A_HOST = [
-    block for name in ("package", "service") for block in blocks(TYPES / f"{name}.md", "yaml")
+    block for page in REAL_PAGES for block in blocks(page, "yaml") if block.kind != "inventory"
 ]
 FOLDERS = re.compile(r"(?<![\w./])/(?=(?:etc|srv)\b)")
 
