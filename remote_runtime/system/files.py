@@ -141,8 +141,15 @@ class Files(object):
 
     def create_directory(self, path: str, mode: int) -> None:
         """Create a directory and its missing parents, which get ``mode`` as the umask leaves it."""
+        missing = []
+        parent = os.path.dirname(path)
+        while not os.path.lexists(parent):
+            missing.append(parent)
+            parent = os.path.dirname(parent)
         try:
-            os.makedirs(os.path.dirname(path), mode, exist_ok=True)
+            # os.makedirs gives the parents another mode since Python 3.7.
+            for parent in reversed(missing):
+                os.mkdir(parent, mode)
             os.mkdir(path, 0o700)
         except OSError as error:
             raise failure("create the directory", path, error) from error
