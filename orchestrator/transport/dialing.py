@@ -54,9 +54,15 @@ def dial(address: str, port: int, family: str, deadline: float) -> socket.socket
                 return _connect(kind, target, share)
             except OSError as caught:
                 error = caught
-        again = isinstance(error, (ConnectionRefusedError, ConnectionResetError))
-        if not again or backoff.attempts >= REFUSED_ATTEMPTS - 1 or not backoff.pause():
+        if not _may_pass(error, backoff.attempts) or not backoff.pause():
             raise _unreachable(address, port, error) from error
+
+
+def _may_pass(error: OSError | None, attempts: int) -> bool:
+    """Whether another attempt may fare better: a reset is how sshd sheds load."""
+    if isinstance(error, ConnectionRefusedError):
+        return attempts < REFUSED_ATTEMPTS - 1
+    return isinstance(error, ConnectionResetError)
 
 
 def _resolve(
@@ -108,6 +114,9 @@ def _unreachable(address: str, port: int, error: OSError | None) -> UnreachableE
     if isinstance(error, ConnectionRefusedError):
         hint = "is sshd running there, and is the port right?"
         return UnreachableError(f"{where} refuses the connection", "transport.connect", hint)
+    if isinstance(error, ConnectionResetError):
+        hint = "sshd there may be overloaded (MaxStartups); lower --forks"
+        return UnreachableError(f"{where} resets the connection", "transport.connect", hint)
     if isinstance(error, TimeoutError):
         hint = "is the host up, and is the address right? --connect-timeout waits longer"
         return UnreachableError(f"{where} does not answer in time", "transport.connect", hint)

@@ -15,12 +15,16 @@ import paramiko
 
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.dialing import Backoff, dial, watch
+from orchestrator.transport.pipe import readable
+from orchestrator.transport.proxying import Proxied
 from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_host_key import HostKeyCheck
 from orchestrator.transport.ssh_keys import Keyring
 from orchestrator.transport.ssh_login import Login
 from orchestrator.transport.ssh_session import CHANNEL_TIMEOUT, Session, session_factory
 from remote_runtime.errors import UnreachableError
+
+PROXY_ATTEMPTS = 3
 
 # paramiko logs what it also raises
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)
@@ -105,7 +109,7 @@ class Dialer:
             try:
                 return self._handshake(route, sock, deadline, on_phase)
             except _Shed as shed:
-                if not backoff.pause():
+                if not _again(route, backoff):
                     raise _hung_up(route, backoff.attempts, shed) from shed
 
     def host_key(self, route: Route) -> tuple[str, bytes]:
@@ -122,10 +126,10 @@ class Dialer:
                 key = session.get_remote_server_key()
                 return key.get_name(), key.asbytes()
             except (paramiko.SSHException, OSError, EOFError) as error:
-                mapped = _mapped(route, [session], error)
+                mapped = _mapped(route, session, sock, deadline, error)
                 if not isinstance(mapped, _Shed):
                     raise mapped from error
-                if not backoff.pause():
+                if not _again(route, backoff):
                     raise _hung_up(route, backoff.attempts, mapped) from error
             finally:
                 session.close()
@@ -138,7 +142,7 @@ class Dialer:
 
     def _socket(self, route: Route, deadline: float) -> Any:
         if route.proxy_command:
-            return paramiko.ProxyCommand(route.proxy_command)
+            return Proxied(route.proxy_command)
         if not route.jumps:
             sock = dial(route.address, route.port, route.family, deadline)
             watch(sock, route.alive)
@@ -189,10 +193,12 @@ class Dialer:
         try:
             connection.open()
         except BaseException as error:
-            opened.close()
+            mapped = error
             if isinstance(error, (paramiko.SSHException, OSError, EOFError)):
-                raise _mapped(route, sessions, error) from error
-            raise
+                session = sessions[0] if sessions else None
+                mapped = _mapped(route, session, sock, deadline, error)
+            opened.close()
+            raise mapped from (None if mapped is error else error)
         return opened
 
 
@@ -200,23 +206,20 @@ class _Shed(Exception):  # noqa: N818 - not an error yet: it is tried again
     """The server hung up before it showed its key."""
 
 
-def _mapped(route: Route, sessions: list[Session], error: Exception) -> Exception:
+def _mapped(
+    route: Route, session: Session | None, sock: Any, deadline: float, error: Exception
+) -> Exception:
     """A failure of the handshake, as an error of ours or as a reason to try again."""
-    text = str(error) or type(error).__name__
+    text = readable(str(error).encode("utf-8", "replace"))[:300] or type(error).__name__
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
         return UnreachableError(
             f"{route.label} and ccm have no algorithm in common: {text}", "transport.handshake",
             "update sshd there",
         )  # fmt: skip
-    if isinstance(error, paramiko.ProxyCommandFailure):
-        return UnreachableError(
-            f"the ProxyCommand for {route.label} failed: {text}", "transport.proxy",
-            f"run it by hand: {route.proxy_command}",
-        )  # fmt: skip
-    session = sessions[0] if sessions else None
     if session is None or session.initial_kex_done:
         return UnreachableError(f"{route.label} hung up: {text}", "transport.lost")
-    if "No existing session" in text or isinstance(error, TimeoutError):
+    late = time.monotonic() >= deadline - 0.1
+    if late or "No existing session" in text:
         return UnreachableError(
             f"{route.label} does not finish the SSH handshake in {route.timeout:.0f} s",
             "transport.handshake",
@@ -227,10 +230,23 @@ def _mapped(route: Route, sessions: list[Session], error: Exception) -> Exceptio
             f"{route.address} port {route.port} is no SSH server", "transport.handshake",
             "check the port",
         )  # fmt: skip
-    return _Shed(text)
+    said = sock.said() if isinstance(sock, Proxied) else ""
+    return _Shed(said or text)
+
+
+def _again(route: Route, backoff: Backoff) -> bool:
+    if route.proxy_command and backoff.attempts >= PROXY_ATTEMPTS - 1:
+        return False
+    return backoff.pause()
 
 
 def _hung_up(route: Route, attempts: int, shed: _Shed) -> UnreachableError:
+    if route.proxy_command:
+        return UnreachableError(
+            f"the ProxyCommand for {route.label} ended before the login: {shed}",
+            "transport.proxy",
+            f"run it by hand: {route.proxy_command}",
+        )
     return UnreachableError(
         f"{route.label} hung up before the login, {attempts} times: {shed}",
         "transport.connect",

@@ -7,6 +7,7 @@ new protocol: both sides answer in order.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -102,10 +103,6 @@ class Session(ServiceRequestingTransport):
         handler = self.auth_handler
         return handler.accepted if isinstance(handler, Authentication) else []
 
-    def start(self) -> None:
-        self.name = "ssh"
-        super().start()
-
 
 class Authentication(AuthOnlyHandler):
     """paramiko's handler, told of each answer even if that is quicker than the sender."""
@@ -139,7 +136,8 @@ class Authentication(AuthOnlyHandler):
         return left
 
     def _parse_userauth_failure(self, message: Message) -> None:
-        self.accepted = Message(message.asbytes()[1:]).get_list()
+        names = Message(message.asbytes()).get_list()
+        self.accepted = [name for name in names if re.fullmatch(r"[A-Za-z0-9@.-]{1,64}", name)]
         super()._parse_userauth_failure(message)  # type: ignore[misc]
 
 

@@ -1,0 +1,65 @@
+"""Runs a ProxyCommand with a socket as its standard input and output (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import tempfile
+import threading
+
+from orchestrator.transport.pipe import readable
+from remote_runtime.errors import UnreachableError
+
+END_TIMEOUT = 2.0
+
+
+class Proxied(socket.socket):
+    """Our end of the command's socket; closing it ends the command."""
+
+    def __init__(self, command: str) -> None:
+        ours, theirs = socket.socketpair()
+        super().__init__(ours.family, ours.type, ours.proto, ours.detach())
+        self.command = command
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the command
+        shell = os.environ.get("SHELL") or "/bin/sh"
+        try:
+            self._process: subprocess.Popen[bytes] | None = subprocess.Popen(
+                [shell, "-c", f"exec {command}"],
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                stderr=self._stderr,
+                start_new_session=True,  # Ctrl-C is ours to handle
+            )
+        except OSError as error:
+            self._process = None
+            self.close()
+            message = f"{shell} cannot be started for the ProxyCommand: {error.strerror}"
+            raise UnreachableError(message, "transport.proxy") from error
+        finally:
+            theirs.close()
+
+    def said(self) -> str:
+        """The last line that the command wrote to standard error."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stderr.seek(0)
+            lines = readable(self._stderr.read(64 * 1024)).splitlines()
+            return lines[-1][-200:] if lines else ""
+        return ""
+
+    def close(self) -> None:
+        """Close the socket and see the command off."""
+        process, self._process = self._process, None
+        super().close()
+        self._stderr.close()
+        if process is not None:
+            threading.Thread(target=_see_off, args=(process,), daemon=True).start()
+
+
+def _see_off(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(END_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        process.terminate()
+        process.wait()

@@ -1,0 +1,491 @@
+"""Links over a real sshd."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from orchestrator.transport import Connector, Credentials, Link
+from remote_runtime.errors import UnreachableError
+from tests.lab.proxy import DelayProxy
+from tests.orchestrator.transport.conftest import Connect, StartSshd
+from tests.orchestrator.transport.fakes import Host, Phases
+from tests.orchestrator.transport.sshd import Sshd, make_key, public
+
+
+def echoes(link: Link) -> bool:
+    """Whether the runtime at the other end answers."""
+    link.send(b"over and out")
+    received = b""
+    while not received.endswith(b"over and out"):
+        data = link.receive(10)
+        if not data:
+            return False
+        received += data
+    link.close()
+    return True
+
+
+def opened(connector: Connector, host: Host) -> bool:
+    return echoes(connector.open(host, Phases()))
+
+
+def failure(connector: Connector, host: Host) -> UnreachableError:
+    with pytest.raises(UnreachableError) as caught:
+        connector.open(host, Phases())
+    return caught.value
+
+
+def test_a_key_file_opens_a_link(sshd: Sshd, connect: Connect) -> None:
+    """The phases come in order and the link carries bytes both ways."""
+    phases = Phases()
+    link = connect().open(sshd.host(), phases)
+    assert phases == ["connecting", "authenticating", "starting"]
+    assert echoes(link)
+
+
+def test_a_large_message_passes_in_both_directions(sshd: Sshd, connect: Connect) -> None:
+    """Several windows of data are carried whole while both sides write."""
+    link = connect().open(sshd.host(), Phases())
+    while not link.receive(10).endswith(b"\n"):
+        pass
+    data = bytes(range(256)) * 16 * 1024
+    sender = threading.Thread(target=link.send, args=(data,))
+    sender.start()
+    received = bytearray()
+    while len(received) < len(data):
+        received += link.receive(10)
+    sender.join(10)
+    assert received == data
+    link.close()
+
+
+def test_a_close_ends_a_send_that_is_stuck(sshd: Sshd, connect: Connect) -> None:
+    """A host that takes no bytes cannot hold a thread for ever."""
+    link = connect().open(sshd.host(), Phases())
+    ended: list[str] = []
+
+    def send() -> None:
+        try:
+            link.send(b"x" * (64 << 20))
+        except UnreachableError as error:
+            ended.append(error.kind)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    time.sleep(0.5)
+    assert thread.is_alive()
+    link.close()
+    thread.join(5)
+    assert ended == ["transport.lost"]
+
+
+def test_a_lost_connection_is_the_end_of_the_link(sshd: Sshd, connect: Connect) -> None:
+    """When the network cuts the line the reader sees the end, not an exception of a library."""
+    with DelayProxy("127.0.0.1", sshd.port) as proxy:
+        known = Path(sshd.known_hosts)
+        lines = known.read_text().replace(sshd.name, f"[127.0.0.1]:{proxy.port}")
+        (known.parent / "via_proxy").write_text(lines)
+        host = sshd.host(port=proxy.port, known_hosts=str(known.parent / "via_proxy"))
+        link = connect().open(host, Phases())
+        while not link.receive(10).endswith(b"\n"):
+            pass
+        proxy.stop()
+        assert link.receive(10) == b""
+        with pytest.raises(UnreachableError):
+            link.send(b"x")
+        link.close()
+
+
+def test_an_unknown_host_key_is_refused(sshd: Sshd, connect: Connect, tmp_path: Path) -> None:
+    """The fingerprint and the command that trusts it are in the message."""
+    error = failure(connect(), sshd.host(known_hosts=str(tmp_path / "none")))
+    assert error.kind == "transport.host_key.unknown"
+    listed = subprocess.run(
+        ["ssh-keygen", "-l", "-f", f"{sshd.host_keys[0]}.pub"], capture_output=True, check=True
+    )
+    assert listed.stdout.decode().split()[1] in error.message
+    assert "ccm hosts trust -i hosts.yaml -l web1" in error.hint
+    assert "authenticating" not in error.message
+
+
+def test_a_changed_host_key_is_refused(sshd: Sshd, connect: Connect, tmp_path: Path) -> None:
+    """File and line of the old key and the way out are in the message."""
+    other = make_key(tmp_path / "other")
+    known = tmp_path / "known"
+    known.write_text(f"# a comment\n{sshd.name} {public(other)}\n")
+    error = failure(connect(), sshd.host(known_hosts=str(known)))
+    assert error.kind == "transport.host_key.changed"
+    assert f"{known}:2" in error.message
+    assert f"ssh-keygen -R '{sshd.name}'" in error.hint
+
+
+def test_a_refused_host_key_is_never_asked_to_log_in(
+    sshd: Sshd, connect: Connect, tmp_path: Path
+) -> None:
+    """Nothing secret is sent to a host that is not the right one."""
+    phases = Phases()
+    with pytest.raises(UnreachableError):
+        connect().open(sshd.host(known_hosts=str(tmp_path / "none")), phases)
+    assert phases == ["connecting"]
+
+
+def test_a_revoked_host_key_is_refused(sshd: Sshd, connect: Connect, tmp_path: Path) -> None:
+    """@revoked beats a line that trusts the same key."""
+    key = public(sshd.host_keys[0])
+    known = tmp_path / "known"
+    known.write_text(f"{sshd.name} {key}\n@revoked * {key}\n")
+    assert failure(connect(), sshd.host(known_hosts=str(known))).kind == (
+        "transport.host_key.revoked"
+    )
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2])
+def test_the_kind_of_key_that_is_known_is_asked_for(
+    sshd: Sshd, connect: Connect, tmp_path: Path, kind: int
+) -> None:
+    """A server with several keys shows the one that known_hosts has: ed25519, ecdsa, rsa."""
+    known = tmp_path / "known"
+    known.write_text(f"{sshd.name} {public(sshd.host_keys[kind])}\n")
+    assert opened(connect(), sshd.host(known_hosts=str(known)))
+
+
+def test_hashed_names_are_recognised(sshd: Sshd, connect: Connect, tmp_path: Path) -> None:
+    """What ssh-keygen -H writes is read."""
+    known = tmp_path / "known"
+    known.write_text(sshd.known_hosts.read_text())
+    subprocess.run(["ssh-keygen", "-q", "-H", "-f", str(known)], check=True, capture_output=True)
+    assert "127.0.0.1" not in known.read_text()
+    assert opened(connect(), sshd.host(known_hosts=str(known)))
+
+
+def test_a_key_that_is_not_accepted_says_what_was_tried(
+    sshd: Sshd, connect: Connect, tmp_path: Path
+) -> None:
+    """The user, the key and what the server accepts stand in one sentence; it is not retried."""
+    wrong = make_key(tmp_path / "wrong")
+    error = failure(connect(), sshd.host(key_file=str(wrong)))
+    assert error.kind == "transport.auth"
+    assert f"key {wrong}" in error.message
+    assert "the server accepts publickey" in error.message
+
+
+def test_a_key_file_that_is_no_key_is_named(sshd: Sshd, connect: Connect, tmp_path: Path) -> None:
+    """The file and the reason are told."""
+    bad = tmp_path / "bad"
+    bad.write_text("not a key")
+    error = failure(connect(), sshd.host(key_file=str(bad)))
+    assert error.kind == "transport.auth"
+    assert f"{bad} cannot be read as a key" in error.message
+
+
+def test_a_passphrase_is_asked_once_for_two_hosts(
+    sshd: Sshd, connect: Connect, tmp_path: Path
+) -> None:
+    """The key is opened once for the run."""
+    key = make_key(tmp_path / "locked", passphrase="open sesame")
+    with sshd.authorized.open("a") as stream:
+        stream.write(public(key) + "\n")
+    asked: list[str] = []
+
+    def prompt(question: str) -> str:
+        asked.append(question)
+        return "open sesame"
+
+    connector = connect(credentials=Credentials(prompt=prompt, environ={}))
+    assert opened(connector, sshd.host(key_file=str(key)))
+    assert opened(connector, sshd.host(key_file=str(key), name="web2"))
+    assert len(asked) == 1
+    assert str(key) in asked[0]
+
+
+def test_a_locked_key_without_a_terminal_is_explained(
+    sshd: Sshd, connect: Connect, tmp_path: Path
+) -> None:
+    """The advice is to use the agent."""
+    key = make_key(tmp_path / "locked", passphrase="open sesame")
+    error = failure(connect(), sshd.host(key_file=str(key)))
+    assert "has a passphrase that was not given" in error.message
+    assert "ssh-add" in error.hint
+
+
+@contextmanager
+def agent(socket_path: Path, *keys: Path) -> Iterator[None]:
+    process = subprocess.Popen(
+        ["ssh-agent", "-D", "-a", str(socket_path)], stdout=subprocess.DEVNULL
+    )
+    try:
+        while not socket_path.exists():
+            time.sleep(0.01)
+        for key in keys:
+            subprocess.run(
+                ["ssh-add", "-q", str(key)],
+                env={"SSH_AUTH_SOCK": str(socket_path), "PATH": "/usr/bin:/bin"},
+                check=True,
+                stderr=subprocess.DEVNULL,
+            )
+        yield
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def test_the_agent_signs_for_many_hosts_at_once(
+    sshd: Sshd, connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys that only the agent has are used, by several threads together."""
+    with agent(tmp_path / "a", sshd.user_key):
+        monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "a"))
+        connector = connect()
+        results: list[bool] = []
+        threads = [
+            threading.Thread(
+                target=lambda: results.append(opened(connector, sshd.host(key_file=None)))
+            )
+            for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        assert results == [True] * 4
+
+
+def test_a_locked_key_that_the_agent_holds_needs_no_passphrase(
+    sshd: Sshd, connect: Connect, tmp_path: Path, ssh_config: Path
+) -> None:
+    """The public half in the file says which key of the agent it is; IdentityAgent is honoured."""
+    plain = make_key(tmp_path / "key")
+    with sshd.authorized.open("a") as stream:
+        stream.write(public(plain) + "\n")
+    with agent(tmp_path / "a", plain):
+        locked = ["ssh-keygen", "-q", "-p", "-N", "open sesame", "-f", str(plain)]
+        subprocess.run(locked, check=True, stdout=subprocess.DEVNULL)
+        Path(f"{plain}.pub").unlink()
+        ssh_config.write_text(f"IdentityAgent {tmp_path / 'a'}\nIdentitiesOnly yes\n")
+        assert opened(connect(), sshd.host(key_file=str(plain)))
+
+
+def test_a_jump_goes_through_another_host(
+    sshd: Sshd, connect: Connect, start_sshd: StartSshd
+) -> None:
+    """The jump host of the inventory is logged in to once, and both host keys are checked."""
+    gate = start_sshd()
+    hosts = {"gate": gate.host(name="gate")}
+    connector = connect({"hosts": hosts})
+    for name in ("web1", "web2"):
+        assert opened(connector, sshd.host(name=name, jump="gate"))
+    assert gate.log().count("Accepted publickey") == 1
+
+
+def test_a_chain_of_jumps_from_the_ssh_configuration(
+    sshd: Sshd, connect: Connect, start_sshd: StartSshd, ssh_config: Path, tmp_path: Path
+) -> None:
+    """ProxyJump names hosts of the configuration, one after another."""
+    first, second = start_sshd(), start_sshd()
+    known = tmp_path / "known"
+    known.write_text("".join(s.known_hosts.read_text() for s in (first, second, sshd)))
+    ssh_config.write_text(
+        f"UserKnownHostsFile {known}\n"
+        f"Host one\n HostName 127.0.0.1\n Port {first.port}\n IdentityFile {first.user_key}\n"
+        f"Host two\n HostName 127.0.0.1\n Port {second.port}\n IdentityFile {second.user_key}\n"
+        f"Host three\n HostName 127.0.0.1\n Port {sshd.port}\n IdentityFile {sshd.user_key}\n"
+        " ProxyJump one,two\n"
+    )
+    assert opened(connect(), Host(address="three"))
+    assert "Accepted publickey" in first.log()
+    assert "Accepted publickey" in second.log()
+
+
+def test_a_jump_host_that_cannot_reach_the_host_is_told(
+    connect: Connect, start_sshd: StartSshd
+) -> None:
+    """The message names the jump host and the address that it cannot reach."""
+    gate = start_sshd()
+    connector = connect({"hosts": {"gate": gate.host(name="gate")}})
+    error = failure(connector, Host(port=1, jump="gate"))
+    assert error.kind == "transport.connect"
+    assert "gate cannot reach 127.0.0.1 port 1" in error.message
+
+
+def test_a_jump_host_with_an_unknown_key_is_refused(
+    sshd: Sshd, connect: Connect, start_sshd: StartSshd, tmp_path: Path
+) -> None:
+    """Strictness holds for every hop."""
+    gate = start_sshd()
+    gate.known_hosts.unlink()
+    connector = connect({"hosts": {"gate": gate.host(name="gate")}})
+    error = failure(connector, sshd.host(jump="gate"))
+    assert error.kind == "transport.host_key.unknown"
+    assert "of gate is unknown" in error.message
+
+
+RELAY = """
+import os, socket, sys, threading
+s = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+def up():
+    while True:
+        data = os.read(0, 65536)
+        if not data: break
+        s.sendall(data)
+    s.shutdown(socket.SHUT_WR)
+threading.Thread(target=up, daemon=True).start()
+while True:
+    data = s.recv(65536)
+    if not data: break
+    os.write(1, data)
+"""
+
+
+def test_a_proxy_command_carries_the_connection(
+    sshd: Sshd, connect: Connect, ssh_config: Path, tmp_path: Path
+) -> None:
+    """Its tokens are replaced, and the host key is still that of the host."""
+    relay = tmp_path / "relay.py"
+    relay.write_text(RELAY)
+    ssh_config.write_text(f"ProxyCommand python3 {relay} %h %p\n")
+    assert opened(connect(), sshd.host())
+
+
+def test_a_proxy_command_that_fails_is_named(
+    sshd: Sshd, connect: Connect, ssh_config: Path
+) -> None:
+    """The command is in the hint, and the wait is bounded."""
+    ssh_config.write_text("ProxyCommand false %h\n")
+    error = failure(connect(), sshd.host(connect_timeout=3.0))
+    assert error.kind == "transport.proxy"
+    assert "false 127.0.0.1" in error.hint
+
+
+def through(sshd: Sshd, proxy: DelayProxy, **changes: object) -> Host:
+    """The server as seen through a proxy; its key is known by its own name."""
+    known = sshd.folder / f"known_{proxy.port}"
+    known.write_text(sshd.known_hosts.read_text().replace(str(sshd.port), str(proxy.port)))
+    return sshd.host(port=proxy.port, known_hosts=str(known), **changes)
+
+
+def test_a_reset_before_the_login_is_tried_again(sshd: Sshd, connect: Connect) -> None:
+    """sshd sheds load this way (MaxStartups); the third connection is served."""
+    with DelayProxy("127.0.0.1", sshd.port, reset_first=2) as proxy:
+        assert opened(connect(), through(sshd, proxy))
+        assert proxy.connections == 3
+
+
+def test_resets_without_end_are_given_up_in_time(sshd: Sshd, connect: Connect) -> None:
+    """The connect timeout bounds all attempts together."""
+    with DelayProxy("127.0.0.1", sshd.port, reset_first=10_000) as proxy:
+        began = time.monotonic()
+        error = failure(connect(), through(sshd, proxy, connect_timeout=2.0))
+    assert error.kind == "transport.connect"
+    assert "MaxStartups" in error.hint
+    assert proxy.connections > 2
+    assert time.monotonic() - began < 4
+
+
+def test_a_port_that_is_closed_is_told(connect: Connect) -> None:
+    """Refused connections are tried a few times and then named."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    error = failure(connect(), Host(port=port, connect_timeout=5.0))
+    assert error.kind == "transport.connect"
+    assert f"127.0.0.1 port {port} refuses the connection" in error.message
+
+
+def test_a_name_that_is_not_known_is_told(connect: Connect) -> None:
+    """The resolver's word is in the message."""
+    error = failure(connect(), Host(address="no-such-host.invalid"))
+    assert error.kind == "transport.resolve"
+
+
+def test_a_silent_port_is_given_up_in_time(connect: Connect) -> None:
+    """A server that accepts and says nothing costs the connect timeout and no more."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        began = time.monotonic()
+        error = failure(connect(), Host(port=server.getsockname()[1], connect_timeout=1.0))
+    assert error.kind == "transport.handshake"
+    assert time.monotonic() - began < 3
+
+
+def test_a_server_that_does_not_speak_ssh_is_told(connect: Connect) -> None:
+    """Something else on the port is recognised."""
+
+    def serve(server: socket.socket) -> None:
+        connection, _ = server.accept()
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 200)
+        time.sleep(1)
+        connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=serve, args=(server,), daemon=True)
+        thread.start()
+        error = failure(connect(), Host(port=server.getsockname()[1], connect_timeout=5.0))
+    assert "is no SSH server" in error.message
+
+
+def test_noise_of_the_login_shell_is_passed_over(
+    connect: Connect, start_sshd: StartSshd, tmp_path: Path
+) -> None:
+    """Banners on both streams, as .bashrc writes them, do no harm."""
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text(
+        '#!/bin/sh\necho "ccm1 fake ready"; seq 1000; echo oops >&2\n'
+        'exec sh -c "$SSH_ORIGINAL_COMMAND"\n'
+    )
+    wrapper.chmod(0o755)
+    server = start_sshd(f"ForceCommand {wrapper}")
+    assert opened(connect(), server.host())
+
+
+def test_a_forced_command_of_something_else_is_told(
+    connect: Connect, start_sshd: StartSshd
+) -> None:
+    """An account that cannot run our command is explained by what it says."""
+    server = start_sshd("ForceCommand echo This account is for backups only; exit 9")
+    error = failure(connect(), server.host())
+    assert error.kind == "transport.bootstrap"
+    assert "status 9" in error.message
+    assert "for backups only" in error.message
+
+
+def test_a_server_without_sessions_is_told(connect: Connect, start_sshd: StartSshd) -> None:
+    """MaxSessions 0 is a refusal of the session, not a crash."""
+    server = start_sshd("MaxSessions 0")
+    assert failure(connect(), server.host()).kind == "transport.session"
+
+
+def test_directives_that_cannot_be_honoured_refuse_the_host(
+    sshd: Sshd, connect: Connect, ssh_config: Path
+) -> None:
+    """The directive is named with file and line."""
+    ssh_config.write_text("Host 127.0.0.1\n  CertificateFile ~/.ssh/id-cert.pub\n")
+    error = failure(connect(), sshd.host())
+    assert error.kind == "transport.config"
+    assert f"{ssh_config}:2:3" in error.message
+    assert "CertificateFile" in error.message or "certificatefile" in error.message
+
+
+ROUND_TRIP = 0.2
+FLOOR = 9.0  # round trips of `ssh HOST true`
+
+
+def test_the_round_trips_are_few(sshd: Sshd, connect: Connect) -> None:
+    """On a slow line the link is ready before `ssh HOST true` would have ended."""
+    connector = connect()
+    with DelayProxy("127.0.0.1", sshd.port) as proxy:
+        host = through(sshd, proxy)
+        began = time.monotonic()
+        connector.open(host, Phases()).close()
+        work = time.monotonic() - began
+        proxy.delay_seconds = ROUND_TRIP / 2
+        began = time.monotonic()
+        link = connector.open(host, Phases())
+        trips = (time.monotonic() - began - work) / ROUND_TRIP
+        link.close()
+    assert trips < FLOOR - 0.5
