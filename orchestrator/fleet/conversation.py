@@ -60,8 +60,8 @@ class Conversation:
         self._serving = Serving(session, plan, len(self._resources), self._aside)
         self._check = EventCheck(self._host, "", self._resources)
 
-    def carry_out(self, settings: Settings, enter: Callable[[str], None]) -> None:
-        """Send the plan and take everything up to ``done``."""
+    def carry_out(self, settings: Settings, enter: Callable[[str], None]) -> bool:
+        """Send the plan and take everything up to ``done``; whether the plan came to its end."""
         self._check = EventCheck(self._host, settings.run_id, self._resources)
         self._result.planned = len(self._resources)
         self._bus.publish(happening.HostPlanned(self._host, len(self._resources)))
@@ -103,7 +103,7 @@ class Conversation:
         else:
             raise ProtocolError(f"{one_line(message['t'], 40)!r} was not expected here")
 
-    def _done(self, message: wire.Message) -> None:
+    def _done(self, message: wire.Message) -> bool:
         error, events = message.get("error"), message.get("events")
         if type(events) is not int or events != self._check.count:
             theirs = one_line(str(events), 20)
@@ -114,7 +114,9 @@ class Conversation:
         if isinstance(error, dict):
             text = plain(str(error.get("message", "no reason given")))[:4000]
             raise PlanError(text, kind=one_line(str(error.get("kind", "target")), 60))
-        if message.get("cancelled") and not self._session.cancelling:
+        cancelled = message.get("cancelled") is True
+        if cancelled and not self._session.cancelling:
             raise UnreachableError("the run was ended on the target", kind="run.cancelled")
         if self._result.tally.failed:
             self._result.outcome = outcome.FAILED
+        return not cancelled

@@ -94,11 +94,10 @@ class HostRun:
         for text in plan.warnings:
             self._notices.say("warning", text)
         conversation = Conversation(self._result, session, plan, self._bus, self._notices)
-        conversation.carry_out(self._settings, self._enter)
-        if self._cancelled and self._result.tally.total < self._result.planned:
-            self._interrupted()
-        elif not self._cancelled:
+        if conversation.carry_out(self._settings, self._enter):
             self.phase = "done"
+        else:
+            self._interrupted()
 
     def _enter(self, phase: str) -> None:
         self.phase = phase
