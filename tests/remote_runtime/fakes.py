@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from typing import Any, Dict, Generator, List, Optional, Sequence
 
-from remote_runtime.base import Action, Change, Condition, Item, State
+from remote_runtime.base import Action, Change, Item, State
 from remote_runtime.blobs import Blobs, Part
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.context import Context

@@ -42,7 +42,7 @@ class BlobsTest(unittest.TestCase):
         self.assertEqual(b"".join(blobs.chunks(sha(large), len(large))), large)
 
     def test_gone(self) -> None:
-        """A blob that the controller no longer has fails its resource, the others of the batch not."""
+        """A blob that the controller no longer has fails alone in its batch."""
         store, blobs = self.announced(b"a", b"b")
         store.held.pop(sha(b"a"))
         blobs.prefetch()

@@ -54,7 +54,7 @@ class CommandsTest(FolderTest):
         self.assertEqual(self.commands.run(["tool"], path=self.root).stdout, "found\n")
 
     def test_timeout(self) -> None:
-        """At its timeout a command is killed with what it started, also what ignores the request."""
+        """At its timeout a command is killed with all that it started, willing or not."""
         mark = self.path("mark")
         script = "trap '' TERM; (sleep 2; touch %s) & sleep 60" % mark
         started = time.time()

@@ -30,7 +30,7 @@ class EngineTest(unittest.TestCase):
         self.assertEqual(self.scripts["a"].acted, 0)
 
     def test_require(self) -> None:
-        """Requiring what failed skips, requiring what was skipped so skips too, by alias as well."""
+        """Requiring what failed skips, by alias too, and so does requiring what was skipped so."""
         events = self.run_names(
             item("t", "a", alias="first"),
             item("t", "b", require=("t#first", "t#c")),
@@ -84,7 +84,7 @@ class EngineTest(unittest.TestCase):
         self.assertEqual(events["b"]["status"], "changed")
 
     def test_unsettled(self) -> None:
-        """A resource that is not as desired after acting has failed, with the reason, and changed."""
+        """A resource that is not as desired after acting has failed, with the reason."""
         events = self.run_names(item("t", "a"), scripts={"a": Script(unsettled="still 3")})
         self.assertEqual(events["a"]["error"], ["desired state not achieved: still 3"])
         self.assertTrue(events["a"]["changed"])
@@ -187,7 +187,7 @@ class EngineTest(unittest.TestCase):
         self.assertEqual(events["after"]["unmet_requirements"], ["apply#p"])
 
     def test_children_of_a_skipped_parent(self) -> None:
-        """A skipped item with children emits no events of them, and requiring one is still answered."""
+        """A skipped item with children emits no events of them; requiring one is answered."""
         parent = item("apply", "p", managed=False, children=(item("t", "child"),))
         events = self.run_names(
             parent, item("t", "after", require=("t#child",)), scripts={"after": Script()}
@@ -199,8 +199,8 @@ class EngineTest(unittest.TestCase):
         """fail_on_error of a child ends that child only."""
         parent = item("apply", "p", properties={"fail_on_error": True},
                       children=(item("t", "bad"), item("t", "never")))  # fmt: skip
-        events = self.run_names(parent, item("t", "after"),
-                                scripts={"bad": Script(act=error()), "after": Script()})  # fmt: skip
+        scripts = {"bad": Script(act=error()), "after": Script()}
+        events = self.run_names(parent, item("t", "after"), scripts=scripts)
         self.assertEqual(list(events), ["bad", "p", "after"])
 
     def test_interrupted(self) -> None:

@@ -10,7 +10,7 @@ from tests.remote_runtime.fakes import item
 
 class EventTest(unittest.TestCase):
     def test_ids(self) -> None:
-        """Ids sort in the order of creation within a millisecond and after the clock stepped back."""
+        """Ids sort as they were made, within a millisecond and after the clock stepped back."""
         times = [5.0, 5.0, 5.0, 4.0, 5.001, 6.0]
         ids = EventIds(iter(times).__next__)
         made = [ids.next() for _ in times]
@@ -26,9 +26,9 @@ class EventTest(unittest.TestCase):
         self.assertEqual(
             sorted(event),
             sorted(
-                "protocol event_id timestamp type name alias provider requested_ensure final_ensure "
-                "duration properties status changes error changed refreshed failed skipped noop "
-                "unmet_requirements".split()
+                "protocol event_id timestamp type name alias provider requested_ensure "
+                "final_ensure duration properties status changes error changed refreshed failed "
+                "skipped noop unmet_requirements".split()
             ),
         )
         self.assertTrue(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z\Z", event["timestamp"]))
@@ -47,8 +47,8 @@ class EventTest(unittest.TestCase):
 
     def test_secret_property(self) -> None:
         """The value of a secret property is hidden wherever it stands."""
-        outcome = Outcome(item("archive", "/a", secrets=("password",),
-                               properties={"password": "s3cret!", "url": "http://h/s3cret!"}))  # fmt: skip
+        properties = {"password": "s3cret!", "url": "http://h/s3cret!"}
+        outcome = Outcome(item("archive", "/a", secrets=("password",), properties=properties))
         outcome.fail("got 401 with s3cret!")
         self.assertNotIn("s3cret", json.dumps(EventMaker(Mask()).make(outcome, False, 0)))
 

@@ -15,7 +15,7 @@ class MaskTest(unittest.TestCase):
         self.assertEqual(Mask(["abc"]).text("abcd"), "abcd")
 
     def test_lines_of_a_secret(self) -> None:
-        """A secret of several lines is hidden in a diff too, where each line has a mark before it."""
+        """A secret of several lines is hidden line by line too, as in a diff."""
         self.assertEqual(Mask(["first line\nsecond"]).text("+first line\n+second\n"),
                          "+[masked]\n+[masked]\n")  # fmt: skip
 

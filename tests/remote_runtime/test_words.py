@@ -20,7 +20,7 @@ class WordsTest(unittest.TestCase):
             self.assertEqual(words.split(text), expected, text)
 
     def test_double_quotes(self) -> None:
-        """Inside double quotes a backslash escapes $ ` " \\ and newline, and stays before others."""
+        """Inside double quotes a backslash escapes $ ` " \\ and newline only."""
         self.assertEqual(words.split(r'"\$\`\"\\"'), ['$`"\\'])
         self.assertEqual(words.split(r'"\n\a"'), [r"\n\a"])
         self.assertEqual(words.split('"a\\\nb"'), ["ab"])

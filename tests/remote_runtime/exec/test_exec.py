@@ -89,7 +89,7 @@ class ExecTest(FolderTest):
         self.assertEqual(self.shell("exit 3", onlyif="exit 3", returns=[3])["status"], "stable")
 
     def test_refresh(self) -> None:
-        """A subscription overrides creates, guards and refresh_only; without one refresh_only rests."""
+        """A subscription overrides all conditions; without one refresh_only rests."""
         self.write("mark")
         first = item("exec", "true")
         properties = {"command": "touch " + self.path("ran"), "creates": self.path("mark"),
@@ -118,7 +118,7 @@ class ExecTest(FolderTest):
         self.assertEqual((events[1]["prediction"], events[1]["failed"]), ("unknown", False))
 
     def test_preview_of_a_planned_program(self) -> None:
-        """A program or working directory that an earlier file resource would make counts as there."""
+        """A program or working directory that an earlier resource would make counts as there."""
         program = self.file("tool", 0, content="#!/bin/sh\n", mode="0755")
         folder = self.file("work", 1, ensure="directory")
         run = item("exec", self.path("tool"), 2, properties={"cwd": self.path("work")})
@@ -206,7 +206,7 @@ class ExecTest(FolderTest):
         self.assertIn("no program ruby", event["error"][0])
 
     def test_powershell(self) -> None:
-        """powershell_script runs pwsh; a boolean result counts for guards and, if asked, for commands."""
+        """powershell_script runs pwsh; a boolean result counts for guards, not for commands."""
         self.write("pwsh", b'#!/bin/sh\nfor a in "$@"; do last=$a; done\n'
                    b'printf "%s" "$last" >> log; echo --- >> log\n', 0o755)  # fmt: skip
         options = {"interpreter": "powershell_script", "guard_interpreter": "powershell_script",

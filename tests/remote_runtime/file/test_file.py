@@ -90,7 +90,7 @@ class FileTest(FolderTest):
         self.assertEqual((event["changed"], event.get("noop_message")), (False, None))
 
     def test_preview_of_a_planned_directory(self) -> None:
-        """A file in a directory that would be created, or in a parent of it, is a certain change."""
+        """A file in a directory that would be created, or in its parent, is a certain change."""
         items = [
             self.file("a/b", 0, ensure="directory"),
             self.file("a/b/c", 1, content="x"),
@@ -325,7 +325,7 @@ class FileTest(FolderTest):
         self.assertEqual(len(reads), 2)
 
     def test_long_name(self) -> None:
-        """A name of 255 bytes leaves room for its temporary file, one of 256 is told as too long."""
+        """A name of 255 bytes leaves room for its temporary file, one of 256 is too long."""
         self.assertEqual(self.apply(self.file("n" * 255, content="x"))["error"], [])
         self.assertIn("too long", self.apply(self.file("n" * 256, content="x"))["error"][0])
 

@@ -1,0 +1,140 @@
+"""The controller's end of the channel, for tests: it starts a real runtime and talks to it."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from typing import Any, Callable, Dict, List, Optional
+
+import remote_runtime
+from remote_runtime import wire
+
+NONCE = "n0nce"
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(remote_runtime.__file__)))
+PROGRAM = """\
+import sys
+sys.path.insert(0, %r)
+sys.dont_write_bytecode = True
+from remote_runtime import wire
+wire.SILENCE, wire.PING_INTERVAL = %r, %r
+from remote_runtime.session import serve
+sys.exit(serve(%r, "0" * 64, %r))
+"""
+
+
+class Target(object):
+    """A runtime in a process of its own; ``blobs`` are the contents that it may ask for."""
+
+    def __init__(
+        self,
+        lock: str,
+        blobs: Any = (),
+        silence: float = 30.0,
+        ping: float = 10.0,
+        before: Optional[Callable[[], None]] = None,
+    ) -> None:
+        self.blobs = {hashlib.sha256(b).hexdigest(): b for b in blobs}
+        self.frames = []  # type: List[Dict[str, Any]]
+        self.raw = []  # type: List[bytes]
+        self.read_files = []  # type: List[Dict[str, Any]]
+        self.on = {}  # type: Dict[str, Callable[[Dict[str, Any]], None]]
+        self._decoder = wire.Decoder(wire.MAX_FROM_TARGET)
+        program = PROGRAM % (ROOT, silence, ping, NONCE, lock)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=before,
+            bufsize=0,
+        )
+        self.line = self._first_line()
+
+    def _first_line(self) -> bytes:
+        line = b""
+        while not line.endswith(b"\n"):
+            byte = os.read(self.process.stdout.fileno(), 1)  # type: ignore
+            assert byte, self.process.stderr.read()  # type: ignore
+            line += byte
+        return line
+
+    def send(self, message: Dict[str, Any]) -> None:
+        self.write(wire.encode(message))
+
+    def write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self.process.stdin.fileno(), view) :]  # type: ignore
+
+    def until(self, kind: str) -> Dict[str, Any]:
+        """Read and answer frames until one of this kind; the end of the stream is an error."""
+        while True:
+            data = os.read(self.process.stdout.fileno(), 1 << 16)  # type: ignore
+            assert data, "the stream ended: %r %s" % (
+                self.frames[-3:],
+                self.process.stderr.read(),  # type: ignore
+            )
+            found = None
+            for frame in self._decoder.feed(data):
+                if isinstance(frame, bytes):
+                    self.raw.append(frame)
+                    continue
+                self.frames.append(frame)
+                self._answer(frame)
+                if frame["t"] == kind:
+                    found = found or frame
+            if found is not None:
+                return found
+
+    def _answer(self, frame: Dict[str, Any]) -> None:
+        if frame["t"] == "want":
+            for sha in frame["shas"]:
+                data = self.blobs.get(sha)
+                if data is None:
+                    self.send({"t": "blob", "sha": sha, "error": "the source was removed"})
+                    continue
+                self.send({"t": "blob", "sha": sha, "size": len(data)})
+                for piece in wire.split(data):
+                    self.write(piece)
+        if frame["t"] in self.on:
+            self.on[frame["t"]](frame)
+
+    def push(self, *resources: Dict[str, Any], **settings: Any) -> List[Dict[str, Any]]:
+        """Run a plan to its end and return its events."""
+        self.start(*resources, **settings)
+        self.until("done")
+        self.end()
+        return self.events
+
+    def start(self, *resources: Dict[str, Any], **settings: Any) -> None:
+        """Send a plan once the facts are there."""
+        self.until("facts")
+        plan = {"t": "plan", "run_id": "R1", "user": "alice@desk", "resources": list(resources)}
+        plan.update(settings)
+        self.send(plan)
+
+    def end(self) -> int:
+        """Wait for the process and return its exit code."""
+        code = self.process.wait(20)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            stream.close()  # type: ignore
+        return code
+
+    @property
+    def events(self) -> List[Dict[str, Any]]:
+        return [f["event"] for f in self.frames if f["t"] == "event"]
+
+    def of(self, kind: str) -> List[Dict[str, Any]]:
+        """Every frame of one kind."""
+        return [f for f in self.frames if f["t"] == kind]
+
+
+def within(seconds: float, condition: Callable[[], bool]) -> bool:
+    """Whether a condition comes true in time."""
+    deadline = time.time() + seconds
+    while time.time() < deadline:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return condition()

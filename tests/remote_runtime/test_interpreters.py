@@ -1,0 +1,60 @@
+"""The runtime's own tests under every Python that a target may have."""
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import remote_runtime
+
+REPOSITORY = Path(remote_runtime.__file__).parents[1]
+HERE = Path(__file__).parent
+SUPPORTED = [f"3.{minor}" for minor in range(6, 14)]
+
+
+def interpreters() -> dict[str, str]:
+    """Every supported Python of this machine by its version, pyenv's and those in PATH."""
+    root = Path(os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv"), "versions")
+    found = {}
+    for version in SUPPORTED:
+        programs = [str(path) for path in sorted(root.glob(f"{version}.*/bin/python3"))]
+        programs += filter(None, [shutil.which(f"python{version}")])
+        programs = [
+            p for p in programs if subprocess.run([p, "-V"], capture_output=True).returncode == 0
+        ]
+        if programs:
+            found[version] = programs[0]
+    return found or {f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+
+
+def modules() -> list[str]:
+    """The test modules that need nothing but the standard library."""
+    paths = [*HERE.glob("test_*.py"), *HERE.glob("file/test_*.py"), *HERE.glob("exec/test_*.py")]
+    names = [".".join(path.relative_to(REPOSITORY).with_suffix("").parts) for path in paths]
+    return sorted(name for name in names if not name.endswith("test_interpreters"))
+
+
+def run(program: str) -> "subprocess.CompletedProcess[str]":
+    environment = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
+    return subprocess.run(
+        [program, "-B", "-s", "-m", "unittest", *modules()],
+        cwd=REPOSITORY,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+
+
+def test_every_interpreter() -> None:
+    """All tests of the runtime pass under every Python found, with its standard library only."""
+    found = interpreters()
+    # They mostly wait for timeouts, so a few at a time cost little more than one.
+    with ThreadPoolExecutor(4) as pool:
+        results = dict(zip(found, pool.map(run, found.values())))
+    print("ran under Python", ", ".join(sorted(results)))
+    failed = {v: done.stderr[-4000:] for v, done in results.items() if done.returncode != 0}
+    assert not failed, "\n".join(f"Python {v}:\n{text}" for v, text in failed.items())
+    assert all("Ran " in done.stderr for done in results.values())
