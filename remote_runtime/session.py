@@ -26,8 +26,11 @@ from .system.commands import Commands
 from .system.files import Files
 
 
-def serve(nonce: str, runtime_sha: str) -> int:
-    """Speak the protocol on this process's standard input and output; return the exit code."""
+def serve(nonce: str, runtime_sha: str, lock: str = "") -> int:
+    """Speak the protocol on this process's standard input and output; return the exit code.
+
+    ``lock`` is the file of the lock, where it is not the one of this user.
+    """
     reading, writing = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -36,7 +39,7 @@ def serve(nonce: str, runtime_sha: str) -> int:
     os.umask(0o022)
     cancellation = Cancellation()
     _on_signals(cancellation)
-    return Session(reading, writing, nonce, runtime_sha, cancellation).serve()
+    return Session(reading, writing, nonce, runtime_sha, cancellation, lock).serve()
 
 
 def _on_signals(cancellation: Cancellation) -> None:
@@ -54,7 +57,13 @@ class Session(object):
     """The conversation with the controller: facts, the plan, its events, the end."""
 
     def __init__(
-        self, reading: int, writing: int, nonce: str, runtime_sha: str, cancellation: Cancellation
+        self,
+        reading: int,
+        writing: int,
+        nonce: str,
+        runtime_sha: str,
+        cancellation: Cancellation,
+        lock: str = "",
     ) -> None:
         self._nonce = nonce
         self._runtime_sha = runtime_sha
@@ -64,6 +73,7 @@ class Session(object):
         self._accounts = Accounts()
         self._mask = Mask()
         self._channel = Channel(reading, writing, cancellation, self._give_up)
+        self._lock_path = lock
         self._events = 0
         self._index = 0
 
@@ -163,7 +173,7 @@ class Session(object):
         from .events import timestamp
         from .system.locks import Lock, lock_path
 
-        lock = Lock(lock_path(), self._cancellation)
+        lock = Lock(self._lock_path or lock_path(), self._cancellation)
         holder = {"run_id": plan.run_id, "user": plan.user, "since": timestamp(time.time())}
         lock.acquire(holder, plan.lock_timeout, lambda text: self._notice("info", text))
         return lock

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Optional
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import HostError
 
-_POLL = 0.2
+_POLL = 0.05
 
 
 def lock_path() -> str:
