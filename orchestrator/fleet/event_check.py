@@ -26,6 +26,9 @@ _STATUS = frozenset(["failed", "skipped", "changed", "stable"])
 _HEALTH = frozenset(["OK", "WARNING", "CRITICAL", "UNKNOWN"])
 
 
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+
+
 class Checked(NamedTuple):
     """An event that may be shown and kept, and its JSON text on one line."""
 
@@ -37,16 +40,12 @@ def _text(value: Any) -> bool:
     return type(value) is str
 
 
-def _flag(value: Any) -> bool:
-    return type(value) is bool
-
-
 def _natural(value: Any) -> bool:
     return type(value) is int and 0 <= value <= MAX_DURATION
 
 
-def _texts(value: Any) -> bool:
-    return type(value) is list and len(value) <= MAX_TEXTS and all(type(v) is str for v in value)
+def _texts(value: list[Any]) -> bool:
+    return len(value) <= MAX_TEXTS and all(type(v) is str for v in value)
 
 
 def _shallow(value: Any, depth: int = MAX_DEPTH - 2) -> bool:
@@ -59,10 +58,6 @@ def _shallow(value: Any, depth: int = MAX_DEPTH - 2) -> bool:
     )
 
 
-def _mapping(value: Any) -> bool:
-    return type(value) is dict and _shallow(value)
-
-
 def _change(value: Any) -> bool:
     if type(value) is not dict or len(value) not in (3, 4):
         return False
@@ -73,8 +68,8 @@ def _change(value: Any) -> bool:
     return _shallow(value["from"]) and _shallow(value["to"])
 
 
-def _changes(value: Any) -> bool:
-    return type(value) is list and len(value) <= MAX_CHANGES and all(map(_change, value))
+def _changes(value: list[Any]) -> bool:
+    return len(value) <= MAX_CHANGES and all(map(_change, value))
 
 
 def _health_result(value: Any) -> bool:
@@ -93,38 +88,36 @@ def _health(value: Any) -> bool:
     return type(value) is list and len(value) <= MAX_TEXTS and all(map(_health_result, value))
 
 
-def _matches(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
-    return lambda value: type(value) is str and pattern.match(value) is not None
-
-
-_REQUIRED: dict[str, Callable[[Any], bool]] = {
-    "protocol": lambda value: type(value) is str and value == PROTOCOL,
-    "event_id": _matches(_EVENT_ID),
-    "timestamp": _matches(_TIMESTAMP),
-    "type": _text,
-    "name": _text,
-    "provider": _text,
-    "requested_ensure": _text,
-    "final_ensure": _text,
-    "duration": _natural,
-    "properties": _mapping,
-    "status": lambda value: type(value) is str and value in _STATUS,
-    "changes": _changes,
-    "error": _texts,
-    "changed": _flag,
-    "refreshed": _flag,
-    "failed": _flag,
-    "skipped": _flag,
-    "noop": _flag,
-    "unmet_requirements": _texts,
+# Every member that an event must have, with its exact type: compared in one step.
+_TYPES: dict[str, type] = {
+    "protocol": str,
+    "event_id": str,
+    "timestamp": str,
+    "type": str,
+    "name": str,
+    "provider": str,
+    "requested_ensure": str,
+    "final_ensure": str,
+    "duration": int,
+    "properties": dict,
+    "status": str,
+    "changes": list,
+    "error": list,
+    "changed": bool,
+    "refreshed": bool,
+    "failed": bool,
+    "skipped": bool,
+    "noop": bool,
+    "unmet_requirements": list,
 }
+_KEYS, _EXPECTED = tuple(_TYPES), tuple(_TYPES.values())
 _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "alias": _text,
     "noop_message": _text,
     "prediction": lambda value: type(value) is str and value in ("certain", "unknown"),
     "prediction_reason": _text,
     "health_check": _health,
-    "health_check_only": _flag,
+    "health_check_only": lambda value: type(value) is bool,
 }
 
 
@@ -132,19 +125,37 @@ def shape_problem(event: Any) -> str:
     """Return what is wrong with one event, or ""; schemas/event.json says the same."""
     if type(event) is not dict:
         return "it is not an object"
-    for key, check in _REQUIRED.items():
-        if key not in event:
-            return f"{key} is missing"
-        if not check(event[key]):
-            return f"{key} is not what it must be"
-    if len(event) > len(_REQUIRED):
-        for key in event.keys() - _REQUIRED.keys():
+    if tuple(map(type, map(event.get, _KEYS))) != _EXPECTED:
+        return _first_wrong_type(event)
+    if len(event) > len(_KEYS):
+        for key in event.keys() - _TYPES.keys():
             optional = _OPTIONAL.get(key)
             if optional is None:
                 return "it has a member that events do not have"
             if not optional(event[key]):
                 return f"{key} is not what it must be"
-    return _flags_problem(event)
+    return _value_problem(event) or _flags_problem(event)
+
+
+def _first_wrong_type(event: dict[str, Any]) -> str:
+    wrong = next(key for key, kind in _TYPES.items() if type(event.get(key)) is not kind)
+    return f"{wrong} is not what it must be" if wrong in event else f"{wrong} is missing"
+
+
+def _value_problem(event: dict[str, Any]) -> str:
+    """What is wrong within members of the right type."""
+    right = (
+        event["protocol"] == PROTOCOL
+        and _EVENT_ID.match(event["event_id"])
+        and _TIMESTAMP.match(event["timestamp"])
+        and 0 <= event["duration"] <= MAX_DURATION
+        and event["status"] in _STATUS
+        and _shallow(event["properties"])
+        and (not event["changes"] or _changes(event["changes"]))
+        and (not event["error"] or _texts(event["error"]))
+        and (not event["unmet_requirements"] or _texts(event["unmet_requirements"]))
+    )
+    return "" if right else "a value is not what it must be"
 
 
 def _flags_problem(event: dict[str, Any]) -> str:
@@ -207,10 +218,10 @@ class EventCheck:
     @staticmethod
     def _finished(event: dict[str, Any]) -> Checked:
         try:
-            line = json.dumps(event, allow_nan=False, separators=(",", ":"))
+            line = _encode(event)
             if not is_plain_json(line):
                 event = plain_value(event)
-                line = json.dumps(event, allow_nan=False, separators=(",", ":"))
+                line = _encode(event)
         except (ValueError, RecursionError) as error:
             raise _refuse("an event that holds no proper values") from error
         return Checked(event, line)
