@@ -1,0 +1,116 @@
+"""Large is not bad: a 1 GB source and 20,000 resources in bounded memory; the figures are printed."""
+
+import contextlib
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.lab import Host
+from tests.push.command import Ccm, Run
+from tests.push.target import Target
+
+GIGABYTE = 1 << 30
+MEGABYTE = 1 << 20
+
+BIG = """\
+ccm:
+  resources:
+    - file:
+        - DIR/big: {source: big, owner: OWNER, group: GROUP, mode: "0644"}
+"""
+
+
+def resident(pid: str) -> int:
+    """The peak memory of a process so far in bytes, 0 once it has ended."""
+    try:
+        lines = Path("/proc", pid, "status").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM")), 0)
+
+
+class Memory:
+    """The peaks of every process whose command line holds a word, looked up while a block runs."""
+
+    def __init__(self, **words: str) -> None:
+        self._words = words
+        self.peaks = dict.fromkeys(words, 0)
+        self._over = threading.Event()
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator["Memory"]:
+        watcher = threading.Thread(target=self._watch)
+        watcher.start()
+        try:
+            yield self
+        finally:
+            self._over.set()
+            watcher.join()
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.05):
+            for pid in filter(str.isdigit, os.listdir("/proc")):
+                try:
+                    command = Path("/proc", pid, "cmdline").read_bytes().decode(errors="replace")
+                except OSError:
+                    continue
+                for name, word in self._words.items():
+                    if word in command:
+                        self.peaks[name] = max(self.peaks[name], resident(pid))
+
+
+def measured(target: Target, site: str, *options: str) -> tuple[Run, dict[str, int], float]:
+    """Push; the peak memory of the controller and of the runtime in MB, and the seconds."""
+    memory = Memory(controller=str(target.ccm.scratch / "site.yaml"), target="ccm1 ")
+    began = time.monotonic()
+    with memory.watching():
+        done = target.push(site, *options)
+    seconds = time.monotonic() - began
+    return done, {name: peak // MEGABYTE for name, peak in memory.peaks.items()}, seconds
+
+
+def test_a_gigabyte_is_streamed(remote: Target, host: Host) -> None:
+    """A 1 GB source arrives whole, and neither side ever holds more than a small part of it."""
+    source = remote.ccm.scratch / "big"
+    digest = hashlib.sha256()
+    with source.open("wb") as big:
+        for start in range(0, GIGABYTE, 256 * MEGABYTE):
+            big.seek(start)
+            big.write(os.urandom(MEGABYTE))
+        big.truncate(GIGABYTE)
+    with source.open("rb") as big:
+        while block := big.read(MEGABYTE):
+            digest.update(block)
+    for title, status in (("first", "changed"), ("converged", "stable")):
+        done, peaks, seconds = measured(remote, BIG)
+        assert done.code == 0, done.output
+        assert remote.statuses(done) == {"file#big": status}
+        print(f"1 GB, {title}: {seconds:.1f} s, MB at most: {peaks}")
+        assert 0 < peaks["controller"] < 150
+        assert 0 < peaks["target"] < 60
+    assert host.run("sha256sum /srv/t/big", timeout=60).stdout.split()[0] == digest.hexdigest()
+
+
+def test_twenty_thousand_resources(local: Target, ccm: Ccm) -> None:
+    """20,000 files are made and found stable, with events for all of them and bounded memory."""
+    entries = "".join(
+        f'        - DIR/{n % 100}/{n}: {{content: "{{{{ Host.name }}}} {n}\\n"}}\n'
+        for n in range(19_900)
+    )
+    folders = "".join(
+        f'        - DIR/{n}: {{ensure: directory, mode: "755"}}\n' for n in range(100)
+    )
+    defaults = '        - defaults: {owner: OWNER, group: GROUP, mode: "0644"}\n'
+    site = f"ccm:\n  resources:\n    - file:\n{defaults}{folders}{entries}"
+    for title, status in (("first", "changed"), ("converged", "stable")):
+        done, peaks, seconds = measured(local, site)
+        assert done.code == 0, done.output[-2000:]
+        assert len(done.events) == 20_000
+        assert {e["status"] for e in done.events} == {status}
+        print(f"20,000 resources, {title}: {seconds:.1f} s, MB at most: {peaks}")
+        assert 0 < peaks["controller"] < 600
+        assert 0 < peaks["target"] < 300
+    assert local.read("99/19899") == "web1 19899\n"
