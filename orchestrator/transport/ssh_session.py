@@ -41,6 +41,10 @@ def _first(names: Sequence[str], *wanted: str) -> tuple[str, ...]:
     return (*front, *(name for name in names if name not in front))
 
 
+def _no_timer(timeout: float) -> None:
+    """In place of a thread per connection: ``start_client`` is given a timeout anyway."""
+
+
 class Session(ServiceRequestingTransport):
     """A transport that does not wait where it need not; made by ``session_factory``."""
 
@@ -60,8 +64,12 @@ class Session(ServiceRequestingTransport):
     _preferred_ciphers = _CIPHERS
     _preferred_macs = _MACS
 
+    # Its thread wakes this often for nothing; a close wakes it at once (see ``ssh_connect``).
+    _active_check_timeout = 1.0
+
     def __init__(self, sock: Any, timeout: float) -> None:
         super().__init__(sock, default_window_size=WINDOW)
+        self.packetizer.start_handshake = _no_timer  # type: ignore[method-assign]
         self.banner_timeout = timeout
         self.handshake_timeout = timeout
         self.auth_timeout = AUTH_TIMEOUT
