@@ -15,7 +15,19 @@ def host_page(loaded: Inventory, name: str) -> str:
     keys = max(len(row[0]) for row in rows)
     values = min(40, max(len(row[1]) for row in rows))
     lines += [f"  {key:<{keys}}  {value:<{values}}  {place}".rstrip() for key, value, place in rows]
+    lines += _unhonoured(loaded, name)
     return "\n".join(lines) + "\n"
+
+
+def _unhonoured(loaded: Inventory, name: str) -> list[str]:
+    """What the SSH configuration says for the host and ccm does not do; InputError."""
+    from orchestrator.transport import Settings, unhonoured
+
+    found = unhonoured(loaded.host(name), Settings(loaded.hosts))
+    if not found:
+        return []
+    head = "in the SSH configuration, without effect in ccm:"
+    return [head, *(f"  {line.key} {line.value}  ({line.where})" for line in found)]
 
 
 def _shown(value: Any) -> str:
