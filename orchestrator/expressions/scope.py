@@ -85,7 +85,7 @@ class Scope:
         self.host = host
         self.folder = folder
         self.lenient = lenient
-        self.target_files = target_files or {}
+        self.target_files = {} if target_files is None else target_files
         self._nesting = 0
 
     def names(self, literals: frozenset[str]) -> dict[str, Any]:

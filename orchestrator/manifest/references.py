@@ -27,10 +27,11 @@ def named(declared: Declared) -> Named:
     return Named(declared, name, alias if isinstance(alias, str) else None)
 
 
-def check_names(resources: Sequence[Named]) -> list[Problem]:
+def check_names(resources: Sequence[Named], final: bool = False) -> list[Problem]:
     """Duplicates, and references that name nothing or something that comes later.
 
-    A reference that could mean a resource whose name is not known yet is left for the host.
+    A reference that could mean a resource whose name is not known yet is left for the host, when
+    all names are ``final``.
     """
     problems: list[Problem] = []
     first: dict[str, int] = {}
@@ -38,7 +39,9 @@ def check_names(resources: Sequence[Named]) -> list[Problem]:
         _add_names(entry, index, first, resources, problems)
     unknown: dict[str, int] = {}
     for index, entry in enumerate(resources):
-        open_alias = entry.alias is None and is_templated(entry.declared.values.get("alias"))
+        open_alias = (
+            not final and entry.alias is None and is_templated(entry.declared.values.get("alias"))
+        )
         if entry.name is None or open_alias:
             unknown.setdefault(entry.declared.type.name, index)
     for index, entry in enumerate(resources):

@@ -1,0 +1,12 @@
+"""Per host: resolve data, render, validate, collect blobs, compile the plan (controller only).
+
+planner = Planner(site, PlanOptions())        # once per run; InputError with all problems
+plan = planner.plan(host, gathered)           # per host, thread-safe; PlanError
+"""
+
+from orchestrator.planning.blobs import Blob
+from orchestrator.planning.host_plan import HostPlan
+from orchestrator.planning.options import PlanOptions
+from orchestrator.planning.planner import Planner
+
+__all__ = ["Blob", "HostPlan", "PlanOptions", "Planner"]

@@ -1,0 +1,83 @@
+"""Content that travels by its SHA-256 (controller)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from remote_runtime.wire import CHUNK
+
+
+class Blob:
+    """Bytes that a target may ask for: a text in memory, or a file that is streamed from disk."""
+
+    __slots__ = ("_path", "_text", "sha", "size")
+
+    def __init__(self, sha: str, size: int, text: str = "", path: Path | None = None) -> None:
+        self.sha = sha
+        self.size = size
+        self._text = text
+        self._path = path
+
+    @classmethod
+    def of_text(cls, text: str) -> Blob:
+        """The blob of a text; ValueError for one that has no UTF-8 form."""
+        data = text.encode("utf-8")
+        return cls(hashlib.sha256(data).hexdigest(), len(data), text=text)
+
+    @property
+    def reference(self) -> dict[str, Any]:
+        """What stands for it in a plan."""
+        return {"$blob": self.sha, "size": self.size}
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, in pieces of at most ``wire.CHUNK``; OSError where the file is gone."""
+        if self._path is None:
+            data = self._text.encode("utf-8")
+            for at in range(0, len(data), CHUNK):
+                yield data[at : at + CHUNK]
+            return
+        left = self.size
+        with open(self._path, "rb") as file:
+            while left:
+                piece = file.read(min(CHUNK, left))
+                if not piece:
+                    raise OSError(f"{self._path} became shorter while it was sent")
+                left -= len(piece)
+                yield piece
+
+
+class FileBlobs:
+    """The files of one run, each hashed once for as long as it stays unchanged; thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[tuple[Any, ...], Blob] = {}
+
+    def get(self, path: Path) -> Blob:
+        """The blob of a regular file; OSError, ValueError for what is not a regular file."""
+        with open(path, "rb", opener=_open_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            if stat.S_ISDIR(status.st_mode):
+                raise ValueError("is a directory, not a file")
+            if not stat.S_ISREG(status.st_mode):
+                raise ValueError("is not a regular file")
+            key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns)
+            with self._lock:
+                if key not in self._known:
+                    digest = hashlib.sha256()
+                    size = 0
+                    while piece := file.read(1 << 20):
+                        digest.update(piece)
+                        size += len(piece)
+                    self._known[key] = Blob(digest.hexdigest(), size, path=path)
+                return self._known[key]
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)

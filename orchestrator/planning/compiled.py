@@ -1,0 +1,76 @@
+"""One resource in the form that a plan carries it (controller)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from orchestrator.manifest.declared import Declared
+from orchestrator.planning.blobs import Blob
+from remote_runtime.base import Item
+
+NOT_PROPERTIES = {
+    "alias",
+    "require",
+    "subscribe",
+    "control",
+    "provider",
+    "health_checks",
+    "register_when_stable",
+    "sensitive",
+    "render",
+}
+
+
+class Compiled(NamedTuple):
+    """A resource of one plan: what the fleet sees, the JSON text of its entry, its blobs."""
+
+    item: Item
+    json: bytes
+    blobs: tuple[Blob, ...]
+
+
+def compile_resource(
+    index: int,
+    declared: Declared,
+    name: str,
+    values: dict[str, Any],
+    blobs: tuple[Blob, ...],
+    managed: bool = True,
+    deferred_error: str = "",
+    deferred_render: bool = False,
+) -> Compiled:
+    """Put a resource into its final form; ``values`` are final, blobs already by reference."""
+    item = Item(
+        index=index,
+        type=declared.type.name,
+        name=name,
+        properties={k: v for k, v in values.items() if k not in NOT_PROPERTIES},
+        alias=values.get("alias") or "",
+        provider=values.get("provider") or "",
+        require=declared.require,
+        subscribe=declared.subscribe,
+        managed=managed,
+        sensitive=declared.sensitive,
+        secrets=tuple(key for key in declared.type.secrets if key in values),
+        deferred_error=deferred_error,
+        deferred_render=deferred_render,
+        health_checks=tuple(values.get("health_checks") or ()),
+    )
+    text = json.dumps(_entry(item), separators=(",", ":"), ensure_ascii=False)
+    return Compiled(item, text.encode("utf-8"), blobs)
+
+
+def _entry(item: Item) -> dict[str, Any]:
+    """The plan's entry: what is as its default is left out."""
+    entry: dict[str, Any] = {"type": item.type, "name": item.name}
+    if not item.managed:
+        entry["managed"] = False
+    for key in (
+        "alias", "provider", "require", "subscribe", "sensitive", "secrets",
+        "deferred_error", "deferred_render", "health_checks", "properties",
+    ):  # fmt: skip
+        value = getattr(item, key)
+        if value:
+            entry[key] = value
+    return entry

@@ -1,0 +1,123 @@
+"""The facts of one host: gathered, custom, and what the controller lays over them (controller)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import yaml
+
+from inventory.document import parse_document, read_document, to_plain
+from inventory.nodes import Mapping as MappingNode
+from orchestrator.expressions.scope import Facts
+from orchestrator.manifest.merge import merge_facts
+from orchestrator.planning.options import assignments
+from remote_runtime.errors import InputError, Problem
+
+MAX_CUSTOM = 1 << 20
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def load_fact_files(paths: Sequence[str], problems: list[Problem]) -> dict[str, Any]:
+    """What ``--facts FILE`` sets, the later file over the earlier one."""
+    facts: dict[str, Any] = {}
+    for path in paths:
+        try:
+            root = read_document(path, problems)
+        except InputError as error:
+            problems.extend(error.problems)
+            continue
+        if isinstance(root, MappingNode):
+            facts = merge_facts(facts, to_plain(root))
+        else:
+            message = f"facts must be a map, not {root.describe()}"
+            problems.append(Problem(message, root.position, "", "input.type"))
+    return facts
+
+
+class Gathered(Protocol):
+    """What a host says about itself: a stranger's data.
+
+    ``unavailable`` maps a family to the reason why it is missing; ``custom`` are (path on the
+    target, text) of the user's own fact files, least important first.
+    """
+
+    @property
+    def facts(self) -> Mapping[str, Any]: ...
+
+    @property
+    def unavailable(self) -> Mapping[str, str]: ...
+
+    @property
+    def custom(self) -> Sequence[tuple[str, str]]: ...
+
+    @property
+    def warnings(self) -> Sequence[str]: ...
+
+
+class NothingGathered(NamedTuple):
+    """Stands in for a host that was not asked."""
+
+    facts: Mapping[str, Any] = {}
+    unavailable: Mapping[str, str] = {}
+    custom: Sequence[tuple[str, str]] = ()
+    warnings: Sequence[str] = ()
+
+
+class FactOverlay:
+    """What ``--facts``, the inventory's vars and ``--fact`` lay over a host's facts, in that order.
+
+    Reads the files once. InputError, UsageError.
+    """
+
+    def __init__(self, files: Sequence[str] = (), pairs: Sequence[str] = ()) -> None:
+        problems: list[Problem] = []
+        self._files = load_fact_files(files, problems)
+        if problems:
+            raise InputError(problems)
+        self._pairs = assignments("--fact", pairs)
+
+    def __call__(self, host: Any, gathered: Gathered) -> tuple[Facts, list[str]]:
+        """The facts of a host (an inventory's ``Host``), and the warnings about them."""
+        return merge_host_facts(gathered, self._files, host.vars, self._pairs)
+
+
+def merge_host_facts(gathered: Gathered, *above: Mapping[str, Any]) -> tuple[Facts, list[str]]:
+    """The facts of one host and the warnings about them; ``above`` in the order of precedence."""
+    facts: dict[str, Any] = dict(gathered.facts)
+    unavailable = dict(gathered.unavailable)
+    warnings = list(gathered.warnings)
+    for path, text in gathered.custom:
+        try:
+            facts = merge_facts(facts, parse_custom(path, text))
+        except ValueError as error:
+            warnings.append(f"the custom facts in {path} are left out: {error}")
+    for layer in above:
+        facts = merge_facts(facts, layer)
+    return Facts(facts, unavailable), warnings
+
+
+def parse_custom(path: str, text: str) -> dict[str, Any]:
+    """One file of custom facts that a host sent; ValueError says what is wrong with it."""
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_CUSTOM:
+        raise ValueError("larger than 1 MiB")
+    try:
+        tree = json.loads(text) if path.endswith(".json") else _parse_yaml(path, text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(tree, dict):
+        raise ValueError("it is not a map")
+    return tree
+
+
+def _parse_yaml(path: str, text: str) -> Any:
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            if isinstance(event, yaml.AliasEvent):
+                raise ValueError(f"it has an alias, *{event.anchor}")
+        return to_plain(parse_document(text, path))
+    except yaml.YAMLError as error:
+        raise ValueError(f"broken YAML: {' '.join(str(error).split())}") from error
+    except InputError as error:
+        raise ValueError(error.problems[0].message) from error

@@ -1,0 +1,121 @@
+"""The plan of one host (controller)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from orchestrator.expressions import EvaluationError, NeedFileError, Scope
+from orchestrator.manifest.declared import Declared
+from orchestrator.planning.blobs import Blob
+from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.final import check_final
+from orchestrator.planning.rendering import render_deferred
+from orchestrator.planning.travel import Travel
+from remote_runtime.base import Item
+from remote_runtime.errors import ResourceError
+
+MAX_FILE = 1 << 20
+MAX_FILES = 64
+
+
+class HostPlan:
+    """What one host is to do. Resources that are the same on every host are shared, not copied.
+
+    ``secrets`` are texts to mask in every sink, ``warnings`` sentences for the user.
+    """
+
+    def __init__(
+        self,
+        resources: Sequence[Compiled],
+        secrets: Sequence[str],
+        warnings: Sequence[str],
+        fail_on_error: bool,
+    ) -> None:
+        self._resources = resources
+        self.secrets = tuple(secrets)
+        self.warnings = list(warnings)
+        self._fail_on_error = fail_on_error
+        self._turns: dict[int, tuple[Declared, Scope, Travel]] = {}
+        self._blobs: dict[str, Blob] | None = None
+
+    @property
+    def items(self) -> list[Item]:
+        """Every resource, pre-order: ``items[i].index == i``."""
+        return [resource.item for resource in self._resources]
+
+    def identities(self) -> Iterator[str]:
+        """The ``type#name`` of every resource, pre-order: the index counts along it."""
+        return (resource.item.id for resource in self._resources)
+
+    def payload(self, envelope: Mapping[str, Any]) -> bytes:
+        """The JSON text of the ``plan`` frame; ``envelope`` holds what comes from the command."""
+        head = {"t": "plan", "fail_on_error": self._fail_on_error, **envelope}
+        secrets = [*head.get("secrets", ()), *self.secrets]
+        head["secrets"] = list(dict.fromkeys(secrets))
+        text = json.dumps(head, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
+        entries = b",".join([resource.json for resource in self._resources])
+        return b"".join((text[:-1], b',"resources":[', entries, b"]}"))
+
+    def blob(self, sha: str) -> Blob:
+        """The bytes that the plan names by their hash; KeyError for what is not in this plan."""
+        if self._blobs is None:
+            self._blobs = {blob.sha: blob for entry in self._resources for blob in entry.blobs}
+        return self._blobs[sha]
+
+    def defer(self, index: int, declared: Declared, scope: Scope, travel: Travel) -> None:
+        """Keep what the resource at ``index`` needs to be rendered at its turn."""
+        self._turns[index] = (declared, scope, travel)
+
+    def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, Any]:
+        """The deferred properties of a resource at its turn, final.
+
+        ``read`` gives the bytes of a file of the target. ResourceError, which fails that resource.
+        """
+        if index not in self._turns:
+            raise ResourceError(f"resource {index} has nothing to render", kind="template")
+        declared, scope, travel = self._turns[index]
+        files: dict[str, str] = {}
+        turn = Scope(
+            scope.facts, scope.data, scope.environ, scope.host, scope.folder, target_files=files
+        )
+        for _ in range(MAX_FILES + 1):
+            try:
+                return self._finish(index, declared, travel, render_deferred(declared, turn))
+            except NeedFileError as error:
+                files[error.path] = _text_of(error.path, read(error.path))
+            except EvaluationError as error:
+                raise ResourceError(str(error), kind=error.kind) from error
+        message = f"file() reads more than {MAX_FILES} files of the target"
+        raise ResourceError(message, kind="template.file")
+
+    def _finish(
+        self, index: int, declared: Declared, travel: Travel, values: dict[str, Any]
+    ) -> dict[str, Any]:
+        item = self._resources[index].item
+        whole = {**item.properties, **values}
+        problems = check_final(declared, item.name, whole, frozenset())
+        if problems:
+            raise ResourceError(str(problems[0][1]), kind="template")
+        plain = {key: value for key, value in values.items() if key != "source"}
+        by_path = {key: value for key, value in values.items() if key == "source"}
+        for blob in travel.replace(declared, by_path):
+            self.blob_added(blob)
+        return {**plain, **by_path}
+
+    def blob_added(self, blob: Blob) -> None:
+        """Let the target ask for a blob that its turn brought up."""
+        if self._blobs is None:
+            self._blobs = {b.sha: b for entry in self._resources for b in entry.blobs}
+        self._blobs[blob.sha] = blob
+
+
+def _text_of(path: str, data: bytes) -> str:
+    if len(data) > MAX_FILE:
+        message = f"file({path!r}) is larger than {MAX_FILE >> 20} MiB"
+        raise ResourceError(message, kind="template.file")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ResourceError(f"file({path!r}) is not UTF-8 text", kind="template.file") from error

@@ -1,0 +1,77 @@
+"""What the command line adds to a manifest (controller)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inventory.document import Scalar, parse_document
+from orchestrator.manifest.merge import merge_deep, nest
+from remote_runtime.errors import InputError, Problem, UsageError
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """``hiera`` and ``facts`` are files, ``data`` and ``fact`` assignments such as ``a.b=1``.
+
+    All are applied in the order given. ``environ`` replaces the environment of this process.
+    """
+
+    hiera: Sequence[str] = ()
+    data: Sequence[str] = ()
+    facts: Sequence[str] = ()
+    fact: Sequence[str] = ()
+    noop: bool = False
+    environ: Mapping[str, str] | None = None
+
+
+def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:
+    """The tree that ``--data a.b=1`` or ``--fact a.b=1`` stand for; UsageError."""
+    tree: dict[str, Any] = {}
+    for text in texts:
+        path, equals, value = text.partition("=")
+        if not equals or not all(path.split(".")):
+            raise UsageError(
+                f"{option} {text!r} is not an assignment", hint=f"write {option} name.below=value"
+            )
+        tree = merge_deep(tree, nest(path, _scalar(option, text, value)))
+    return tree
+
+
+def _scalar(option: str, text: str, value: str) -> Any:
+    try:
+        node = parse_document(value, option)
+    except InputError as error:
+        raise UsageError(
+            f"{option} {text!r}: the value is not a YAML scalar", hint="quote it inside, as a='...'"
+        ) from error
+    if not isinstance(node, Scalar):
+        raise UsageError(
+            f"{option} {text!r}: the value is {node.describe()}",
+            hint="only a text, a number or true/false can be given here; use a file for more",
+        )
+    return "" if value == "" else node.value
+
+
+def load_environ(path: str = ".env") -> dict[str, str]:
+    """The environment of this process over what ``./.env`` holds; InputError."""
+    values: dict[str, str] = {}
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        lines = []
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError([Problem(f"cannot read {path}: {error}")]) from error
+    for line in lines:
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if equals and not name.startswith("#"):
+            values[name.strip()] = _unquote(value.strip())
+    return {**values, **os.environ}
+
+
+def _unquote(value: str) -> str:
+    quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "'\""
+    return value[1:-1] if quoted else value

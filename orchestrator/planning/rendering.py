@@ -1,0 +1,187 @@
+"""Renders one resource for one host (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.expressions import (
+    EvaluationError,
+    Expression,
+    FactsUnavailableError,
+    NeedFileError,
+    Scope,
+    render_value,
+)
+from orchestrator.expressions.template import Template, as_text
+from orchestrator.manifest.declared import Declared
+from orchestrator.planning.blobs import Blob
+from orchestrator.planning.compiled import Compiled, compile_resource
+from orchestrator.planning.final import check_final, check_name, fit
+from orchestrator.planning.travel import Travel
+from remote_runtime.errors import Problem
+
+
+class Rendering:
+    """One resource at one host; ``problems`` keep the host's plan from being made."""
+
+    def __init__(self, declared: Declared, scope: Scope, travel: Travel) -> None:
+        self._declared = declared
+        self._scope = scope
+        self._travel = travel
+        self._values = dict(declared.values)
+        self._open: set[str] = set()
+        self._deferred_error = ""
+        self._deferred_render = False
+        self.problems: list[Problem] = []
+
+    def compile(self, index: int) -> Compiled | None:
+        """The resource in the plan's form, or None with ``problems``."""
+        declared = self._declared
+        managed = self._managed()
+        name = self._name()
+        self._render_now()
+        self._render_deferred(managed)
+        if self.problems:
+            return None
+        blobs = self._check(name)
+        if self.problems:
+            return None
+        for key in self._open:
+            self._values.pop(key, None)
+        return compile_resource(
+            index,
+            declared,
+            name,
+            self._values,
+            blobs,
+            managed,
+            self._deferred_error,
+            self._deferred_render and not self._deferred_error,
+        )
+
+    def _managed(self) -> bool:
+        control = self._declared.control
+        if control is None:
+            return True
+        wanted = control.if_ is None or self._condition(control.if_)
+        return wanted and not (control.unless is not None and self._condition(control.unless))
+
+    def _condition(self, expression: Expression) -> bool:
+        try:
+            value = expression.evaluate(self._scope)
+        except (EvaluationError, NeedFileError) as error:
+            self._fail("control", error)
+            return False
+        if isinstance(value, bool):
+            return value
+        source = expression.source.strip()
+        message = f"{self._declared.id}: control must give true or false, {source} gives {value!r}"
+        hint = "compare it with =="
+        self.problems.append(Problem(message, expression.where, hint, "template.control"))
+        return False
+
+    def _name(self) -> str:
+        name = self._declared.name
+        if isinstance(name, str):
+            return name
+        try:
+            text = as_text(name.render(self._scope))
+        except (EvaluationError, NeedFileError) as error:
+            self._fail("name", error)
+            return ""
+        self.problems += check_name(self._declared, text)
+        return text
+
+    def _render_now(self) -> None:
+        for key in self._declared.templated:
+            if self._declared.type.properties[key].render == "deferred":
+                continue
+            try:
+                value = render_value(self._values[key], self._scope)
+            except (EvaluationError, NeedFileError) as error:
+                self._fail(key, error)
+                continue
+            self._values[key], problems = fit(self._declared, key, value)
+            self.problems += problems
+
+    def _render_deferred(self, managed: bool) -> None:
+        for key in self._declared.templated:
+            if self._declared.type.properties[key].render != "deferred":
+                continue
+            if not managed:
+                self._leave_open(key)
+                continue
+            try:
+                value = render_value(self._values[key], self._scope)
+            except NeedFileError:
+                self._deferred_render = True
+                self._leave_open(key)
+                continue
+            except FactsUnavailableError as error:
+                self._fail(key, error)
+                continue
+            except EvaluationError as error:
+                self._defer(key, f"{key}: {error}")
+                continue
+            self._values[key], problems = fit(self._declared, key, value)
+            for problem in problems:
+                self._defer(key, _told(problem))
+
+    def _leave_open(self, key: str) -> None:
+        self._open.add(key)
+        self._values[key] = self._declared.raw[key]
+
+    def _defer(self, key: str, message: str) -> None:
+        self._leave_open(key)
+        self._deferred_error = self._deferred_error or message
+
+    def _check(self, name: str) -> tuple[Blob, ...]:
+        deferred = self._declared.type.deferred
+        for key, problem in check_final(self._declared, name, self._values, frozenset(self._open)):
+            if key in deferred and key in self._declared.templated:
+                self._defer(key, _told(problem))
+            else:
+                self.problems.append(problem)
+        known = {k: v for k, v in self._values.items() if k not in self._open}
+        try:
+            blobs = self._travel.replace(self._declared, known)
+        except EvaluationError as error:
+            if error.kind == "plan.source" and not self._declared.templated:
+                self._fail("source", error)
+            else:
+                self._deferred_error = self._deferred_error or str(error)
+            return ()
+        self._values.update(known)
+        return blobs
+
+    def _fail(self, key: str, error: EvaluationError | NeedFileError) -> None:
+        declared = self._declared
+        message, where = error.message, declared.where((key,))
+        if isinstance(error, NeedFileError):
+            message = f"{error.path!r} is a file of the target, which {key} cannot wait for"
+        elif error.where is not None:
+            where = error.where
+        self.problems.append(Problem(f"{declared.id}: {key}: {message}", where, "", error.kind))
+
+
+def render_deferred(declared: Declared, scope: Scope) -> dict[str, Any]:
+    """The deferred properties at the resource's turn; EvaluationError, NeedFileError."""
+    values: dict[str, Any] = {}
+    for key in declared.type.deferred:
+        if key not in declared.values:
+            continue
+        value = render_value(declared.values[key], scope)
+        value, problems = fit(declared, key, value)
+        if problems:
+            raise EvaluationError(_told(problems[0]))
+        values[key] = value
+    return values
+
+
+def is_template(declared: Declared) -> bool:
+    """Whether the name or a property must be rendered for each host."""
+    return isinstance(declared.name, Template) or bool(declared.templated)
+
+
+def _told(problem: Problem) -> str:
+    return f"{problem.message} ({problem.where})" if problem.where else problem.message

@@ -1,0 +1,60 @@
+"""Replaces what travels by hash with its reference (controller)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from orchestrator.expressions.errors import EvaluationError
+from orchestrator.expressions.files import Folder
+from orchestrator.manifest.declared import Declared
+from orchestrator.planning.blobs import Blob, FileBlobs
+
+PATH = "source"
+"""The property whose blob is a file that it names; every other blob is the text itself."""
+
+
+class Travel:
+    """Makes the blobs of one run."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._files = FileBlobs()
+
+    def replace(self, declared: Declared, values: dict[str, Any]) -> tuple[Blob, ...]:
+        """Put references into ``values`` in place; EvaluationError where a file cannot travel."""
+        blobs = []
+        for key, value in values.items():
+            kind = declared.type.properties[key]
+            if not kind.blob or not isinstance(value, str):
+                continue
+            if key == PATH:
+                if value.startswith("/"):
+                    continue  # it is on the target
+                blob = self._file(declared, key, value)
+            else:
+                blob = self._text(declared, key, value)
+            values[key] = blob.reference
+            blobs.append(blob)
+        return tuple(blobs)
+
+    def _text(self, declared: Declared, key: str, value: str) -> Blob:
+        try:
+            return Blob.of_text(value)
+        except UnicodeEncodeError as error:
+            message = f"{key} holds half a character, which no file can hold"
+            raise EvaluationError(message, declared.where((key,))) from error
+
+    def _file(self, declared: Declared, key: str, name: str) -> Blob:
+        where = declared.where((key,))
+        try:
+            path: Path = self._folder.locate(name, literal=name == declared.raw.get(key))
+            return self._files.get(path)
+        except EvaluationError as error:
+            raise EvaluationError(f"{key}: {error.message}", where, error.kind) from error
+        except OSError as error:
+            message = f"{key}: cannot read {self._folder.path / name}: {error.strerror}"
+            raise EvaluationError(message, where, "plan.source") from error
+        except ValueError as error:
+            message = f"{key}: {self._folder.path / name} {error}"
+            raise EvaluationError(message, where, "plan.source") from error
