@@ -1,11 +1,13 @@
 """The texts and files that the plan names by SHA-256 (target)."""
 
 import hashlib
-from typing import Callable, Dict, Generator, Iterable, Iterator, List
+from collections import deque
+from typing import Callable, Deque, Dict, Generator, Iterable, Iterator, List, Set
 
 from .errors import ProtocolError, ResourceError
 
 BATCH = 1 << 20
+COUNT = 4096  # blobs in one batch, so that the request for them fits a frame
 
 Fetch = Callable[[List[str]], Generator["Part", None, None]]
 
@@ -28,7 +30,8 @@ class Blobs(object):
     """Fetches blobs over the channel, small ones many at a time.
 
     ``fetch(shas)`` asks the controller and yields one ``Part`` for each, in that order. At most
-    1 MiB is asked for and held at once; a blob that is larger itself is only streamed.
+    1 MiB and ``COUNT`` blobs are asked for and held at once; one that is larger itself is only
+    streamed.
     """
 
     def __init__(self, fetch: Fetch) -> None:
@@ -36,15 +39,17 @@ class Blobs(object):
         self._held: Dict[str, bytes] = {}
         self._sizes: Dict[str, int] = {}
         self._uses: Dict[str, int] = {}
-        self._ahead: List[str] = []
+        self._ahead: Deque[str] = deque()
+        self._is_ahead: Set[str] = set()
         self._failed: Dict[str, str] = {}
 
     def announce(self, sha: str, size: int) -> None:
         """A resource to come will need this blob; called in the order of the resources."""
         self._sizes[sha] = size
         self._uses[sha] = self._uses.get(sha, 0) + 1
-        if size <= BATCH and sha not in self._ahead:
+        if size <= BATCH and sha not in self._is_ahead:
             self._ahead.append(sha)
+            self._is_ahead.add(sha)
 
     def prefetch(self) -> None:
         """Fetch the first batch of what was announced, in one request."""
@@ -88,11 +93,13 @@ class Blobs(object):
         """Fetch this blob and, behind it, as many of the announced ones as one batch holds."""
         self._sizes.setdefault(first, size)
         wanted, total = [first], self._sizes[first]
-        if first in self._ahead:
-            del self._ahead[: self._ahead.index(first) + 1]
-        while self._ahead and total + self._sizes[self._ahead[0]] <= BATCH:
+        while first in self._is_ahead:
+            self._pass()
+        while self._ahead and len(wanted) < COUNT:
             total += self._sizes[self._ahead[0]]
-            wanted.append(self._ahead.pop(0))
+            if total > BATCH:
+                break
+            wanted.append(self._pass())
         # What a skipped resource left behind goes; should it be needed still, it is asked again.
         self._held = {}
         for part in self._fetch(wanted):
@@ -100,6 +107,12 @@ class Blobs(object):
                 self._failed[part.sha] = part.error
             else:
                 self._held[part.sha] = b"".join(_checked(part))
+
+    def _pass(self) -> str:
+        """Take the next one off those that are ahead."""
+        sha = self._ahead.popleft()
+        self._is_ahead.discard(sha)
+        return sha
 
 
 def _checked(part: Part) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
 import hashlib
 import unittest
 
-from remote_runtime.blobs import BATCH, Blobs, Part
+from remote_runtime.blobs import BATCH, COUNT, Blobs, Part
 from remote_runtime.errors import ProtocolError
 from tests.remote_runtime.fakes import BlobStore, blob, failure_of
 
@@ -33,6 +33,14 @@ class BlobsTest(unittest.TestCase):
         for content in contents:
             self.assertEqual(b"".join(blobs.chunks(sha(content), len(content))), content)
         self.assertEqual([len(asked) for asked in store.asked], [4, 4, 2])
+
+    def test_many(self) -> None:
+        """However small blobs are, the request for one batch of them fits a frame."""
+        contents = [b"%d" % n for n in range(COUNT + 10)]
+        store, blobs = self.announced(*contents)
+        for content in contents:
+            self.assertEqual(b"".join(blobs.chunks(sha(content), len(content))), content)
+        self.assertEqual([len(asked) for asked in store.asked], [COUNT, 10])
 
     def test_large(self) -> None:
         """A blob of more than 1 MiB is never in a batch."""
