@@ -2,7 +2,6 @@
 
 from typing import Any, Callable, Dict, List, Sequence
 
-from . import health
 from .base import Action, Item, Missing, ResourceType
 from .context import Context
 from .errors import CcmError, ProtocolError, ResourceError
@@ -142,6 +141,8 @@ class Lifecycle(object):
     def _check(self, item: Item, outcome: Outcome) -> None:
         if not item.health_checks:
             return
+        from . import health
+
         outcome.health = health.run_all(item, self._context)
         for message in health.failures(outcome.health):
             outcome.fail(message)

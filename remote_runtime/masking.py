@@ -7,9 +7,10 @@ from typing import Any, Iterable, List, Sequence, Set
 MASKED = "[masked]"
 SHORTEST = 4  # shorter values would mask half of every text
 
-_URL = re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]*://[^/\s:@'\"]*):([^/\s@'\"]+)@")
-_URL_TOKEN = re.compile(r"(\bhttps?://)[^/\s:@'\"]+@")
-_AUTHORIZATION = re.compile(r"(?im)((?:proxy-)?authorization[\"']?\s*[:=]\s*)([^\r\n]+)")
+# Compiled by ``re`` when first needed: most runs need none of them.
+_URL = r"(\b[A-Za-z][A-Za-z0-9+.-]*://[^/\s:@'\"]*):([^/\s@'\"]+)@"
+_URL_TOKEN = r"(\bhttps?://)[^/\s:@'\"]+@"
+_AUTHORIZATION = r"(?im)((?:proxy-)?authorization[\"']?\s*[:=]\s*)([^\r\n]+)"
 
 
 class Mask(object):
@@ -44,10 +45,10 @@ class Mask(object):
                 self._pattern = re.compile("|".join(re.escape(s) for s in ordered))
             text = self._pattern.sub(MASKED, text)
         if "://" in text:
-            text = _URL.sub(r"\1:%s@" % MASKED, text)
-            text = _URL_TOKEN.sub(r"\1%s@" % MASKED, text)
+            text = re.sub(_URL, r"\1:%s@" % MASKED, text)
+            text = re.sub(_URL_TOKEN, r"\1%s@" % MASKED, text)
         if "uthorization" in text or "UTHORIZATION" in text:
-            text = _AUTHORIZATION.sub(r"\1" + MASKED, text)
+            text = re.sub(_AUTHORIZATION, r"\1" + MASKED, text)
         return text
 
     def value(self, value: Any) -> Any:

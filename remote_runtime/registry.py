@@ -4,15 +4,12 @@ A type is the folder ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by
 ``resource.py`` holds the class ``Resource`` and ``providers/NAME.py`` the class ``Provider``.
 """
 
-import re
 from importlib import import_module
 from typing import Any, Dict, List, Tuple, Type
 
 from .base import Item, Properties, Provider, ResourceType
 from .context import Context
 from .errors import ResourceError
-
-_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
 def types() -> List[str]:
@@ -27,7 +24,7 @@ def types() -> List[str]:
 def _load(type_name: str, module: str) -> Any:
     name = "%s.resources.%s" % (__package__, type_name)
     try:
-        if not _NAME.match(type_name):
+        if not type_name.isidentifier():
             raise ImportError(type_name)
         import_module(name)
     except ImportError as error:
