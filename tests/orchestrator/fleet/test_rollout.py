@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet import events as happening
 from orchestrator.fleet import Gathered, gather_facts
+from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.descriptors import make_room
 from orchestrator.fleet.host_run import HostRun
