@@ -71,7 +71,7 @@ def _show(found: list[Shown | Unscanned]) -> None:
             print(plain(f"{one.label}: {one.error}"), file=sys.stderr)
             continue
         state = one.state.upper() if one.state in ("changed", "revoked") else one.state
-        name = entry_name(one.route.key_name, one.route.port)
+        name = entry_name(one.route.key_name, one.route.key_port)
         print(plain(f"{state:<8} {one.route.label:<24} {one.fingerprint} {one.key_type} {name}"))
 
 

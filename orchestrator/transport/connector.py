@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orchestrator.image import Image
 from orchestrator.transport.command import become_command, quote, start_command
 from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.key_files import encrypted
 from orchestrator.transport.opening import Opening
 from orchestrator.transport.pipe import Link, Pipe
 from orchestrator.transport.route import Route, Router
@@ -49,20 +50,24 @@ class Connector:
         InputError with every problem; UsageError for a password that cannot be had.
         """
         problems: dict[str, Problem] = {}
-        remote = False
+        routes: dict[tuple[object, ...], Route] = {}
         for host in hosts:
             if host.connection == "local":
                 continue
-            remote = True
             try:
-                self._router.route(host)
+                route = self._router.route(host)
+                for one in (*route.jumps, route):
+                    routes[one.identities, one.agent, one.identities_only] = one
             except InputError as error:
                 problems.update((str(problem), problem) for problem in error.problems)
         if problems:
             raise InputError(list(problems.values()))
-        if remote:
-            threading.Thread(target=self._ssh, daemon=True).start()
         self._credentials.prepare()
+        for route in routes.values():
+            if any(path.exists() and encrypted(path) for path in route.identities):
+                self._ssh().unlock(route)
+        if routes:
+            threading.Thread(target=self._ssh, daemon=True).start()
 
     def open(self, host: Target, on_phase: OnPhase) -> Link:
         """The link to a host's runtime, which is ready. UnreachableError; every wait is bounded.

@@ -21,7 +21,8 @@ _METHODS = ("publickey", "keyboard-interactive", "password")
 class Route:
     """Everything that a connection to one host needs, decided.
 
-    ``label`` is what messages call the host; ``key_name`` is its name in known_hosts. ``agent`` is
+    ``label`` is what messages call the host; ``key_name`` and
+    ``key_port`` are what known_hosts has it by: an alias has no port. ``agent`` is
     the path of the agent's socket, "" for no agent. ``jumps`` are passed in order. ``listed`` says
     that the inventory has the host, which a jump host may not be.
     """
@@ -31,6 +32,7 @@ class Route:
     port: int
     user: str
     key_name: str
+    key_port: int
     known_hosts: tuple[Path, ...]
     identities: tuple[Path, ...]
     identities_only: bool
@@ -71,13 +73,8 @@ class Router:
         """The directives in force for a host that have no effect with ccm."""
         return ssh_policy.unhonoured(self._found(host.address, host))
 
-    def _found(
-        self, name: str, host: Target | None, user: str | None = None, port: int | None = None
-    ) -> Found:
-        if host is not None:
-            user = self._settings.user or host.user
-            port = host.port
-        return self._config.lookup(name, user, port)
+    def _found(self, name: str, host: Target) -> Found:
+        return self._config.lookup(name, self._settings.user or host.user, host.port)
 
     def _route(
         self,
@@ -92,7 +89,11 @@ class Router:
             way = " -> ".join([*via, label])
             problem = Problem(f"the jumps go in a circle or are too many: {way}")
             raise InputError([problem], "transport.config")
-        found = self._found(name, host, user, port)
+        if host is not None:
+            # --user is for the hosts that are meant, not for those on the way
+            user = (None if via else self._settings.user) or host.user
+            port = host.port
+        found = self._config.lookup(name, user, port)
         problems = ssh_policy.problems(found)
         if problems:
             raise InputError(problems)
@@ -169,6 +170,7 @@ def _decide(
             port=int(found.first("port") or 22),
             user=found.first("user") or getpass.getuser(),
             key_name=(found.first("hostkeyalias") or values["h"]).strip("[]").lower(),
+            key_port=22 if found.first("hostkeyalias") else int(found.first("port") or 22),
             known_hosts=_known_hosts(host, found, values),
             identities=_identities(host, found, values),
             identities_only=_yes(found, "identitiesonly", False),

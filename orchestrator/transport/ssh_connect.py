@@ -65,19 +65,29 @@ class Gateways:
     def __init__(self, open_one: Callable[[Route], Connection]) -> None:
         self._open = open_one
         self._connections: dict[Route, Connection] = {}
+        self._failures: dict[Route, UnreachableError] = {}
         self._locks: dict[Route, threading.Lock] = {}
         self._lock = threading.Lock()
 
     def connection(self, route: Route) -> Connection:
-        """An open connection to a jump host; a lost one is opened again."""
+        """An open connection to a jump host; a lost one is opened again.
+
+        One that cannot be opened is not tried again for each of the hosts behind it.
+        """
         with self._lock:
             lock = self._locks.setdefault(route, threading.Lock())
         with lock:
+            if route in self._failures:
+                raise self._failures[route]
             known = self._connections.get(route)
             if known is None or not known.session.is_active():
                 if known is not None:
                     known.close()
-                self._connections[route] = known = self._open(route)
+                try:
+                    self._connections[route] = known = self._open(route)
+                except UnreachableError as error:
+                    self._failures[route] = error
+                    raise
             return known
 
     def close(self) -> None:
@@ -111,6 +121,12 @@ class Dialer:
             except _Shed as shed:
                 if not _again(route, backoff):
                     raise _hung_up(route, backoff.attempts, shed) from shed
+
+    def unlock(self, route: Route) -> None:
+        """Ask for the passphrase of the key that is tried first, if it has one."""
+        first = next(iter(self._keyring.candidates(route)), None)
+        if first is not None and first.locked:
+            first.load()
 
     def host_key(self, route: Route) -> tuple[str, bytes]:
         """Type and blob of the key that a host shows; nobody logs in. UnreachableError."""

@@ -26,7 +26,7 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
 
     def __init__(self, route: Route) -> None:
         self._route = route
-        self._lines = KnownHosts(route.known_hosts).lookup(route.key_name, route.port)
+        self._lines = KnownHosts(route.known_hosts).lookup(route.key_name, route.key_port)
 
     def prepare(self, session: Session) -> None:
         """Let the server show a key that is known, if it has one."""
@@ -91,7 +91,7 @@ def _unknown(route: Route, key: paramiko.PKey, lines: list[Line]) -> Unreachable
 
 
 def _changed(route: Route, key: paramiko.PKey, known: list[Line]) -> UnreachableError:
-    name = entry_name(route.key_name, route.port)
+    name = entry_name(route.key_name, route.key_port)
     line = next((line for line in known if line.key_type == key.get_name()), known[0])
     return UnreachableError(
         f"THE HOST KEY OF {route.label} HAS CHANGED: it shows {_shown(key)}, but {line.where} has "

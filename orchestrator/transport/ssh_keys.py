@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import functools
 import socket
-import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ import paramiko
 from paramiko.agent import AgentKey, AgentSSH
 
 from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.key_files import encrypted, public_blob
 from orchestrator.transport.known_hosts import fingerprint
 from orchestrator.transport.route import Route
 
@@ -23,16 +22,23 @@ AGENT_TIMEOUT = 60.0
 
 
 class Candidate:
-    """A key to log in with: what messages call it, and how to get it when its turn comes."""
+    """A key to log in with: what messages call it, and how to get it when its turn comes.
 
-    def __init__(self, name: str, key: paramiko.PKey) -> None:
+    ``identity`` is the fingerprint, the same for a key in a file and in an agent; "" where it
+    cannot be told yet. ``locked`` says that ``load`` may ask for a passphrase.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        identity: str,
+        load: Callable[[], paramiko.PKey | str],
+        locked: bool = False,
+    ) -> None:
         self.name = name
-        self.key = key
-
-    @property
-    def identity(self) -> str:
-        """The fingerprint, the same for a key in a file and in an agent."""
-        return fingerprint(self.key.asbytes())
+        self.identity = identity
+        self.load = load
+        self.locked = locked
 
 
 class Keyring:
@@ -45,29 +51,18 @@ class Keyring:
         self._lock = threading.Lock()
         self._worked: set[str] = set()
 
-    def candidates(self, route: Route) -> tuple[list[Candidate], list[str]]:
-        """The keys to try, best first, and what kept others from being tried."""
+    def candidates(self, route: Route) -> list[Candidate]:
+        """The keys to try, best first; those of files are read when their turn comes."""
         held = {fingerprint(key.blob): key for key in self._agent(route.agent).keys}
-        found: list[Candidate] = []
-        troubles: list[str] = []
-        for path in route.identities:
-            key = self._from_agent(path, held) or self._from_file(path)
-            if isinstance(key, paramiko.PKey):
-                found.append(Candidate(_shown(path), key))
-            elif key:
-                troubles.append(key)
+        found = [self._named(path, held) for path in route.identities if path.exists()]
         if not route.identities_only:
             known = {candidate.identity for candidate in found}
-            agent_keys = [
-                Candidate(f"agent key {key.comment or print_}", key)
-                for print_, key in held.items()
-                if print_ not in known
-            ]
+            others = [_held(key, print_) for print_, key in held.items() if print_ not in known]
             # files that were named come first, the usual ones behind the agent's
             named = len(found) if _explicit(route) else 0
-            found[named:named] = agent_keys
+            found[named:named] = others
         found.sort(key=lambda candidate: candidate.identity not in self._worked)
-        return found, troubles
+        return found
 
     def worked(self, candidate: Candidate) -> None:
         """Remember a key that a host accepted."""
@@ -78,27 +73,29 @@ class Keyring:
         for agent in self._agents.values():
             agent.close()
 
-    def _from_agent(self, path: Path, held: dict[str, AgentKey]) -> paramiko.PKey | None:
-        blob = public_blob(path) if held else None
-        return held.get(fingerprint(blob)) if blob else None
+    def _named(self, path: Path, held: dict[str, AgentKey]) -> Candidate:
+        blob = public_blob(path)
+        identity = fingerprint(blob) if blob else ""
+        if identity in held:
+            return _held(held[identity], identity, shown(path))
+        load = functools.partial(self._from_file, path)
+        return Candidate(shown(path), identity, load, locked=encrypted(path))
 
     def _from_file(self, path: Path) -> paramiko.PKey | str:
-        """The key, or why there is none; "" for a file that is not there."""
+        """The key, or why there is none."""
         with self._lock:
             if path not in self._files:
                 self._files[path] = self._load(path)
             return self._files[path]
 
     def _load(self, path: Path) -> paramiko.PKey | str:
-        if not path.exists():
-            return ""
         try:
             return paramiko.PKey.from_path(path)
         except (paramiko.PasswordRequiredException, TypeError, ValueError) as error:
             if not encrypted(path):
-                return f"{_shown(path)} cannot be read as a key: {error}"
+                return f"{shown(path)} cannot be read as a key: {error}"
         except (OSError, paramiko.SSHException, paramiko.pkey.UnknownKeyType) as error:
-            return f"{_shown(path)} cannot be read as a key: {error}"
+            return f"{shown(path)} cannot be read as a key: {error}"
         return self._unlock(path)
 
     def _unlock(self, path: Path) -> paramiko.PKey | str:
@@ -112,7 +109,7 @@ class Keyring:
             return True
 
         self._credentials.passphrase(path, try_it)
-        return opened[0] if opened else f"{_shown(path)} has a passphrase that was not given"
+        return opened[0] if opened else f"{shown(path)} has a passphrase that was not given"
 
     def _agent(self, path: str) -> _Agent:
         with self._lock:
@@ -158,50 +155,12 @@ def _explicit(route: Route) -> bool:
     return any(path.name not in ("id_ed25519", "id_ecdsa", "id_rsa") for path in route.identities)
 
 
-def _shown(path: Path) -> str:
+def _held(key: AgentKey, identity: str, name: str = "") -> Candidate:
+    return Candidate(name or f"agent key {key.comment or identity}", identity, lambda: key)
+
+
+def shown(path: Path) -> str:
+    """A path as a person writes it."""
     with contextlib.suppress(ValueError, RuntimeError):
         return f"~/{path.relative_to(Path.home())}"
     return str(path)
-
-
-@functools.lru_cache(maxsize=256)
-def public_blob(path: Path) -> bytes | None:
-    """The public half of a key file, from the ``.pub`` beside it or from the file itself."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        words = Path(f"{path}.pub").read_text("utf-8", "replace").split()
-        return base64.b64decode(words[1])
-    parts = _openssh_parts(path)
-    return parts[1] if parts else None
-
-
-def encrypted(path: Path) -> bool:
-    """Whether a key file needs a passphrase."""
-    parts = _openssh_parts(path)
-    if parts:
-        return parts[0] != b"none"
-    with contextlib.suppress(OSError):
-        return b"ENCRYPTED" in path.read_bytes()
-    return False
-
-
-def _openssh_parts(path: Path) -> tuple[bytes, bytes] | None:
-    """Cipher name and public key of a file in OpenSSH's format; both stand there in the clear."""
-    try:
-        text = path.read_bytes().split(b"-----")
-        if len(text) < 3 or text[1] != b"BEGIN OPENSSH PRIVATE KEY":
-            return None
-        data = base64.b64decode(text[2])
-        fields = _fields(data[len(b"openssh-key-v1\0") :])
-        cipher, _, _ = next(fields), next(fields), next(fields)
-        return cipher, next(fields)
-    except (OSError, ValueError, StopIteration, struct.error):
-        return None
-
-
-def _fields(data: bytes) -> Iterator[bytes]:
-    for number in range(4):
-        if number == 3:
-            data = data[4:]  # how many keys there are: one
-        (size,) = struct.unpack(">I", data[:4])
-        yield data[4 : 4 + size]
-        data = data[4 + size :]

@@ -46,13 +46,16 @@ class Login:
         )
 
     def _with_keys(self, transport: Session) -> bool:
-        candidates, self._troubles = self._keyring.candidates(self._route)
-        for candidate in candidates:
+        for candidate in self._keyring.candidates(self._route):
             if not self._may("publickey"):
                 return False
+            key = candidate.load()
+            if isinstance(key, str):
+                self._troubles.append(key)
+                continue
             self._tried.append(f"key {candidate.name}")
             try:
-                left = transport.auth_publickey(self._route.user, candidate.key)
+                left = transport.auth_publickey(self._route.user, key)
             except BadAuthenticationType as error:
                 self._accepted = error.allowed_types
                 return False

@@ -46,7 +46,7 @@ class Unscanned(NamedTuple):
 
 def judge(route: Route, key_type: str, blob: bytes) -> Shown:
     """Compare a key with what is known of the host."""
-    lines = KnownHosts(route.known_hosts).lookup(route.key_name, route.port)
+    lines = KnownHosts(route.known_hosts).lookup(route.key_name, route.key_port)
     same = [line for line in lines if line.blob == blob]
     known = [line for line in lines if not line.marker]
     if any(line.marker == "@revoked" for line in same):
@@ -104,7 +104,7 @@ def _rewrite(path: Path, keys: list[Shown]) -> None:
 
 
 def _name(key: Shown) -> str:
-    return entry_name(key.route.key_name, key.route.port)
+    return entry_name(key.route.key_name, key.route.key_port)
 
 
 def _line(key: Shown) -> str:

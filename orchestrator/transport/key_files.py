@@ -1,0 +1,54 @@
+"""What can be told of a private key file without its passphrase (controller)."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import functools
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@functools.lru_cache(maxsize=256)
+def public_blob(path: Path) -> bytes | None:
+    """The public half of a key file, from the ``.pub`` beside it or from the file itself."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        words = Path(f"{path}.pub").read_text("utf-8", "replace").split()
+        return base64.b64decode(words[1])
+    parts = _openssh_parts(path)
+    return parts[1] if parts else None
+
+
+@functools.lru_cache(maxsize=256)
+def encrypted(path: Path) -> bool:
+    """Whether a key file needs a passphrase."""
+    parts = _openssh_parts(path)
+    if parts:
+        return parts[0] != b"none"
+    with contextlib.suppress(OSError):
+        return b"ENCRYPTED" in path.read_bytes()
+    return False
+
+
+def _openssh_parts(path: Path) -> tuple[bytes, bytes] | None:
+    """Cipher name and public key of a file in OpenSSH's format; both stand there in the clear."""
+    try:
+        text = path.read_bytes().split(b"-----")
+        if len(text) < 3 or text[1] != b"BEGIN OPENSSH PRIVATE KEY":
+            return None
+        data = base64.b64decode(text[2])
+        fields = _fields(data[len(b"openssh-key-v1\0") :])
+        cipher, _, _ = next(fields), next(fields), next(fields)
+        return cipher, next(fields)
+    except (OSError, ValueError, StopIteration, struct.error):
+        return None
+
+
+def _fields(data: bytes) -> Iterator[bytes]:
+    for number in range(4):
+        if number == 3:
+            data = data[4:]  # how many keys there are: one
+        (size,) = struct.unpack(">I", data[:4])
+        yield data[4 : 4 + size]
+        data = data[4 + size :]
