@@ -6,7 +6,8 @@ Opening. The controller starts the bootstrap with a fresh nonce. The target writ
 banners and shell noise, one line ``ccm1 NONCE STATUS DETAIL``:
 
 - ``need``     the runtime is not cached; the controller answers with 8 bytes of length, big-endian,
-               and the zip; a second line follows;
+               and what DETAIL names: ``zip``, or ``code``, the zip's modules compiled for an
+               interpreter like the controller's; a second line follows;
 - ``ready``    the runtime is running; frames follow at once in both directions;
 - ``nopython`` no usable interpreter; DETAIL says which were tried and why each was refused;
 - ``fault``    the bootstrap could not go on; DETAIL says why.
