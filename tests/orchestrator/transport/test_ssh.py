@@ -471,21 +471,23 @@ def test_directives_that_cannot_be_honoured_refuse_the_host(
     assert "CertificateFile" in error.message or "certificatefile" in error.message
 
 
-ROUND_TRIP = 0.2
-FLOOR = 9.0  # round trips of `ssh HOST true`
+ROUND_TRIP = 0.4
+FLOOR = 9  # round trips of `ssh HOST true`
 
 
 def test_the_round_trips_are_few(sshd: Sshd, connect: Connect) -> None:
     """On a slow line the link is ready before `ssh HOST true` would have ended."""
     connector = connect()
     with DelayProxy("127.0.0.1", sshd.port) as proxy:
-        host = through(sshd, proxy)
-        began = time.monotonic()
-        connector.open(host, Phases()).close()
-        work = time.monotonic() - began
+        host = through(sshd, proxy, connect_timeout=30.0)
+        connector.open(host, Phases()).close()  # fills the cache
         proxy.delay_seconds = ROUND_TRIP / 2
-        began = time.monotonic()
-        link = connector.open(host, Phases())
-        trips = (time.monotonic() - began - work) / ROUND_TRIP
-        link.close()
-    assert trips < FLOOR - 0.5
+        trips = float("inf")
+        for _ in range(3):  # a busy machine adds time, and never takes any away
+            began = time.monotonic()
+            link = connector.open(host, Phases())
+            trips = min(trips, (time.monotonic() - began) / ROUND_TRIP)
+            link.close()
+            if trips < FLOOR - 0.5:
+                return
+    pytest.fail(f"{trips:.1f} round trips")
