@@ -18,7 +18,7 @@ from tests.lab import (
     with_minimal_python,
     without_python,
 )
-from tests.push.command import Ccm
+from tests.push.command import Ccm, runtimes
 
 TOUCH = """\
 ccm:
@@ -149,6 +149,25 @@ def test_a_connection_that_dies_in_the_middle(
     )
 
 
+def test_a_host_that_falls_silent(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
+    """A host whose cable is cut is lost within the bound, and ends its command by itself."""
+    push = ccm.start("push", "-i", str(lab.inventory()), "-l", "web1", str(ccm.site(SLOW)))
+    wait_for(hosts[0], "/srv/pid")
+    began = time.monotonic()
+    hosts[0].plug(False)
+    try:
+        out, err = push.communicate(timeout=60)
+        assert push.returncode == 3, out + err
+        assert time.monotonic() - began < 45
+        hosts[0].run(
+            "for i in $(seq 20); do kill -0 $(cat /srv/pid) 2>/dev/null || exit 0; sleep 1; done;"
+            " exit 1"
+        )
+    finally:
+        hosts[0].plug(True)
+    assert not hosts[0].exists("/srv/after")
+
+
 def test_ctrl_c_ends_the_run_on_every_host(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
     """After one Ctrl-C nothing of ours runs on any host, and the exit code is 130."""
     push = ccm.start("push", "-i", str(lab.inventory()), str(ccm.site(SLOW)))
@@ -161,8 +180,7 @@ def test_ctrl_c_ends_the_run_on_every_host(ccm: Ccm, lab: Lab, hosts: list[Host]
     assert time.monotonic() - began < 20
     for host in hosts:
         assert host.run("kill -0 $(cat /srv/pid)", check=False).returncode != 0
-        left = host.run("pgrep -fa '[r]emote_runtime|[c]cm1' || true").stdout
-        assert left == ""
+        assert runtimes(host) == ""
         assert host.exists("/srv/before")
         assert not host.exists("/srv/after")
 
