@@ -8,6 +8,7 @@ from .base import Change, Item
 from .masking import MASKED, Mask, strings_of
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
+LONGEST_OUTPUT = 16 << 10
 LARGEST = 900 << 10  # bytes of JSON text; a frame of the target holds 1 MiB
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PLAIN = ("ensure", "owner", "group", "mode", "provider")  # never what is sensitive
@@ -161,7 +162,8 @@ def _change(change: Change, sensitive: bool, mask: Mask) -> Dict[str, Any]:
 def _errors(outcome: Outcome, sensitive: bool, mask: Mask) -> List[str]:
     errors = [mask.text(e) for e in outcome.errors]
     for output in outcome.outputs:
-        errors.append(MASKED if sensitive else mask.text(output))
+        # Masked whole, then cut: half a secret would not be found.
+        errors.append(MASKED if sensitive else mask.text(output)[-LONGEST_OUTPUT:])
     return errors
 
 

@@ -6,17 +6,17 @@ descriptor points at stderr, so that a stray print cannot break a frame.
 
 import os
 import sys
-from typing import Any, Dict, Generator, Iterator, List, Optional
+from typing import Any, Dict, Iterator, Optional
 
 from . import plan as plans
 from . import wire
 from .base import Item
-from .blobs import Blobs, Part, is_blob
+from .blobs import Blobs
 from .cancellation import Cancellation, Cancelled
 from .channel import Channel
 from .context import Context
 from .engine import Engine
-from .errors import CcmError, ProtocolError, ResourceError
+from .errors import CcmError, ProtocolError
 from .events import EventMaker, secrets_of
 from .lifecycle import Lifecycle, defect
 from .masking import Mask
@@ -24,6 +24,7 @@ from .registry import Registry
 from .system.accounts import Accounts
 from .system.commands import Commands
 from .system.files import Files
+from .transfer import Transfer, blob_sizes
 
 
 def serve(nonce: str, runtime_sha: str, lock: str = "") -> int:
@@ -183,7 +184,7 @@ class Session(object):
             Commands(self._accounts, self._cancellation),
             self._files,
             self._accounts,
-            Blobs(self._fetch),
+            Blobs(Transfer(self._channel).fetch),
             self._mask,
             self._cancellation,
             plan.items,
@@ -215,8 +216,6 @@ class Session(object):
         self._channel.settled()
         self._channel.send({"t": "event", "seq": self._events, "event": event})
 
-    # -- blobs ------------------------------------------------------------------------------------
-
     def _prefetch(self, plan: plans.Plan, context: Context, registry: Registry) -> None:
         """Ask once for the small blobs whose destinations differ, as far as can be told now."""
         for item in _all(plan.items):
@@ -226,29 +225,11 @@ class Session(object):
             context.noop = plan.noop or item.noop
             try:
                 wanted = registry.create(item, prepare=False).wanted()
-            except ResourceError:
-                continue  # told when its turn comes
+            except Exception:  # noqa: BLE001  (whatever it is, it is told when its turn comes)
+                continue
             for sha in wanted:
                 context.blobs.announce(sha, sizes[sha])
         context.blobs.prefetch()
-
-    def _fetch(self, shas: List[str]) -> Generator[Part, None, None]:
-        self._channel.send({"t": "want", "shas": shas}, now=True)
-        for sha in shas:
-            message = self._channel.expect("blob")
-            if message.get("sha") != sha:
-                raise ProtocolError("expected the blob %s" % sha, kind="protocol.blob")
-            error = str(message.get("error") or "")
-            chunks = self._chunks(0 if error else int(message["size"]))
-            try:
-                yield Part(sha, chunks, error)
-            finally:
-                # What was not read still comes; it must not be taken for the next message.
-                for _ in chunks:
-                    pass
-
-    def _chunks(self, size: int) -> "Chunks":
-        return Chunks(self._channel, size)
 
     # -- deferred templates -----------------------------------------------------------------------
 
@@ -268,34 +249,6 @@ class Session(object):
             if message.get("error"):
                 raise reader.failure(str(message["error"]))
             return dict(item.properties, **message["properties"])
-
-
-class Chunks(object):
-    """The raw frames of one blob; iterating takes them off the channel, each once."""
-
-    def __init__(self, channel: Channel, size: int) -> None:
-        self._channel = channel
-        self._left = size
-
-    def __iter__(self) -> Iterator[bytes]:
-        while self._left > 0:
-            frame = self._channel.receive()
-            if not isinstance(frame, bytes) or len(frame) > self._left:
-                raise ProtocolError("a blob of another size was announced", kind="protocol.blob")
-            self._left -= len(frame)
-            yield frame
-
-
-def blob_sizes(value: Any) -> Dict[str, int]:
-    """SHA-256 and size of every blob that stands in these properties."""
-    if is_blob(value):
-        return {value["$blob"]: int(value["size"])}
-    found: Dict[str, int] = {}
-    if isinstance(value, (dict, list)):
-        for entry in value.values() if isinstance(value, dict) else value:
-            if isinstance(entry, (dict, list)):
-                found.update(blob_sizes(entry))
-    return found
 
 
 def _all(items: Any) -> Iterator[Item]:

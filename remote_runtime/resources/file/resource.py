@@ -19,7 +19,7 @@ from remote_runtime.difference import LARGEST as LARGEST_DIFF
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Status
 
-from . import rules
+from . import removal, rules, showing
 from .content import Content, desired
 
 
@@ -76,7 +76,7 @@ class Resource(ResourceType):
         if self.context.planned(Condition("absent", self.name)):
             status = None
         if self.ensure == "absent":
-            return self._removal(status)
+            return removal.actions(self, status)
         self._unmet = []
         actions = self._directory(status) if self.ensure == "directory" else self._file(status)
         if actions:
@@ -234,26 +234,11 @@ class Resource(ResourceType):
             changes.append(Change("ensure", "absent", "present"))
         elif status.kind == "symlink":
             changes.append(Change("type", "symlink", "file"))
-        diff = self._diff(status, content, want) if content is not None else None
+        diff = None
+        if content is not None:
+            diff = showing.diff(self.context, self.item, status, content, want.mode)
         changes.append(Change("content", old and "sha256:" + old, new and "sha256:" + new, diff))
         return changes
-
-    def _diff(self, status: Optional[Status], content: Content, want: Wanted) -> Optional[str]:
-        context = self.context
-        if not context.diff or self.item.sensitive:
-            return None
-        is_file = status is not None and status.kind == "file"
-        readable = want.mode & 0o004 and (not is_file or status is None or status.mode & 0o004)
-        if not readable and not context.diff_private:
-            return None
-        from remote_runtime import difference
-
-        size = status.size if is_file and status is not None else 0
-        if max(size, content.size) > difference.LARGEST:
-            before = (size, context.files.sha256(self.name)) if is_file else None
-            return difference.summary(before, (content.size, content.sha256))
-        old = context.files.read(self.name, difference.LARGEST) if is_file else None
-        return difference.unified(old, content.read(), self.name)
 
     def _store(self, content: Optional[Content], want: Wanted) -> None:
         if content is None:
@@ -302,42 +287,3 @@ class Resource(ResourceType):
     def _create_directory(self, want: Wanted) -> None:
         self.provider.create_directory(self.name, want.uid, want.gid, want.mode)
         self.context.changed_paths.add(self.name)
-
-    # -- nothing ----------------------------------------------------------------------------------
-
-    def _removal(self, status: Optional[Status]) -> List[Action]:
-        if status is None:
-            return []
-        if status.kind != "directory":
-            return [self._removing(wording.FILE_REMOVED, "present", False)]
-        if self.properties.get("force") is True:
-            return [self._removing(wording.DIRECTORY_REMOVED_RECURSIVELY, "directory", True)]
-        action = self._removing(wording.DIRECTORY_REMOVED, "directory", False)
-        left = [
-            entry
-            for entry in self.context.files.entries(self.name)
-            if not self.context.planned(Condition("absent", os.path.join(self.name, entry)))
-        ]
-        if left:
-            raise Missing(
-                Condition("empty", self.name),
-                "the directory %s is not empty: it holds %s" % (self.name, _some(left)),
-                [action],
-                hint="set force: true to remove it with everything in it",
-            )
-        return [action]
-
-    def _removing(self, message: str, before: str, recursively: bool) -> Action:
-        def remove() -> None:
-            if self.name == "/":
-                raise ResourceError("the root directory cannot be removed")
-            self.provider.remove(self.name, recursively)
-            self.context.changed_paths.add(self.name)
-
-        provides = [Condition("absent", self.name)]
-        return Action(message, remove, [Change("ensure", before, "absent")], provides)
-
-
-def _some(entries: List[str]) -> str:
-    shown = ", ".join(entries[:3])
-    return shown if len(entries) <= 3 else "%s and %d more" % (shown, len(entries) - 3)

@@ -1,0 +1,59 @@
+"""How a path becomes absent (target)."""
+
+import os
+from typing import TYPE_CHECKING, List, Optional
+
+from remote_runtime import wording
+from remote_runtime.base import Action, Change, Condition, Missing
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.files import Status
+
+if TYPE_CHECKING:
+    from .resource import Resource
+
+
+def actions(resource: "Resource", status: Optional[Status]) -> List[Action]:
+    """What removes what is there. ``Missing`` for a directory that is not empty, without force."""
+    if status is None:
+        return []
+    if status.kind != "directory":
+        return [_removing(resource, wording.FILE_REMOVED, "present", False)]
+    if resource.properties.get("force") is True:
+        message = wording.DIRECTORY_REMOVED_RECURSIVELY
+        return [_removing(resource, message, "directory", True)]
+    action = _removing(resource, wording.DIRECTORY_REMOVED, "directory", False)
+    left = _left(resource)
+    if left:
+        raise Missing(
+            Condition("empty", resource.name),
+            "the directory %s is not empty: it holds %s" % (resource.name, _some(left)),
+            [action],
+            hint="set force: true to remove it with everything in it",
+        )
+    return [action]
+
+
+def _left(resource: "Resource") -> List[str]:
+    """The entries that no earlier pending action would remove."""
+    context = resource.context
+    return [
+        entry
+        for entry in context.files.entries(resource.name)
+        if not context.planned(Condition("absent", os.path.join(resource.name, entry)))
+    ]
+
+
+def _removing(resource: "Resource", message: str, before: str, recursively: bool) -> Action:
+    def remove() -> None:
+        if resource.name == "/":
+            raise ResourceError("the root directory cannot be removed")
+        resource.provider.remove(resource.name, recursively)
+        resource.context.changed_paths.add(resource.name)
+
+    provides = [Condition("absent", resource.name)]
+    return Action(message, remove, [Change("ensure", before, "absent")], provides)
+
+
+def _some(entries: List[str]) -> str:
+    shown = ", ".join(entries[:3])
+    return shown if len(entries) <= 3 else "%s and %d more" % (shown, len(entries) - 3)

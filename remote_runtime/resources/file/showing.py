@@ -1,0 +1,32 @@
+"""What of a change of content may and can be shown (target)."""
+
+from typing import Optional
+
+from remote_runtime import difference
+from remote_runtime.base import Item
+from remote_runtime.context import Context
+from remote_runtime.system.files import Status
+
+from .content import Content
+
+_OTHERS_READ = 0o004
+
+
+def diff(
+    context: Context, item: Item, status: Optional[Status], content: Content, mode: int
+) -> Optional[str]:
+    """The difference between what is there and the new content; None where none may be shown.
+
+    A file that others cannot read, as it is or as it will be, has none unless ``diff_private``.
+    """
+    if not context.diff or item.sensitive:
+        return None
+    old = status if status is not None and status.kind == "file" else None
+    readable = mode & _OTHERS_READ and (old is None or old.mode & _OTHERS_READ)
+    if not readable and not context.diff_private:
+        return None
+    if max(old.size if old is not None else 0, content.size) > difference.LARGEST:
+        before = None if old is None else (old.size, context.files.sha256(item.name, old))
+        return difference.summary(before, (content.size, content.sha256))
+    text = None if old is None else context.files.read(item.name, difference.LARGEST)
+    return difference.unified(text, content.read(), item.name)

@@ -1,0 +1,58 @@
+"""Takes blobs off the channel (target)."""
+
+from typing import Any, Dict, Generator, Iterator, List
+
+from .blobs import Part, is_blob
+from .channel import Channel
+from .errors import ProtocolError
+
+
+class Transfer(object):
+    """Asks the controller for blobs and hands them over as they arrive."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def fetch(self, shas: List[str]) -> Generator[Part, None, None]:
+        """Yield each blob in turn; what of it is not read is thrown away. ``ProtocolError``."""
+        self._channel.send({"t": "want", "shas": shas}, now=True)
+        for sha in shas:
+            message = self._channel.expect("blob")
+            if message.get("sha") != sha:
+                raise ProtocolError("expected the blob %s" % sha, kind="protocol.blob")
+            error = str(message.get("error") or "")
+            chunks = Chunks(self._channel, 0 if error else int(message["size"]))
+            try:
+                yield Part(sha, chunks, error)
+            finally:
+                # What was not read still comes; it must not be taken for the next message.
+                for _ in chunks:
+                    pass
+
+
+class Chunks(object):
+    """The raw frames of one blob; iterating takes them off the channel, each once."""
+
+    def __init__(self, channel: Channel, size: int) -> None:
+        self._channel = channel
+        self._left = size
+
+    def __iter__(self) -> Iterator[bytes]:
+        while self._left > 0:
+            frame = self._channel.receive()
+            if not isinstance(frame, bytes) or len(frame) > self._left:
+                raise ProtocolError("a blob of another size was announced", kind="protocol.blob")
+            self._left -= len(frame)
+            yield frame
+
+
+def blob_sizes(value: Any) -> Dict[str, int]:
+    """SHA-256 and size of every blob that stands in these properties."""
+    if is_blob(value):
+        return {value["$blob"]: int(value["size"])}
+    found: Dict[str, int] = {}
+    if isinstance(value, (dict, list)):
+        for entry in value.values() if isinstance(value, dict) else value:
+            if isinstance(entry, (dict, list)):
+                found.update(blob_sizes(entry))
+    return found
