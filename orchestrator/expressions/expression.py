@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -19,27 +20,57 @@ _KNOWN = (*VARIABLES, *FUNCTIONS, "range", "dict")
 _FILE_FUNCTIONS = ("file", "readFile")
 
 
+class Program:
+    """What a source text comes to, wherever it stands: parsed once, compiled when first needed.
+
+    ``problems`` are (message, hint); with any there is no tree.
+    """
+
+    def __init__(self, source: str, lenient: bool, extra: tuple[str, ...]) -> None:
+        self.lenient = lenient
+        self.problems: list[tuple[str, str]] = []
+        self.tree = self._parse(source, extra)
+        self.path = None if self.tree is None else _only_lookup(self.tree)
+        self.literals = frozenset(
+            node.value
+            for node in (_walk(self.tree, nodes.Const) if self.tree is not None else ())
+            if isinstance(node.value, str)
+        )
+        self._compiled: Any = None
+
+    def _parse(self, source: str, extra: tuple[str, ...]) -> nodes.Expr | None:
+        engine = sandbox(self.lenient)
+        try:
+            tree = engine.parse_expression(source)
+            self.problems = _static_problems(tree, engine, (*_KNOWN, *extra))
+        except TemplateSyntaxError as error:
+            reason = (error.message or "").replace("end of template", "end of the expression")
+            message = f"the expression {source!r} cannot be read: {reason}"
+            self.problems = [(message, _syntax_hint(source))]
+        except RecursionError:
+            self.problems = [("the expression is nested too deeply", "split it")]
+        return None if self.problems else tree
+
+    def run(self, names: dict[str, Any]) -> Any:
+        """The value, perhaps an ``Undefined``; whatever Jinja2 raises."""
+        if self._compiled is None:
+            assert self.tree is not None
+            self._compiled = sandbox(self.lenient).compile_tree(self.tree)
+        return self._compiled(names)
+
+
+_program = lru_cache(maxsize=8192)(Program)
+
+
 class Expression:
     """A bare expression such as ``lookup('data.port') + 1``; immutable, shared by all threads."""
 
-    def __init__(
-        self,
-        source: str,
-        where: Position | None,
-        tree: nodes.Expr,
-        lenient: bool,
-        extra: tuple[str, ...],
-    ) -> None:
+    __slots__ = ("_program", "source", "where")
+
+    def __init__(self, source: str, where: Position | None, program: Program) -> None:
         self.source = source
         self.where = where
-        self.lenient = lenient
-        self.extra = extra
-        self._tree = tree
-        self._compiled: Any = None
-        self._path = _only_lookup(tree)
-        self.literals = frozenset(
-            node.value for node in _walk(tree, nodes.Const) if isinstance(node.value, str)
-        )
+        self._program = program
 
     @classmethod
     def parse(
@@ -53,37 +84,23 @@ class Expression:
 
         ``extra`` are names beyond those of a scope, given to ``evaluate`` as ``more``.
         """
-        engine = sandbox(lenient)
-        try:
-            tree = engine.parse_expression(source.strip())
-        except TemplateSyntaxError as error:
-            reason = (error.message or "").replace("end of template", "end of the expression")
-            message = f"the expression {source.strip()!r} cannot be read: {reason}"
-            raise InputError([Problem(message, where, _syntax_hint(source), "template")]) from error
-        except RecursionError as error:
-            problem = Problem("the expression is nested too deeply", where, "split it", "template")
-            raise InputError([problem]) from error
-        problems = [
-            Problem(message, where, hint, "template")
-            for message, hint in _static_problems(tree, engine, (*_KNOWN, *extra))
-        ]
-        if problems:
-            raise InputError(problems)
-        return cls(source, where, tree, lenient, extra)
+        program = _program(source.strip(), lenient, extra)
+        if program.problems:
+            raise InputError([Problem(m, where, hint, "template") for m, hint in program.problems])
+        return cls(source.strip(), where, program)
 
     def evaluate(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
         """The value for this scope; EvaluationError, NeedFileError."""
         try:
-            if self._path is not None:
-                return scope.lookup(self._path)
-            names = scope.names(self.literals)
+            program = self._program
+            if program.path is not None:
+                return scope.lookup(program.path)
+            names = scope.names(program.literals)
             if more:
                 names.update(more)
-            if self._compiled is None:
-                self._compiled = sandbox(self.lenient).compile_tree(self._tree)
-            value = self._compiled(names)
+            value = program.run(names)
             if isinstance(value, Undefined):
-                value = "" if self.lenient else value._fail_with_undefined_error()
+                value = "" if program.lenient else value._fail_with_undefined_error()
         except NeedFileError:
             raise
         except EvaluationError as error:
@@ -98,30 +115,38 @@ class Expression:
 
     def constant(self) -> tuple[bool, Any]:
         """Whether it is a mere literal, and its value."""
-        literal = isinstance(self._tree, nodes.Const)
-        return literal, self._tree.value if literal else None  # type: ignore[attr-defined]
+        tree = self._tree()
+        return (True, tree.value) if isinstance(tree, nodes.Const) else (False, None)
 
     def data_paths(self) -> list[str]:
         """What the expression literally reads of the data, such as ``data.port`` or ``Data``."""
-        found = [name.name for name in _walk(self._tree, nodes.Name) if name.name == "Data"]
-        return found + [path for path in _literal_paths(self._tree) if path.split(".")[0] == "data"]
+        found = [name.name for name in _walk(self._tree(), nodes.Name) if name.name == "Data"]
+        return found + [
+            path for path in _literal_paths(self._tree()) if path.split(".")[0] == "data"
+        ]
 
     def target_files(self) -> list[str]:
         """The files of the target that it literally reads."""
         return [
-            path for path in _literal_arguments(self._tree, _FILE_FUNCTIONS) if path.startswith("/")
+            path
+            for path in _literal_arguments(self._tree(), _FILE_FUNCTIONS)
+            if path.startswith("/")
         ]
 
     def controller_files(self) -> list[str]:
         """The files beside the manifest that it literally reads with ``file()``."""
-        paths = _literal_arguments(self._tree, _FILE_FUNCTIONS)
+        paths = _literal_arguments(self._tree(), _FILE_FUNCTIONS)
         return [path for path in paths if path and not path.startswith("/")]
+
+    def _tree(self) -> nodes.Expr:
+        assert self._program.tree is not None  # an expression is only made of a good program
+        return self._program.tree
 
     def _explain(self, error: Exception) -> str:
         if isinstance(error, CcmError):
             return error.message
         text = getattr(error, "message", None) or str(error) or type(error).__name__
-        return f"{self.source.strip()}: {text}"
+        return f"{self.source}: {text}"
 
 
 def type_with_position(error: EvaluationError, where: Position | None) -> EvaluationError:
@@ -134,7 +159,7 @@ def _as_json(value: Any, expression: Expression) -> Any:
     """The value with JSON's types only, because it travels as JSON and is shown as YAML."""
     kind = value.__class__
     if kind is float and not isfinite(value):
-        message = f"{expression.source.strip()}: gives {value}, which is not a number that travels"
+        message = f"{expression.source}: gives {value}, which is not a number that travels"
         raise EvaluationError(message, expression.where)
     if kind in (str, int, bool, float) or value is None:
         return value
@@ -144,9 +169,7 @@ def _as_json(value: Any, expression: Expression) -> Any:
         return {str(key): _as_json(entry, expression) for key, entry in value.items()}
     if isinstance(value, list | tuple | range):
         return [_as_json(entry, expression) for entry in value]
-    message = (
-        f"{expression.source.strip()}: gives a {kind.__name__}, not text, a number, a list or a map"
-    )
+    message = f"{expression.source}: gives a {kind.__name__}, not text, a number, a list or a map"
     if kind.__name__ == "generator":
         message += "; put |list behind it"
     raise EvaluationError(message, expression.where)

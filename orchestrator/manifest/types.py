@@ -75,6 +75,7 @@ class Type:
         pattern = schema.get("x-ccm-name", {})
         self._name = PropertyType("name", {**pattern, "type": "string", "minLength": 1}, {})
         self._whole: Any = None
+        self.decisive = _decisive(schema)
 
     def name_complaints(self, name: Any) -> list[Complaint]:
         """What is wrong with a resource's name by the pattern of the type."""
@@ -88,6 +89,23 @@ class Type:
         own = {k: v for k, v in values.items() if k in self.schema.get("properties", {})}
         errors = self._whole.iter_errors(own)
         return [entry for error in errors for entry in complaints(error, "it")]
+
+
+def _decisive(schema: Mapping[str, Any]) -> frozenset[str]:
+    """The properties whose values, not only their presence, decide rules about the whole."""
+    found: set[str] = set()
+
+    def walk(node: Any) -> None:
+        if isinstance(node, Mapping):
+            found.update(node.get("properties", ()))
+            for value in node.values():
+                walk(value)
+        elif isinstance(node, list):
+            for value in node:
+                walk(value)
+
+    walk({key: node for key, node in schema.items() if key not in ("properties", "$defs")})
+    return frozenset(found)
 
 
 @cache

@@ -39,11 +39,12 @@ def check_final(
     ``open_`` are properties whose values are not known yet; rules about them are left for later.
     """
     type_ = declared.type
-    problems = [
-        ("", _problem(declared, "", c.message, c.hint)) for c in type_.whole_complaints(values)
-    ]
-    if problems:
-        return problems
+    problems: list[tuple[str, Problem]] = []
+    if declared.templated & {"ensure", *type_.decisive}:  # else it was checked as it was loaded
+        found = type_.whole_complaints(values)
+        problems = [("", _problem(declared, "", c.message, c.hint)) for c in found]
+        if problems:
+            return problems
     provider = values.get("provider")
     if provider and provider not in type_.providers:
         message = f"there is no provider {provider!r}, only {', '.join(type_.providers)}"

@@ -178,9 +178,9 @@ def render_deferred(declared: Declared, scope: Scope) -> dict[str, Any]:
     return values
 
 
-def is_template(declared: Declared) -> bool:
-    """Whether the name or a property must be rendered for each host."""
-    return isinstance(declared.name, Template) or bool(declared.templated)
+def names_vary(declared: Declared) -> bool:
+    """Whether its name or alias may differ from host to host."""
+    return isinstance(declared.name, Template) or "alias" in declared.templated
 
 
 def _told(problem: Problem) -> str:
