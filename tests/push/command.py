@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.lab import Host
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 SECONDS = 180
 
@@ -95,3 +97,9 @@ class Ccm:
         done = self.run("push", "-i", str(inventory), "--events", str(spool), *options, str(path))
         lines = spool.read_text(encoding="utf-8").splitlines() if spool.exists() else []
         return Run(done.code, done.stdout, done.stderr, [json.loads(line) for line in lines])
+
+
+def runtimes(host: Host) -> str:
+    """The processes on a host that run our bootstrap or runtime, a line each."""
+    # Neither holds our name: it is the start of the program in their command lines.
+    return host.run("pgrep -fa '[v]ersion_info<' || true").stdout

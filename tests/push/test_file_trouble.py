@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab import Host
+from tests.push.command import runtimes
 from tests.push.target import Target
 
 KEPT = """\
@@ -127,7 +129,7 @@ ccm:
 
 
 @contextlib.contextmanager
-def halfway(remote: Target) -> Iterator["object"]:
+def halfway(remote: Target) -> Iterator["subprocess.Popen[str]"]:
     """A push in whose middle a large blob is on its way."""
     with (remote.ccm.scratch / "big").open("wb") as big:
         big.truncate(2 << 30)
@@ -155,12 +157,13 @@ def temporary(remote: Target) -> list[Path]:
 def test_interrupted_in_a_large_file(remote: Target, host: Host, number: signal.Signals) -> None:
     """However the controller ends, the file is the old one, whole, and nothing is left behind."""
     with halfway(remote) as push:
-        push.send_signal(number)  # type: ignore[attr-defined]
-        code = push.wait(timeout=20)  # type: ignore[attr-defined]
+        assert runtimes(host)
+        push.send_signal(number)
+        code = push.wait(timeout=20)
         if number == signal.SIGINT:
             assert code == 130
     deadline = time.monotonic() + 10
-    while temporary(remote) or host.run("pgrep -fa 'remote_runtime|ccm1' || true").stdout:
+    while temporary(remote) or runtimes(host):
         assert time.monotonic() < deadline, temporary(remote)
         time.sleep(0.2)
     assert remote.read("big") == "old\n"

@@ -1,8 +1,9 @@
-"""Large is not bad: a 1 GB source and 20,000 resources in bounded memory; the figures are printed."""
+"""Large is not bad: a 1 GB source and 20,000 resources in bounded memory; prints the figures."""
 
 import contextlib
 import hashlib
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -33,11 +34,12 @@ def resident(pid: str) -> int:
 
 
 class Memory:
-    """The peaks of every process whose command line holds a word, looked up while a block runs."""
+    """The peaks of the processes whose command lines match, looked up while a block runs."""
 
-    def __init__(self, **words: str) -> None:
-        self._words = words
-        self.peaks = dict.fromkeys(words, 0)
+    def __init__(self, **patterns: str) -> None:
+        self._patterns = {name: re.compile(pattern) for name, pattern in patterns.items()}
+        self._names: dict[str, str] = {}
+        self.peaks = dict.fromkeys(patterns, 0)
         self._over = threading.Event()
 
     @contextlib.contextmanager
@@ -51,20 +53,30 @@ class Memory:
             watcher.join()
 
     def _watch(self) -> None:
-        while not self._over.wait(0.05):
+        while not self._over.wait(0.1):
             for pid in filter(str.isdigit, os.listdir("/proc")):
-                try:
-                    command = Path("/proc", pid, "cmdline").read_bytes().decode(errors="replace")
-                except OSError:
-                    continue
-                for name, word in self._words.items():
-                    if word in command:
-                        self.peaks[name] = max(self.peaks[name], resident(pid))
+                name = self._names.get(pid) or self._called(pid)
+                if name:
+                    self.peaks[name] = max(self.peaks[name], resident(pid))
+
+    def _called(self, pid: str) -> str:
+        try:
+            command = Path("/proc", pid, "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except (OSError, UnicodeDecodeError):
+            return ""
+        for name, pattern in self._patterns.items():
+            if pattern.match(command):
+                self._names[pid] = name
+                return name
+        return ""
 
 
 def measured(target: Target, site: str, *options: str) -> tuple[Run, dict[str, int], float]:
     """Push; the peak memory of the controller and of the runtime in MB, and the seconds."""
-    memory = Memory(controller=str(target.ccm.scratch / "site.yaml"), target="ccm1 ")
+    memory = Memory(
+        controller=rf".*push .*{re.escape(str(target.ccm.scratch))}/site.yaml",
+        target=r"\S*python\S* -I -S -B ",
+    )
     began = time.monotonic()
     with memory.watching():
         done = target.push(site, *options)
