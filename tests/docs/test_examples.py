@@ -71,9 +71,13 @@ def test_inventories_load(block: Block, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("block", [b for b in YAML if b.kind != "inventory"], ids=str)
 def test_manifests_validate(
-    block: Block, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    block: Block,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A manifest, or a list of resources put into one, passes ``ccm validate``."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     path = tmp_path / "site.yaml"
     path.write_text(block.manifest(), encoding="utf-8")
     code = app.main(["validate", str(path)])
