@@ -46,7 +46,7 @@ def planner(args: argparse.Namespace) -> "tuple[Site, Planner]":
     from orchestrator.manifest import load_site
     from orchestrator.planning import Planner, PlanOptions
 
-    options = PlanOptions(args.hiera, args.data, args.facts, args.fact, args.noop)
+    options = PlanOptions(args.hiera, args.data, args.facts, args.fact)
     site = load_site(args.manifest)
     return site, Planner(site, options)
 

@@ -35,6 +35,11 @@ class Blob:
         """What stands for it in a plan."""
         return {"$blob": self.sha, "size": self.size}
 
+    @property
+    def text(self) -> str:
+        """The text itself; empty for a file."""
+        return self._text
+
     def chunks(self) -> Iterator[bytes]:
         """The bytes, in pieces of at most ``wire.CHUNK``; OSError where the file is gone."""
         if self._path is None:

@@ -23,7 +23,6 @@ class PlanOptions:
     data: Sequence[str] = ()
     facts: Sequence[str] = ()
     fact: Sequence[str] = ()
-    noop: bool = False
     environ: Mapping[str, str] | None = None
 
 

@@ -1,0 +1,90 @@
+"""``ccm render``: the manifest as one host would get it (controller). Changes nothing."""
+
+import argparse
+import getpass
+import sys
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.cli.options import add_connection, add_data, add_inventory
+
+if TYPE_CHECKING:
+    from inventory import Host, Inventory
+    from orchestrator.planning.facts import Gathered
+
+HELP = "Show the manifest as it comes out for one host, as YAML."
+EXAMPLE = """
+ccm render -i hosts.yaml -l web1 site.yaml
+ccm render -i hosts.yaml -l web1 --offline --facts web1-facts.json site.yaml
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options and the manifest."""
+    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
+    add_inventory(parser)
+    parser.add_argument(
+        "--offline",
+        action="store_true",
+        help="do not contact the host; --facts, vars and --fact are all its facts",
+    )
+    add_connection(parser)
+    add_data(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Make the plan of the one host that is meant, and write it as a manifest."""
+    from orchestrator.cli import assembly
+    from orchestrator.fleet.plain_text import plain
+    from orchestrator.planning.facts import NothingGathered
+    from orchestrator.planning.resolved import resolved_manifest
+
+    inventory, hosts = assembly.hosts(args)
+    host = _only(hosts)
+    site, planner = assembly.planner(args)
+    gathered = NothingGathered() if args.offline else _gather(args, inventory, host)
+    plan = planner.plan(host, gathered)
+    for text in (*site.warnings, *plan.warnings):
+        print(plain(f"ccm: warning: {text}"), file=sys.stderr)
+    _write(resolved_manifest(site, plan))
+    return 0
+
+
+def _only(hosts: "list[Host]") -> "Host":
+    from remote_runtime.errors import UsageError
+
+    if len(hosts) != 1:
+        raise UsageError(
+            f"render shows one host, {len(hosts)} are selected", hint="name one with -l HOST"
+        )
+    return hosts[0]
+
+
+def _gather(args: argparse.Namespace, inventory: "Inventory", host: "Host") -> "Gathered":
+    from orchestrator.cli import assembly
+    from orchestrator.cli.signals import Interrupts
+    from orchestrator.fleet.fact_run import gather_facts
+    from remote_runtime.errors import CcmError
+
+    connector = assembly.connector(args, inventory, [host], getpass.getpass)
+    with connector, Interrupts(lambda: None) as interrupts:
+        answer = gather_facts([host], connector, 1, interrupts.watch)[host.name]
+    if isinstance(answer, CcmError):
+        raise answer
+    return answer
+
+
+def _write(document: dict[str, Any]) -> None:
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """Writes a text of several lines as a block, so that it can be read."""
+
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        style = "|" if "\n" in value else None
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+    Dumper.add_representer(str, text)
+    yaml.dump(document, sys.stdout, Dumper, sort_keys=False, allow_unicode=True, width=100)

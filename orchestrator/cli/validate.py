@@ -1,0 +1,31 @@
+"""``ccm validate``: check a manifest whole (controller). Contacts no host."""
+
+import argparse
+import sys
+
+from orchestrator.cli.options import add_data
+
+HELP = "Check a manifest and its data; no host is contacted."
+EXAMPLE = """
+ccm validate site.yaml
+ccm validate --hiera production.yaml site.yaml
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options and the manifest."""
+    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
+    add_data(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Say that it is good, with warnings; every mistake is an InputError of ``load_site``."""
+    from orchestrator.cli import assembly
+    from orchestrator.fleet.plain_text import plain
+
+    site, _ = assembly.planner(args)
+    for problem in site.warnings:
+        print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
+    count = len(site.resources)
+    print(plain(f"{args.manifest} is valid: {count} resource{'' if count == 1 else 's'}"))
+    return 0

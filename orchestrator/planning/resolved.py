@@ -1,0 +1,65 @@
+"""A host's plan written as the manifest that would give it without templates (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.site import Site
+from orchestrator.planning.host_plan import HostPlan
+from remote_runtime.base import Item
+
+MASK = "[masked]"
+
+
+def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
+    """The manifest of one host: names and values final, secrets masked, resources in order.
+
+    What only shows on the target stays as it was written. A resource that ``control`` leaves out
+    says so in ``managed: false``.
+    """
+    entries = [
+        {item.type: [{item.name: _properties(declared, item, plan)}]}
+        for declared, item in zip(site.resources, plan.items, strict=True)
+    ]
+    ccm: dict[str, Any] = {"resources": _mask(entries, plan.secrets)}
+    for key in ("fail_on_error", "pre_message", "post_message"):
+        if getattr(site, key):
+            ccm[key] = getattr(site, key)
+    return {"ccm": ccm}
+
+
+def _properties(declared: Declared, item: Item, plan: HostPlan) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, raw in declared.raw.items():
+        value = item.properties.get(key, raw)
+        if isinstance(value, dict) and "$blob" in value:
+            value = plan.blob(value["$blob"]).text if key != "source" else raw
+        found[key] = MASK if key in item.secrets or _hidden(item, key) else value
+    for key in ("alias", "provider"):
+        if getattr(item, key):
+            found[key] = getattr(item, key)
+    if item.health_checks:
+        found["health_checks"] = list(item.health_checks)
+    if item.deferred_error:
+        found["deferred_error"] = item.deferred_error
+    if not item.managed:
+        found["managed"] = False
+    return found
+
+
+def _hidden(item: Item, key: str) -> bool:
+    shown = ("ensure", "require", "subscribe", "sensitive", "control", "alias", "provider")
+    return item.sensitive and key not in shown
+
+
+def _mask(value: Any, secrets: tuple[str, ...]) -> Any:
+    if isinstance(value, str):
+        for secret in sorted(secrets, key=len, reverse=True):
+            value = value.replace(secret, MASK)
+        return value
+    if isinstance(value, dict):
+        return {_mask(key, secrets): _mask(entry, secrets) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mask(entry, secrets) for entry in value]
+    return value
