@@ -158,6 +158,7 @@ class Files(object):
         """Set owner, group and mode of what is there itself, never of what a symlink names."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
         try:
+            self._make_readable(path)
             descriptor = os.open(path, flags)
             try:
                 before = os.fstat(descriptor)
@@ -168,6 +169,13 @@ class Files(object):
                 os.close(descriptor)
         except OSError as error:
             raise failure("set the attributes of", path, error) from error
+
+    def _make_readable(self, path: str) -> None:
+        """Its owner may have taken away the right to open it, which only root does not need."""
+        found = os.lstat(path)
+        if os.geteuid() != 0 and found.st_uid == os.geteuid() and not found.st_mode & 0o400:
+            if not stat.S_ISLNK(found.st_mode):
+                os.chmod(path, stat.S_IMODE(found.st_mode) | 0o400)
 
     def remove(self, path: str) -> None:
         """Remove a file, a symlink or an empty directory."""
