@@ -173,9 +173,9 @@ class Files(object):
     def _make_readable(self, path: str) -> None:
         """Its owner may have taken away the right to open it, which only root does not need."""
         found = os.lstat(path)
-        if os.geteuid() != 0 and found.st_uid == os.geteuid() and not found.st_mode & 0o400:
-            if not stat.S_ISLNK(found.st_mode):
-                os.chmod(path, stat.S_IMODE(found.st_mode) | 0o400)
+        ours = os.geteuid() != 0 and found.st_uid == os.geteuid()
+        if ours and not found.st_mode & 0o400 and not stat.S_ISLNK(found.st_mode):
+            os.chmod(path, stat.S_IMODE(found.st_mode) | 0o400)
 
     def remove(self, path: str) -> None:
         """Remove a file, a symlink or an empty directory."""
