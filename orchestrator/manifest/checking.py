@@ -52,7 +52,7 @@ def declare(type_: Type, name: Scalar, nodes: Nodes, problems: list[Problem]) ->
             declared.values[key] = compile_node(node, problems, keys=kind.render_keys)
         else:
             declared.values[key] = declared.raw[key]
-    declared.templated = frozenset(k for k, v in declared.values.items() if is_templated(v))
+    declared.templated = tuple(k for k, v in declared.values.items() if is_templated(v))
     _check(declared, problems)
     _take_over(declared, problems)
     return declared

@@ -52,7 +52,7 @@ class Declared:
         self.require: tuple[str, ...] = ()
         self.subscribe: tuple[str, ...] = ()
         self.sensitive = False
-        self.templated: frozenset[str] = frozenset()
+        self.templated: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

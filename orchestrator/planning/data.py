@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
@@ -12,6 +13,7 @@ from orchestrator.manifest.merge import merge_deep
 from orchestrator.manifest.site import Site
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
 from remote_runtime.errors import PlanError, Problem
+from remote_runtime.masking import Mask
 
 MOST_PROBLEMS = 20
 
@@ -77,11 +79,11 @@ class RunData:
         return data, check_annotations(self._annotations, data, scope)
 
 
-def plan_error(problems: list[Problem]) -> PlanError:
+def plan_error(problems: list[Problem], secrets: Sequence[str] = ()) -> PlanError:
     """All problems of one host in one error; its kind is facts.timeout where that is the reason."""
     kinds = [problem.kind for problem in problems]
     kind = "facts.timeout" if "facts.timeout" in kinds else kinds[0]
     lines = [str(problem) for problem in problems[:MOST_PROBLEMS]]
     if len(problems) > MOST_PROBLEMS:
         lines.append(f"and {len(problems) - MOST_PROBLEMS} more")
-    return PlanError("\n".join(lines), kind)
+    return PlanError(Mask(secrets).text("\n".join(lines)), kind)

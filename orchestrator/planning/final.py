@@ -19,16 +19,23 @@ def fit(declared: Declared, key: str, value: Any) -> tuple[Any, list[Problem]]:
     found = kind.complaints(value)
     if not found:
         return value, []
-    texts = [c for c in found if c.wants_text and not c.path]
-    if texts and not isinstance(value, dict | list):
-        if kind.quoted or isinstance(value, float):
-            message = f"{key} must be text, but the template gives the number {value!r}"
+    if all(complaint.wants_text for complaint in found):
+        if kind.quoted:
+            message = f"{key} must be text, but the template gives {value!r}"
             return value, [_problem(declared, key, message, "quote it where it is set")]
-        text = as_text(value)
-        found = kind.complaints(text)
-        if not found:
-            return text, []
+        for complaint in found:
+            value = _with_text(value, complaint.path)
+        found = kind.complaints(value)
     return value, [_problem(declared, key, c.message, c.hint) for c in found]
+
+
+def _with_text(value: Any, path: tuple[str | int, ...]) -> Any:
+    """The value with what stands at the path as text; the containers on the way are copied."""
+    if not path:
+        return as_text(value)
+    copy: Any = list(value) if isinstance(value, list) else dict(value)
+    copy[path[0]] = _with_text(value[path[0]], path[1:])
+    return copy
 
 
 def check_final(
@@ -40,7 +47,8 @@ def check_final(
     """
     type_ = declared.type
     problems: list[tuple[str, Problem]] = []
-    if declared.templated & {"ensure", *type_.decisive}:  # else it was checked as it was loaded
+    if not {"ensure", *type_.decisive}.isdisjoint(declared.templated):
+        # Otherwise this was checked when the manifest was loaded.
         found = type_.whole_complaints(values)
         problems = [("", _problem(declared, "", c.message, c.hint)) for c in found]
         if problems:
@@ -62,4 +70,6 @@ def check_name(declared: Declared, name: Any) -> list[Problem]:
 
 
 def _problem(declared: Declared, key: str, message: str, hint: str) -> Problem:
+    if declared.sensitive and key not in ("", "name"):
+        message, hint = f"{key} has a value that is not allowed (masked: sensitive)", ""
     return Problem(f"{declared.id}: {message}", declared.where((key,) if key else ()), hint, "plan")

@@ -38,7 +38,7 @@ class Planner:
             for index, declared in enumerate(site.resources)
             if declared.is_static
         }
-        _check_files(site, problems)
+        self._check_files(problems)
         _warn_of_registrations(site)
         if problems:
             raise InputError(problems)
@@ -51,8 +51,8 @@ class Planner:
             for family, reason in facts.unavailable.items()
         ]
         scope = self._data.scope(host, facts)
-        resources = self._compile(scope)
         secrets = self._data.secrets(scope)
+        resources = self._compile(scope, secrets)
         plan = HostPlan(resources, secrets, warnings, self.site.fail_on_error)
         for index, resource in enumerate(resources):
             if resource.item.deferred_render:
@@ -72,7 +72,7 @@ class Planner:
             return None
         return compile_resource(index, declared, str(declared.name), values, blobs)
 
-    def _compile(self, scope: Scope) -> list[Compiled]:
+    def _compile(self, scope: Scope, secrets: list[str]) -> list[Compiled]:
         resources: list[Compiled] = []
         problems: list[Problem] = []
         for index, declared in enumerate(self.site.resources):
@@ -86,25 +86,35 @@ class Planner:
         if not problems and self._names_vary:
             problems = check_names(list(map(_named, self.site.resources, resources)), final=True)
         if problems:
-            raise plan_error(problems)
+            raise plan_error(problems, secrets)
         return resources
+
+    def _check_files(self, problems: list[Problem]) -> None:
+        """The files beside the manifest that are spelt out must be there."""
+        for declared in self.site.resources:
+            if declared.is_static:
+                continue  # its files were opened as it was compiled
+            plain = {k: v for k, v in declared.values.items() if k not in declared.templated}
+            try:
+                self._travel.replace(declared, plain)
+                for key in declared.templated:
+                    self._check_texts(declared, key, problems)
+            except EvaluationError as error:
+                text = f"{declared.id}: {error.message}"
+                problems.append(Problem(text, error.where, "", error.kind))
+
+    def _check_texts(self, declared: Declared, key: str, problems: list[Problem]) -> None:
+        for expression in expressions_in(declared.values[key]):
+            for path in expression.controller_files():
+                try:
+                    self.site.folder.read(path, literal=True)
+                except EvaluationError as error:
+                    text = f"{declared.id}: {key}: {error.message}"
+                    problems.append(Problem(text, expression.where, "", error.kind))
 
 
 def _named(declared: Declared, compiled: Compiled) -> Named:
     return Named(declared, compiled.item.name, compiled.item.alias or None)
-
-
-def _check_files(site: Site, problems: list[Problem]) -> None:
-    """The files beside the manifest that ``file()`` spells out must be there."""
-    for declared in site.resources:
-        for key in declared.templated:
-            for expression in expressions_in(declared.values[key]):
-                for path in expression.controller_files():
-                    try:
-                        site.folder.read(path, literal=True)
-                    except EvaluationError as error:
-                        text = f"{declared.id}: {key}: {error.message}"
-                        problems.append(Problem(text, expression.where, "", error.kind))
 
 
 def _warn_of_registrations(site: Site) -> None:

@@ -8,8 +8,7 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.base import Item
-
-MASK = "[masked]"
+from remote_runtime.masking import MASKED, Mask
 
 
 def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
@@ -22,7 +21,7 @@ def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
         {item.type: [{item.name: _properties(declared, item, plan)}]}
         for declared, item in zip(site.resources, plan.items, strict=True)
     ]
-    ccm: dict[str, Any] = {"resources": _mask(entries, plan.secrets)}
+    ccm: dict[str, Any] = {"resources": Mask(plan.secrets).value(entries)}
     for key in ("fail_on_error", "pre_message", "post_message"):
         if getattr(site, key):
             ccm[key] = getattr(site, key)
@@ -35,7 +34,7 @@ def _properties(declared: Declared, item: Item, plan: HostPlan) -> dict[str, Any
         value = item.properties.get(key, raw)
         if isinstance(value, dict) and "$blob" in value:
             value = plan.blob(value["$blob"]).text if key != "source" else raw
-        found[key] = MASK if key in item.secrets or _hidden(item, key) else value
+        found[key] = MASKED if key in item.secrets or _hidden(item, key) else value
     for key in ("alias", "provider"):
         if getattr(item, key):
             found[key] = getattr(item, key)
@@ -51,15 +50,3 @@ def _properties(declared: Declared, item: Item, plan: HostPlan) -> dict[str, Any
 def _hidden(item: Item, key: str) -> bool:
     shown = ("ensure", "require", "subscribe", "sensitive", "control", "alias", "provider")
     return item.sensitive and key not in shown
-
-
-def _mask(value: Any, secrets: tuple[str, ...]) -> Any:
-    if isinstance(value, str):
-        for secret in sorted(secrets, key=len, reverse=True):
-            value = value.replace(secret, MASK)
-        return value
-    if isinstance(value, dict):
-        return {_mask(key, secrets): _mask(entry, secrets) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_mask(entry, secrets) for entry in value]
-    return value
