@@ -1,0 +1,61 @@
+"""The commands that the pages show exist, with the options that they are shown with."""
+
+import re
+import shlex
+
+import pytest
+
+from orchestrator.cli.app import COMMANDS
+from orchestrator.cli.commands import build_parser, load_command
+from tests.docs.pages import DOCS, PAGES, ROOT, blocks
+
+LINES = sorted(
+    {
+        line[2:]
+        for page in PAGES
+        for block in blocks(page, "console")
+        for line in block.text.splitlines()
+        if re.match(r"\$ (?:[A-Z_]+=\S+ |[A-Z_]+='[^']*' )*ccm [a-z]", line)
+        and "--help" not in line
+    }
+)
+
+
+def words_of(line: str) -> list[str]:
+    """The words after ``ccm``, up to a pipe or a redirection."""
+    found = shlex.split(line, comments=True)
+    found = found[found.index("ccm") + 1 :]
+    ends = [at for at, word in enumerate(found) if word in ("|", ">", "2>") or word[0] == ">"]
+    return found[: ends[0]] if ends else found
+
+
+def test_there_are_commands() -> None:
+    """The pages show the commands that matter."""
+    assert {words_of(line)[0] for line in LINES} >= {"push", "validate", "inventory", "facts"}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_shown_commands_are_understood(line: str) -> None:
+    """A command line of the pages is accepted by the parser of its command."""
+    name, *rest = words_of(line)
+    assert name in COMMANDS
+    build_parser(name, load_command(name)).parse_args(rest)
+
+
+def test_options_in_the_text_exist() -> None:
+    """Every ``--option`` that the pages name in code belongs to a command, or to its examples."""
+    known = {"--version", "--help", "--list", "--check", "--diff", "--limit"}
+    known |= {"--write", "--hosts", "--runs", "--skip-pyinfra"}  # python -m benchmarks
+    known |= {"--syntax-check", "--configure", "--compare-versions"}  # of other programs
+    for name in COMMANDS:
+        text = build_parser(name, load_command(name)).format_help()
+        known |= set(re.findall(r"--[a-z][a-z-]+", text))
+    known |= {"--yes", "--force-confold"}
+    unknown = set()
+    for page in PAGES:
+        if DOCS not in page.parents or page.parent.name == "design":
+            continue
+        for code in re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8")):
+            named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", code)) - known
+            unknown |= {f"{page.relative_to(ROOT)}: {option}" for option in named}
+    assert unknown == set()
