@@ -1,4 +1,4 @@
-"""The standard work: a directory, files, installed packages and running services, for both tools."""
+"""The standard work of both tools: a directory, files, installed packages, running services."""
 
 from dataclasses import dataclass
 from pathlib import Path

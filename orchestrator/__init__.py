@@ -1,1 +1,1 @@
-"""The controller: reads, plans, connects and reports. Runs on the workstation, Python 3.10 and newer."""
+"""The controller: reads, plans, connects and reports (workstation, Python 3.10 and newer)."""

@@ -1,6 +1,7 @@
 """JSON Schemas of what users write and what the two sides exchange (controller only).
 
-Envelopes are files here; the schema of each resource type is ``remote_runtime/resources/TYPE/schema.json``.
+Envelopes are files here; the schema of a resource type is in the type's own folder,
+``remote_runtime/resources/TYPE/schema.json``.
 """
 
 import json
