@@ -13,9 +13,11 @@ from typing import Any
 
 import schemas
 from orchestrator.manifest.complaint import Complaint, complaints
+from orchestrator.manifest.fitting import fits
 from remote_runtime import registry
 
 NOT_RENDERED = {"require", "subscribe", "control", "sensitive", "render"}
+REFERENCE = {"$ref": "#/$defs/reference"}
 _REMEMBERED = 50_000
 
 Check = Callable[[str, dict[str, Any]], list[tuple[str, str]]]
@@ -35,7 +37,8 @@ class PropertyType:
         self.secret = bool(schema.get("x-ccm-secret"))
         self.quoted = bool(schema.get("x-ccm-quoted"))
         self.alias_of: str = schema.get("x-ccm-alias-of", "")
-        self._definitions = definitions
+        self._whole_schema = {"$defs": definitions, **schema}
+        self._fits = fits(self._whole_schema)
         self._validator: Any = None
         self._known: dict[tuple[type, Any], list[Complaint]] = {}
 
@@ -52,8 +55,10 @@ class PropertyType:
         return found
 
     def _check(self, value: Any) -> list[Complaint]:
+        if self._fits is not None and self._fits(value):
+            return []
         if self._validator is None:
-            self._validator = _compile({"$defs": self._definitions, **self.schema})
+            self._validator = _compile(self._whole_schema)
         errors = self._validator.iter_errors(value)
         return [entry for error in errors for entry in complaints(error, self.name)]
 
@@ -68,12 +73,20 @@ class Type:
         self.schema = schema
         self.providers = providers
         self.check = check
-        self.properties = _properties(common_schema()) | _properties(schema)
+        common = _properties(common_schema())
+        self.properties = common | _properties(schema)
+        if "subscribe" in self.properties:  # a list of references in every type, as require is
+            references = {**self.properties["subscribe"].schema, "items": REFERENCE}
+            definitions = common_schema()["$defs"]
+            self.properties["subscribe"] = PropertyType("subscribe", references, definitions)
         self.spellings = {p.name: p.alias_of for p in self.properties.values() if p.alias_of}
         self.secrets = tuple(p.name for p in self.properties.values() if p.secret)
         self.deferred = tuple(p.name for p in self.properties.values() if p.render == "deferred")
         pattern = schema.get("x-ccm-name", {})
         self._name = PropertyType("name", {**pattern, "type": "string", "minLength": 1}, {})
+        left_out = ("properties", "additionalProperties")
+        self._whole_schema = {k: v for k, v in schema.items() if k not in left_out}
+        self._whole_fits = fits(self._whole_schema)
         self._whole: Any = None
         self.decisive = _decisive(schema)
 
@@ -83,10 +96,11 @@ class Type:
 
     def whole_complaints(self, values: Mapping[str, Any]) -> list[Complaint]:
         """What the schema says about the properties together, such as which are required."""
-        if self._whole is None:
-            left_out = ("properties", "additionalProperties")
-            self._whole = _compile({k: v for k, v in self.schema.items() if k not in left_out})
         own = {k: v for k, v in values.items() if k in self.schema.get("properties", {})}
+        if self._whole_fits is not None and self._whole_fits(own):
+            return []
+        if self._whole is None:
+            self._whole = _compile(self._whole_schema)
         errors = self._whole.iter_errors(own)
         return [entry for error in errors for entry in complaints(error, "it")]
 
