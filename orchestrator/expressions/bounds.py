@@ -17,6 +17,7 @@ MAX_BITS = 10_000
 MAX_WIDTH = 10_000
 
 _WIDTH = re.compile(r"\*|\d{5,}")
+_COMPUTED = re.compile(r"\{[^{}]*:[^{}]*\{")
 _PADDING = {"ljust", "rjust", "center", "zfill", "expandtabs"}
 
 
@@ -62,7 +63,7 @@ def modulo(left: Any, right: Any) -> Any:
 
 def check_format(text: str) -> None:
     """Refuse a format text that pads beyond ``MAX_WIDTH``."""
-    if _WIDTH.search(text):
+    if _WIDTH.search(text) or _COMPUTED.search(text):
         raise TooLargeError(f"a format wider than {MAX_WIDTH - 1}, or with a computed width")
 
 
@@ -80,8 +81,6 @@ def check_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
         return
     if name in _PADDING:
         check_numbers(arguments)
-    elif name in ("format", "format_map"):
-        check_format(owner)
     elif name == "replace":
         check_replace(owner, arguments)
     elif name == "join" and arguments and isinstance(arguments[0], Sized):

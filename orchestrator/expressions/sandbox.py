@@ -44,6 +44,13 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return obj[attribute]
         return super().getattr(obj, attribute)
 
+    def wrap_str_format(self, value: Any) -> Any:
+        """A text's ``format``, whose widths are bounded."""
+        wrapped = super().wrap_str_format(value)
+        if wrapped is not None:
+            bounds.check_format(value.__self__)
+        return wrapped
+
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Carry out a binary operation within bounds."""
         return bounds.OPERATORS[operator](left, right)

@@ -109,7 +109,7 @@ class Scope:
         try:
             root, rest, parts = split_path(path)
             tree = getattr(self, root)
-            if parts is None and tree is self.facts:
+            if tree is self.facts and (parts is None or not rest):
                 self._refuse_for_query(rest)
             found = tree if not rest else find(tree, rest, parts)
         except BadPathError as error:
@@ -125,7 +125,7 @@ class Scope:
     def _refuse_for_query(self, query: str) -> None:
         first = query.split(".", 1)[0].split("|", 1)[0]
         self.facts.refuse(first)
-        if any(mark in first for mark in "*?@#{["):
+        if not first or any(mark in first for mark in "*?@#{["):
             self.facts._refuse_any()
 
     def file(self, path: str, literals: frozenset[str]) -> str:

@@ -1,0 +1,31 @@
+"""A scope to evaluate in."""
+
+from pathlib import Path
+from typing import Any
+
+from orchestrator.expressions import Expression, Scope, Template
+from orchestrator.expressions.files import Folder
+from orchestrator.expressions.scope import Facts
+
+FACTS = {"host": {"info": {"os": "linux"}}, "list": [1, {"null": None}], "evil": "{{ 1 + 1 }}"}
+DATA = {"items": "key", "port": 80, "empty": "", "a.b": "dotted", "on": True}
+
+
+def scope(folder: Path = Path("."), lenient: bool = False, **changes: Any) -> Scope:
+    unavailable = {"cpu": "not ready after 2 s"}
+    settings: dict[str, Any] = {
+        "facts": Facts(FACTS, unavailable),
+        "data": DATA,
+        "environ": {"HOME": "/home/me"},
+        "host": {"name": "web1", "address": "192.0.2.1", "groups": ["web"], "vars": {}},
+        "folder": Folder(folder),
+    }
+    return Scope(**{**settings, **changes}, lenient=lenient)
+
+
+def evaluate(source: str, folder: Path = Path("."), lenient: bool = False, **changes: Any) -> Any:
+    return Expression.parse(source, lenient=lenient).evaluate(scope(folder, lenient, **changes))
+
+
+def render(text: str, folder: Path = Path("."), **changes: Any) -> Any:
+    return Template.parse(text, lambda piece, at: None).render(scope(folder, **changes))

@@ -1,0 +1,150 @@
+"""Parsing once, evaluating per host."""
+
+from typing import Any
+
+import pytest
+
+from orchestrator.expressions import EvaluationError, Expression, FactsUnavailableError
+from remote_runtime.errors import InputError, Position
+
+from .fakes import evaluate
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("lookup('data.port')", 80),
+        ("lookup('data.port') + 1", 81),
+        ("Data.items", "key"),
+        ("Data['items']", "key"),
+        ("lookup('data.a\\\\.b')", "dotted"),
+        ("lookup('facts.list.#')", 2),
+        ("lookup('facts.list.1.null')", None),
+        ("lookup('facts.list.1.null', 'x')", None),
+        ("lookup('data.empty', 'x')", ""),
+        ("lookup('data.nope', 'x')", "x"),
+        ("lookup('facts.list.9', [])", []),
+        ("lookup('environ.HOME')", "/home/me"),
+        ("Host.name ~ '-' ~ Host.groups[0]", "web1-web"),
+        ("not Data.on or Data.port == 80 and 'a' != 'b'", True),
+        ("[3, 1]|sort", [1, 3]),
+        ("range(3)|list", [0, 1, 2]),
+        ("{'a': (1, 2)}", {"a": [1, 2]}),
+    ],
+)
+def test_an_expression_has_the_value_of_its_parts(source: str, value: Any) -> None:
+    """Lookups, keys before attributes, operators and filters give plain JSON values."""
+    assert evaluate(source) == value
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("lookup('data.nope')", "lookup('data.nope'): no such path"),
+        ("Data.nope", "nope"),
+        ("Data.nope.deeper", "nope"),
+        ("lookup('facts.list.#(')", "not a GJSON path"),
+        ("[1]|map('string')", "put |list behind it"),
+        ("1 // 0", "division"),
+        ("1e308 * 10", "inf"),
+    ],
+)
+def test_what_cannot_be_evaluated_says_why(source: str, words: str) -> None:
+    """A failing expression is an error that names what is missing, never an empty value."""
+    with pytest.raises(EvaluationError) as caught:
+        evaluate(source)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("lokup('data.x')", "did you mean lookup?"),
+        ("Data.x|uper", "did you mean upper?"),
+        ("Data.x is strng", "did you mean string?"),
+        ("lookup('dat.x')", "a path begins with facts., data. or environ."),
+        ("1 +", "cannot be read"),
+        ("a && b", "write and instead of &&"),
+        ("jet('x')", "needs the Jet engine"),
+        ("(" * 5000, "cannot be read"),
+    ],
+)
+def test_mistakes_that_need_no_host_are_found_when_parsed(source: str, words: str) -> None:
+    """Unknown names, filters, paths and broken syntax are refused with their position."""
+    with pytest.raises(InputError) as caught:
+        Expression.parse(source, Position("site.yaml", 3, 7))
+    text = str(caught.value)
+    assert words in text or "nested too deeply" in text
+    assert "site.yaml:3:7" in text
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "''.__class__",
+        "lookup.__globals__",
+        "''['__class__']",
+        "Data|map(attribute='__class__')|list",
+        "Data.update({'a': 1})",
+        "'{0.__class__}'.format(lookup)",
+        "cycler",
+        "Data|attr('items')",
+    ],
+)
+def test_the_sandbox_has_no_way_out(source: str) -> None:
+    """Underscored names, changing methods and Jinja2's own globals cannot be reached."""
+    with pytest.raises((EvaluationError, InputError)):
+        evaluate(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "'a' * 10 ** 9",
+        "[0] * 10 ** 9",
+        "2 ** (10 ** 9)",
+        "10 ** 2000 * 10 ** 2000",
+        "range(10 ** 9)|list",
+        "'x'.ljust(10 ** 9)",
+        "'x'.center(10 ** 9)",
+        "'%999999999d' % 1",
+        "'%*d' % (999999999, 1)",
+        "'{:999999999}'.format(1)",
+        "'{:{}}'.format(1, 999999999)",
+        "('a' * 9000).replace('a', 'b' * 9000)",
+        "('a' * 9000)|replace('a', 'b' * 9000)",
+        "[1]|tojson(indent=10 ** 9)",
+    ],
+)
+@pytest.mark.timeout(10)
+def test_no_expression_eats_the_controller(source: str) -> None:
+    """What would be huge is refused before it is made."""
+    with pytest.raises(EvaluationError):
+        evaluate(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Facts.cpu",
+        "lookup('facts.cpu.info.0.cores')",
+        "lookup('facts.cpu.info', 'default')",
+        "lookup('facts.*')",
+        "Facts|tojson",
+        "Facts.get('cpu')",
+        "'cpu' in Facts",
+        "lookup('facts')",
+    ],
+)
+def test_touching_facts_that_are_missing_refuses(source: str) -> None:
+    """An unavailable family is an error of its own kind however it is touched."""
+    with pytest.raises(FactsUnavailableError) as caught:
+        evaluate(source)
+    assert caught.value.kind == "facts.timeout"
+    assert "not ready after 2 s" in str(caught.value)
+
+
+def test_missing_is_empty_only_where_that_is_asked_for() -> None:
+    """A lenient expression gives the empty text for what is not there."""
+    assert evaluate("lookup('facts.nope')", lenient=True) == ""
+    assert evaluate("Facts.nope.deeper", lenient=True) == ""
