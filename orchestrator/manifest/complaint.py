@@ -89,7 +89,7 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
     if keyword == "const":
         return f"{subject} must be {show(wanted)}, not {show(value)}", ""
     if keyword == "pattern":
-        return f"{subject} {show(value)} is not allowed", description
+        return f"{subject} {show(value)} is not allowed", description.replace("`", "")
     if keyword == "required":
         match = _REQUIRED.match(error.message)
         return f"{subject} needs {match.group(1) if match else ', '.join(wanted)}", ""

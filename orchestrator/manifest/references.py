@@ -47,6 +47,8 @@ def check_names(resources: Sequence[Named], final: bool = False) -> list[Problem
     for index, entry in enumerate(resources):
         for key in ("require", "subscribe"):
             for at, reference in enumerate(getattr(entry.declared, key)):
+                if "#" not in reference:
+                    continue  # refused by the schema
                 found = first.get(reference)
                 if found is not None and found < index:
                     continue
