@@ -150,7 +150,9 @@ def zsh(commands: list[Command]) -> str:
         lines += [f"                {spec} \\" for spec in specs]
         lines[-1] = lines[-1][:-2]
         lines.append("            ;;")
-    return "\n".join([*lines, "    esac", "}", "", '_ccm "$@"']) + "\n"
+    # as a file of fpath it is called at once, sourced it only makes itself known
+    end = 'if [ "$funcstack[1]" = _ccm ]; then _ccm "$@"; else compdef _ccm ccm; fi'
+    return "\n".join([*lines, "    esac", "}", "", end]) + "\n"
 
 
 def _zsh_option(option: Option) -> list[str]:
