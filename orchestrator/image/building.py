@@ -1,9 +1,9 @@
 """Makes the runtime image from the installed ``remote_runtime`` package (controller).
 
 The zip is the same byte for byte whenever the sources are the same: members are sorted, with a
-fixed time and mode, and nothing but Python modules goes in. Beside it stands the payload of
-compiled modules for targets whose interpreter is like the controller's; they need no zip and
-compile nothing (see ``remote_runtime.bootstrap``).
+fixed time and mode, and nothing but Python modules goes in, ours without what only people read.
+Beside it stands the payload of compiled modules for targets whose interpreter is like the
+controller's; they need no zip and compile nothing (see ``remote_runtime.bootstrap``).
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ from typing import NamedTuple
 import remote_runtime
 from orchestrator.image import keeping
 from orchestrator.image.program import program
+from orchestrator.image.stripping import stripped
 from remote_runtime import bootstrap
 from remote_runtime.errors import InputError, Problem
 
+_ROOT = Path(remote_runtime.__file__).parent
+_BUILDERS = Path(__file__).parent
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _TYPE_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
@@ -45,7 +48,9 @@ def build(extra_types: Path | None = None) -> Image:
     """
     files = _sources(extra_types)
     tag = bootstrap.interpreter_tag()
-    names = tuple(f"{keeping.key(files)}.{suffix}" for suffix in ("zip", f"{tag}.code", "program"))
+    # What builds an image says as much about it as what goes in.
+    key = keeping.key({**files, **{path.name: path for path in sorted(_BUILDERS.glob("*.py"))}})
+    names = tuple(f"{key}.{suffix}" for suffix in ("zip", f"{tag}.code", "program"))
     kept = keeping.load(names)
     if kept is None:
         archive = _zip(files)
@@ -57,8 +62,7 @@ def build(extra_types: Path | None = None) -> Image:
 
 def _sources(extra_types: Path | None) -> dict[str, Path]:
     """Member name to file, sorted by name."""
-    root = Path(remote_runtime.__file__).parent
-    files = {f"{root.name}/{path.relative_to(root).as_posix()}": path for path in _modules(root)}
+    files = {f"{_ROOT.name}/{path.relative_to(_ROOT).as_posix()}": path for path in _modules(_ROOT)}
     if extra_types is not None:
         files.update(_extra(extra_types, files))
     return dict(sorted(files.items()))
@@ -97,8 +101,14 @@ def _zip(files: dict[str, Path]) -> bytes:
             member = zipfile.ZipInfo(name, _EPOCH)
             member.create_system = 3
             member.external_attr = 0o100644 << 16
-            archive.writestr(member, path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+            archive.writestr(member, _content(path), zipfile.ZIP_DEFLATED, 9)
     return target.getvalue()
+
+
+def _content(path: Path) -> bytes:
+    """A member's bytes; the user's own types are left as they are."""
+    source = path.read_bytes()
+    return stripped(source) if _ROOT in path.parents else source
 
 
 def _sha256(data: bytes) -> str:

@@ -1,0 +1,140 @@
+"""Takes out of the runtime's sources what only people and type checkers read (controller).
+
+Docstrings, annotations and ``typing`` go: importing ``typing`` alone takes a target several
+milliseconds of CPU in every run, and what is not there need not be read, hashed and unpacked. Every
+line stays on its line, so that a traceback of a target names the line of the source.
+
+Named tuples stay what they are, made by ``remote_runtime.tuples`` in the place of ``typing``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_TUPLES = "remote_runtime.tuples"
+
+
+class _Edit(NamedTuple):
+    """A part of the text, from (line, byte) to (line, byte), that gives way to another."""
+
+    begin: tuple[int, int]
+    end: tuple[int, int]
+    text: str
+
+
+def stripped(source: bytes) -> bytes:
+    """The module without docstrings, annotations and ``typing``, on as many lines.
+
+    ``ValueError`` where something else than an annotation still needs ``typing``.
+    """
+    tree = ast.parse(source)
+    finder = _Finder(source)
+    finder.visit(tree)
+    text = _edited(source, finder.edits)
+    left = finder.imported & {
+        node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)
+    }
+    if left - {"NamedTuple"}:
+        raise ValueError(f"typing is needed at run time: {', '.join(sorted(left))}")
+    return text
+
+
+def _edited(source: bytes, edits: Sequence[_Edit]) -> bytes:
+    lines = source.splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    for edit in sorted(edits, reverse=True):
+        begin = starts[edit.begin[0] - 1] + edit.begin[1]
+        end = starts[edit.end[0] - 1] + edit.end[1]
+        breaks = source.count(b"\n", begin, end)
+        source = source[:begin] + edit.text.encode() + b"\n" * breaks + source[end:]
+    return source
+
+
+class _Finder(ast.NodeVisitor):
+    """Collects the edits of one module; no edit lies within another."""
+
+    def __init__(self, source: bytes) -> None:
+        self.edits: list[_Edit] = []
+        self.imported: set[str] = set()
+        self._lines = source.splitlines()
+
+    def visit_Module(self, node: ast.Module) -> None:
+        self._body(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        given = node.args
+        for argument in (*given.args, *given.kwonlyargs, given.vararg, given.kwarg):
+            if argument is not None and argument.annotation is not None:
+                begin = argument.col_offset + len(argument.arg.encode())
+                self._cut((argument.lineno, begin), argument)
+        if node.returns is not None:
+            line = node.returns.lineno
+            arrow = self._lines[line - 1].rindex(b"->", 0, node.returns.col_offset)
+            self._cut((line, arrow), node.returns)
+        self._body(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        named = any(isinstance(base, ast.Name) and base.id == "NamedTuple" for base in node.bases)
+        for entry in node.body:
+            if named and isinstance(entry, ast.AnnAssign):
+                self._field(entry)
+        self._body(node, named)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        """A lambda has no annotations."""
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        if node.module == "typing":
+            names = {alias.name for alias in node.names}
+            self.imported |= names
+            needed = f"from {_TUPLES} import NamedTuple, field"
+            self._cut(_begin(node), node, needed if "NamedTuple" in names else "pass")
+
+    def visit_If(self, node: ast.If) -> None:
+        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING" and not node.orelse:
+            self._cut(_begin(node), node, "pass")
+        else:
+            self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is None:
+            self._cut(_begin(node), node, "pass")
+        else:
+            self._cut(_end(node.target), node.annotation)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        """The name of a type, which other modules may import, becomes None."""
+        used = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+        if isinstance(node.value, ast.Subscript) and used & self.imported:
+            self._cut(_begin(node.value), node.value, "None")
+
+    def _field(self, node: ast.AnnAssign) -> None:
+        if node.value is None:
+            self._cut(_end(node.target), node.annotation, " = field()")
+        else:
+            self.edits.append(_Edit(_end(node.target), _begin(node.value), " = field("))
+            self.edits.append(_Edit(_end(node.value), _end(node.value), ")"))
+
+    def _body(self, node: ast.Module | ast.ClassDef | ast.FunctionDef, named: bool = False) -> None:
+        rest = node.body
+        if ast.get_docstring(node, clean=False) is not None:
+            rest = node.body[1:]
+            self._cut(_begin(node.body[0]), node.body[0], "" if rest else "pass")
+        for entry in rest:
+            if not (named and isinstance(entry, ast.AnnAssign)):
+                self.visit(entry)
+
+    def _cut(self, begin: tuple[int, int], last: ast.AST, text: str = "") -> None:
+        self.edits.append(_Edit(begin, _end(last), text))
+
+
+def _begin(node: ast.AST) -> tuple[int, int]:
+    return (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+
+
+def _end(node: ast.AST) -> tuple[int, int]:
+    return (getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0))
