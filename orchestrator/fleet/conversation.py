@@ -17,7 +17,8 @@ from orchestrator.fleet.settings import Settings
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
 
-MAX_NOTICES = 200
+MAX_NOTICES = 200  # warnings and errors of one host; they are kept for the summary
+MAX_LINES = 2_000  # what else it tells, such as the output of commands; only shown
 
 
 def greet(session: Session, enter: Callable[[str], None]) -> Gathered:
@@ -33,14 +34,20 @@ class Notices:
     def __init__(self, host: str, bus: Bus) -> None:
         self._host = host
         self._bus = bus
-        self._count = 0
+        self._notices = 0
+        self._lines = 0
 
     def say(self, level: str, text: str) -> None:
         """Publish one line; ``level`` is info, warning or error."""
-        self._count += 1
-        if self._count == MAX_NOTICES:
-            level, text = "warning", f"more than {MAX_NOTICES} messages, the rest is left out"
-        if self._count <= MAX_NOTICES:
+        if level == "info":
+            self._lines += 1
+            count, most, words = self._lines, MAX_LINES, "lines of output"
+        else:
+            self._notices += 1
+            count, most, words = self._notices, MAX_NOTICES, "messages"
+        if count == most:
+            level, text = "warning", f"more than {most} {words}, the rest is left out"
+        if count <= most:
             self._bus.publish(happening.HostNotice(self._host, level, text))
 
 

@@ -11,6 +11,8 @@ from remote_runtime.pending import ANYTHING
 from . import rules
 from .settings import expected, of_command, of_guard
 
+LOGGED = 500  # lines that logoutput tells of one command; a flood would drown the events
+
 
 class Resource(ResourceType):
     """One command. It has no state of its own: it runs, or its conditions say that it need not."""
@@ -73,9 +75,16 @@ class Resource(ResourceType):
     def _execute(self) -> None:
         settings = of_command(self.name, self.properties)
         self.context.progress("running %s" % settings.command)
+        told = 0
 
         def log(line: str) -> None:
-            self.context.notice("info", "%s: %s" % (self.item.id, line))
+            nonlocal told
+            told += 1
+            if told <= LOGGED:
+                self.context.notice("info", "%s: %s" % (self.item.id, line))
+            elif told == LOGGED + 1:
+                text = "%s: more than %d lines of output, the rest is not told"
+                self.context.notice("info", text % (self.item.id, LOGGED))
 
         logged = bool(self.properties.get("logoutput")) and not self.item.sensitive
         result = self.provider.run(settings, log if logged else None)

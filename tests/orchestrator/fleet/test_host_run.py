@@ -179,7 +179,7 @@ def test_a_flood_is_taken_in_bounded_memory() -> None:
     def script(far: FarEnd) -> None:
         far.greet()
         far.await_message("plan")
-        notice = wire.encode({"t": "notice", "level": "info", "text": "x" * 200_000})
+        notice = wire.encode({"t": "notice", "level": "warning", "text": "x" * 200_000})
         for _ in range(300):
             far.raw(notice)
         far.say("done", events=0, cancelled=False)

@@ -6,7 +6,7 @@ from typing import Any, Dict
 
 from remote_runtime import wording
 from remote_runtime.resources.exec import interpreters
-from remote_runtime.resources.exec.resource import Resource
+from remote_runtime.resources.exec.resource import LOGGED, Resource
 from tests.remote_runtime.fakes import ROOT, FolderTest, context, item, one, run_items
 
 
@@ -162,6 +162,14 @@ class ExecTest(FolderTest):
         shared.on_notice = lambda level, text: told.append((level, text))
         self.shell("echo a; echo b; echo c >&2", logoutput=True, shared=shared)
         self.assertEqual(told, [("info", "exec#x: a"), ("info", "exec#x: b")])
+
+    def test_logged_flood(self) -> None:
+        """Of a command that prints without end only the first lines are told."""
+        shared, told = context(), []
+        shared.on_notice = lambda level, text: told.append(text)
+        self.shell("yes | head -n 100000", logoutput=True, shared=shared)
+        self.assertEqual(told[:-1], ["exec#x: y"] * LOGGED)
+        self.assertIn("more than %d lines" % LOGGED, told[-1])
 
     def test_sensitive(self) -> None:
         """Of a sensitive exec neither the command nor its output is in the event."""
