@@ -1,0 +1,96 @@
+"""The expressions that are nothing but a path, done without Jinja2 (controller).
+
+``Data.web.port`` and ``lookup('data.web.port')`` are most of what manifests hold. Loading Jinja2
+takes longer than checking a manifest, and running it longer than all else that a resource of a
+host's plan needs. Only the plain case is answered here: a key of a mapping that is there. Wherever
+Jinja2 would look further, or has something to say, it is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from orchestrator.expressions.paths import BadPathError, split_path
+from orchestrator.expressions.scope import VARIABLES, Scope
+
+# ASCII only, and no name that the sandbox hides.
+_NAME = re.compile(rf"(?:{'|'.join(VARIABLES)})(?:\.[A-Za-z][A-Za-z0-9_]*)*", re.ASCII)
+_LOOKUP = re.compile(r"""lookup\((?:'([^'\\\r\n]*)'|"([^"\\\r\n]*)")\)""")
+
+
+class Runnable(Protocol):
+    """A program: what an expression's source comes to."""
+
+    def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any: ...
+
+    def constant(self) -> tuple[bool, Any]: ...
+
+    def data_paths(self) -> list[str]: ...
+
+    def files(self) -> list[str]: ...
+
+
+class _Plain:
+    """What both kinds have in common: no literal that counts, no file."""
+
+    def constant(self) -> tuple[bool, Any]:
+        """It is no literal."""
+        return False, None
+
+    def files(self) -> list[str]:
+        """It reads none."""
+        return []
+
+
+class NamePath(_Plain):
+    """``Data.web.port``. ``program`` makes the Jinja2 program, when it is needed."""
+
+    def __init__(self, source: str, program: Callable[[], Runnable]) -> None:
+        self._root, *self._parts = source.split(".")
+        self._attribute = self._root.lower()
+        self._program = program
+
+    def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
+        """The value; whatever Jinja2's program raises."""
+        tree = getattr(scope, self._attribute)
+        for part in self._parts:
+            if not isinstance(tree, Mapping) or part not in tree:
+                return self._program().run(scope, more)
+            tree = tree[part]
+        return tree
+
+    def data_paths(self) -> list[str]:
+        """``Data`` as a whole, if it is that."""
+        return ["Data"] if self._root == "Data" else []
+
+
+class Lookup(_Plain):
+    """``lookup('data.web.port')``."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
+        """The value; EvaluationError."""
+        return scope.lookup(self._path)
+
+    def data_paths(self) -> list[str]:
+        """The path, if it leads into the data."""
+        return [self._path] if self._path.split(".")[0] == "data" else []
+
+
+def plain_program(source: str, program: Callable[[], Runnable]) -> Runnable | None:
+    """The program of a source that is a path, None for any other; ``program`` is Jinja2's."""
+    if _NAME.fullmatch(source):
+        return NamePath(source, program)
+    found = _LOOKUP.fullmatch(source)
+    if found is None:
+        return None
+    path = found.group(1) if found.group(1) is not None else found.group(2)
+    try:
+        split_path(path)
+    except BadPathError:
+        return None  # the checks of the whole language have the words for it
+    return Lookup(path)
