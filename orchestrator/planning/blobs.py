@@ -66,10 +66,10 @@ class FileBlobs:
 
     def get(self, path: Path) -> Blob:
         """The blob of a regular file; OSError, ValueError for what is not a regular file."""
+        if path.is_dir():
+            raise ValueError("is a directory, not a file")
         with open(path, "rb", opener=_open_without_waiting) as file:
             status = os.fstat(file.fileno())
-            if stat.S_ISDIR(status.st_mode):
-                raise ValueError("is a directory, not a file")
             if not stat.S_ISREG(status.st_mode):
                 raise ValueError("is not a regular file")
             key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns)

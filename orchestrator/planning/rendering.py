@@ -150,6 +150,7 @@ class Rendering:
                 self._fail("source", error)
             else:
                 self._deferred_error = self._deferred_error or str(error)
+                self._open.update(deferred)
             return ()
         self._values.update(known)
         return blobs

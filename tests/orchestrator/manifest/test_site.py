@@ -1,0 +1,189 @@
+"""The manifest checked whole, with positions."""
+
+from pathlib import Path
+
+import pytest
+
+from remote_runtime.errors import InputError
+
+from .site import load, refused, refused_resource
+
+
+def test_both_forms_of_a_resource_are_read_in_order(tmp_path: Path) -> None:
+    """A list of named maps and one map with a name give the same resources, as written."""
+    text = """
+ccm:
+  fail_on_error: true
+  pre_message: hello
+  resources:
+    - exec:
+        - a:
+        - b: {command: "true"}
+    - exec: {name: c, command: "true"}
+"""
+    site = load(tmp_path, text)
+    assert [resource.id for resource in site.resources] == ["exec#a", "exec#b", "exec#c"]
+    assert site.resources[2].values == {"command": "true"}
+    assert (site.fail_on_error, site.pre_message, site.post_message) == (True, "hello", "")
+
+
+def test_defaults_fill_in_wherever_they_stand(tmp_path: Path) -> None:
+    """Own properties win over defaults, a list replaces a list, the other spelling counts."""
+    text = """
+ccm:
+  resources:
+    - exec:
+        - a: {returns: [3]}
+        - defaults: {returns: [1, 2], refreshonly: true, command: "true"}
+        - b: {refresh_only: false}
+    - exec:
+        - c: {}
+"""
+    a, b, c = load(tmp_path, text).resources
+    assert a.values == {"returns": [3], "refresh_only": True, "command": "true"}
+    assert b.values == {"returns": [1, 2], "refresh_only": False, "command": "true"}
+    assert c.values == {}
+
+
+def test_every_mistake_is_reported_at_once_with_its_place(tmp_path: Path) -> None:
+    """One report holds all problems in the order of the file."""
+    text = """
+data: [1]
+hierarchi: {}
+ccm:
+  resourcs: []
+  fail_on_error: maybe
+  resources:
+    - exec:
+        - a: {comand: x}
+    - servce: {name: x}
+"""
+    found = [(p.where.line, p.where.column) for p in refused(tmp_path, text) if p.where]
+    assert found == [(2, 7), (3, 1), (5, 3), (6, 18), (9, 15), (10, 7)]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("- exec:\n    - a: {}\n  file: []", 3, "a second key, 'file'"),
+        ("- exec:\n    - a: {}\n      b: {}", 3, "a second name, 'b'"),
+        ("- exec:\n    - defaults: {}\n    - defaults: {}", 3, "a second 'defaults'"),
+        ("- exec: {command: x}", 1, "exec has no name"),
+        ("- exec:\n    - a: [x]", 2, "must be a map, not a list"),
+        ("- exec:\n    - a", 2, "write '- a: {}'"),
+        ("- exec: 5", 1, "must be a list of named resources"),
+        ("- 5", 1, "a resource must be a map"),
+        ("- exec: []", 1, "the list of exec resources is empty"),
+        ("- fil:\n    - /a: {}", 1, "did you mean file?"),
+        ("- exec:\n    - a: {onlyfi: x}", 2, "did you mean onlyif?"),
+        ("- exec:\n    - a: {refresh_only: true, refreshonly: true}", 2, "the same property"),
+        ("- exec:\n    - a: {onlyif: {command: x, tmeout: 1s}}", 2, "did you mean timeout?"),
+        ("- exec:\n    - a: {returns: [0, 300]}", 2, "returns[1] must be at most 255"),
+        ("- exec:\n    - a: {provider: zsh}", 2, "there is no provider 'zsh'"),
+        ("- exec:\n    - a: {control: {iff: 'true'}}", 2, "did you mean if?"),
+        ("- exec:\n    - a: {control: {if: \"'yes'\"}}", 2, "control must give true or false"),
+        ("- exec:\n    - a: {control: {if: '{{ 1 }}'}}", 2, "without braces"),
+        ("- exec:\n    - a: {health_checks: [{command: x, tries: 0}]}", 2, "at least 1"),
+        ("- exec:\n    - a: {health_checks: [{name: x}]}", 2, "needs command or goss_rules"),
+        ("- exec:\n    - a: {register_when_stable: [{cluster: c}]}", 2, "needs service"),
+        ("- file:\n    - /a: {owner: r, group: r}", 2, "needs mode"),
+        ("- file:\n    - a: {ensure: absent}", 2, "absolute path"),
+        ("- file:\n    - /a: {ensure: presnt}", 2, "did you mean present?"),
+        ("- file:\n    - /a/: {ensure: absent}", 2, "must be clean"),
+        ("- exec:\n    - a: {cwd: \"{{ lokup('data.x') }}\"}", 2, "did you mean lookup?"),
+        ("- exec:\n    - a: {path: \"{{ file('/etc/p') }}\"}", 2, "cannot wait for"),
+        ("- exec:\n    - a: {environment: '${ x'}", 2, "is not closed"),
+    ],
+)
+def test_a_mistake_says_what_was_expected(tmp_path: Path, text: str, line: int, words: str) -> None:
+    """Each rule has a sentence with the line and, for a misspelling, the nearest right word."""
+    problems = refused_resource(tmp_path, text)
+    assert any(words in str(p) and p.where and p.where.line == line + 2 for p in problems), problems
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("mode: 0644", 'YAML reads 0644 as 420 (quote it: "0644")'),
+        ("mode: 644", 'quote it: "644"'),
+        ("owner: 0", 'quote it: "0"'),
+        ("content: yes", 'quote it: "yes"'),
+    ],
+)
+def test_a_number_where_text_belongs_must_be_quoted(tmp_path: Path, value: str, words: str) -> None:
+    """What YAML has already turned into something else is refused, never guessed at."""
+    text = f"- file:\n    - /a:\n        group: root\n        {value}"
+    assert any(words in str(problem) for problem in refused_resource(tmp_path, text))
+
+
+def test_a_version_must_be_quoted(tmp_path: Path) -> None:
+    """1.10 reaches us as 1.1, so it is refused at its place."""
+    (problem,) = refused_resource(tmp_path, "- package:\n    - nginx: {ensure: 1.10}")
+    assert 'YAML reads 1.10 as 1.1 (quote it: "1.10")' in str(problem)
+    assert problem.where is not None
+    assert problem.where[1:] == (4, 27)
+
+
+def test_a_templated_value_is_checked_only_when_it_is_known(tmp_path: Path) -> None:
+    """Enumerations, patterns and types do not apply to what is still a template."""
+    text = """
+ccm:
+  resources:
+    - file:
+        - /a: {ensure: "{{ Data.e }}", mode: "{{ Data.m }}"}
+        - "{{ Data.n }}": {ensure: absent}
+    - exec:
+        - b: {returns: "{{ Data.r }}", refresh_only: "{{ Data.x }}"}
+"""
+    assert len(load(tmp_path, text).resources) == 3
+
+
+def test_render_false_leaves_everything_as_it_is(tmp_path: Path) -> None:
+    """Nothing in such a resource is a template, so nothing in it can be a broken one."""
+    text = "ccm: {resources: [{exec: [{'a {{': {command: '{{ x', render: false}}]}]}"
+    (resource,) = load(tmp_path, text).resources
+    assert resource.values["command"] == "{{ x"
+    assert resource.is_static
+
+
+def test_positions_point_into_block_texts(tmp_path: Path) -> None:
+    """A broken expression is found at its own line and column, also inside a block text."""
+    text = """ccm:
+  resources:
+    - exec:
+        - a:
+            command: |
+              one {{ 1 }}
+              two {{ lokup('x') }}
+"""
+    (problem,) = refused(tmp_path, text)
+    assert problem.where is not None
+    assert problem.where[1:] == (7, 19)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "a manifest must be a map"),
+        ("data: {}", "no ccm section"),
+        ("ccm: {}", "ccm has no resources"),
+        ("ccm: {resources: []}", "not an empty list"),
+        ("ccm: {resources_jet_file: x.jet}", "needs the Jet engine"),
+        ("ccm: {resources_jet_file: x.jet, resources: []}", "exclude each other"),
+        ("ccm: {resources: [", "broken YAML"),
+        ("ccm: {resources: [{exec: [{a: {}}]}]}\nccm: 1", "stands twice"),
+        ("hierarchy: {merge: deap}\nccm: {resources: [{exec: [{a: {}}]}]}", "did you mean deep?"),
+        ("overrides: 1\nccm: {resources: [{exec: [{a: {}}]}]}", "overrides must be a map"),
+    ],
+)
+def test_a_broken_envelope_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    """Each mistake above the resources has a sentence of its own."""
+    assert any(words in str(problem) for problem in refused(tmp_path, text))
+
+
+def test_a_manifest_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """A missing file is an input error with its path."""
+    from orchestrator.manifest import load_site
+
+    with pytest.raises(InputError, match=r"nowhere\.yaml"):
+        load_site(tmp_path / "nowhere.yaml")

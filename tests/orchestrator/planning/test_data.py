@@ -1,0 +1,173 @@
+"""Where data comes from, and what it comes to."""
+
+from pathlib import Path
+
+import pytest
+
+from remote_runtime.errors import UsageError
+
+from .planned import gathered, plan, planner, refused, refused_host, show
+
+RESOURCES = "ccm: {resources: [{exec: [{x: {}}]}]}"
+HIERARCHY = """
+data: {a: base, map: {x: 1, y: 2}, list: [1]}
+overrides:
+  "os:linux": {a: os, map: {x: 10}, list: [2]}
+  common: {a: common, map: {z: 3}}
+"""
+ALL = "{{ Data.a }} {{ Data.map }} {{ Data.list }}"
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "text"),
+    [
+        ("", 'base {"x": 1, "y": 2} [1]'),
+        ("{order: [common, never]}", 'common {"z": 3} [1]'),
+        ("{order: [never, 'os:{{ lookup(''facts.host.info.os'') }}']}", 'os {"x": 10} [2]'),
+        (
+            "{order: ['os:{{ Facts.host.info.os }}', common], merge: deep}",
+            'common {"x": 10, "y": 2, "z": 3} [1, 2]',
+        ),
+        ("{order: [common, 'os:linux'], merge: deep}", 'os {"x": 10, "y": 2, "z": 3} [1, 2]'),
+        ("{order: ['{{ Facts.nope }}', common]}", 'common {"z": 3} [1]'),
+        ("{order: ['os:{{ Facts.nope }}', common]}", 'common {"z": 3} [1]'),
+    ],
+)
+def test_overrides_are_laid_over_data(tmp_path: Path, hierarchy: str, text: str) -> None:
+    """first replaces top-level keys by the first match; deep merges every match in order."""
+    head = HIERARCHY + (f"hierarchy: {hierarchy}" if hierarchy else "")
+    assert show(tmp_path, ALL, head) == text
+
+
+def test_without_a_hierarchy_the_override_default_counts(tmp_path: Path) -> None:
+    """The order is [default] where none is given."""
+    head = "data: {a: base}\noverrides: {default: {a: over}}"
+    assert show(tmp_path, "{{ Data.a }}", head) == "over"
+
+
+def test_an_order_entry_whose_expressions_are_empty_is_skipped(tmp_path: Path) -> None:
+    """'os:' is not looked for when the fact is missing, even where such an override exists."""
+    head = (
+        "data: {a: base}\noverrides: {'os:': {a: wrong}}\nhierarchy: {order: ['os:{{ Facts.no }}']}"
+    )
+    assert show(tmp_path, "{{ Data.a }}", head) == "base"
+
+
+def test_external_data_and_assignments_go_on_top(tmp_path: Path) -> None:
+    """--hiera files resolve by themselves and merge deep, in order; --data always wins."""
+    (tmp_path / "one.yaml").write_text("data: {n: {b: one, c: one, d: one}, l: [2]}")
+    (tmp_path / "two.yaml").write_text(
+        "hierarchy: {order: ['{{ Facts.host.info.os }}']}\noverrides: {linux: {n: {c: two, d: 2}}}"
+    )
+    found = show(
+        tmp_path,
+        "{{ Data.n }} {{ Data.l }}",
+        "data: {n: {a: own, b: own}, l: [1]}",
+        hiera=[str(tmp_path / "one.yaml"), str(tmp_path / "two.yaml")],
+        data=["n.d=5", "n.e=yes", "n.f='7'"],
+    )
+    assert found == '{"a": "own", "b": "one", "c": "two", "d": 5, "e": true, "f": "7"} [1, 2]'
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"hiera": ["/nowhere/x.yaml"]}, "/nowhere/x.yaml"),
+        ({"hiera": ["https://example.org/x"]}, "only files can be read"),
+        ({"facts": ["/nowhere/f.json"]}, "/nowhere/f.json"),
+    ],
+)
+def test_a_source_that_cannot_be_read_is_refused(
+    tmp_path: Path, options: dict[str, list[str]], words: str
+) -> None:
+    """Every source is opened before a host is contacted."""
+    assert words in refused(tmp_path, RESOURCES, **options)
+
+
+def test_external_data_must_have_the_known_keys(tmp_path: Path) -> None:
+    """Bare values at the top of a --hiera file are refused with what to do."""
+    (tmp_path / "x.yaml").write_text("port: 80")
+    assert "put values under data:" in refused(
+        tmp_path, RESOURCES, hiera=[str(tmp_path / "x.yaml")]
+    )
+
+
+@pytest.mark.parametrize("text", ["a", "=1", "a..b=1", "a=[1]", "a={"])
+def test_a_bad_assignment_is_a_usage_error(tmp_path: Path, text: str) -> None:
+    """--data takes NAME=SCALAR and nothing else."""
+    with pytest.raises(UsageError):
+        planner(tmp_path, RESOURCES, data=[text])
+
+
+def test_requirements_are_checked_before_any_host(tmp_path: Path) -> None:
+    """@require and @validate of data that no host has a part in refuse the run, with positions."""
+    head = """data:
+  # @require
+  password: ""
+  # @validate isIP
+  ip: 10.0.0.300
+  # a note
+  # @validate value > 10
+  count: 5
+  deep:
+    - name: x  # @required
+      # @required
+      key:
+"""
+    text = refused(tmp_path, head + RESOURCES)
+    assert "site.yaml:3:3: data.password is required" in text
+    assert "site.yaml:5:3: data.ip: the value does not satisfy @validate isIP" in text
+    assert "site.yaml:8:3: data.count: the value does not satisfy" in text
+    assert "site.yaml:12:7: data.deep.*.key is required" in text
+    assert "data.deep.*.name" not in text
+
+
+def test_requirements_are_met_from_outside(tmp_path: Path) -> None:
+    """What is required may come from --data, because the merged result is what counts."""
+    head = "data:\n  # @require\n  password: ''\n"
+    assert show(tmp_path, "{{ Data.password }}", head, data=["password=x"]) == "x"
+
+
+def test_requirements_that_depend_on_the_host_refuse_that_host(tmp_path: Path) -> None:
+    """Where data depends on facts the host is refused, not the run."""
+    text = "data:\n  # @require\n  a: '{{ Facts.nope }}'\n" + RESOURCES
+    assert refused_host(tmp_path, text).kind == "data.required"
+
+
+def test_an_unknown_annotation_is_a_warning(tmp_path: Path) -> None:
+    """A misspelt annotation is told with the nearest right word."""
+    site = planner(tmp_path, "data:\n  # @secrt\n  a: x\n" + RESOURCES).site
+    assert [str(w) for w in site.warnings] == [
+        f"{tmp_path}/site.yaml:3:3: @secrt is not an annotation (did you mean @secret?)"
+    ]
+
+
+def test_secret_values_are_listed_for_masking(tmp_path: Path) -> None:
+    """@secret marks texts of four characters and more, above the key or behind the value."""
+    text = """data:
+  # @secret
+  password: "sesame-{{ Facts.host.info.os }}"
+  pin: abc  # @secret
+  token: "tok#en"  # @secret
+  # @secret
+  all: {a: [first, secnd], b: 12345}
+  open: plain
+"""
+    made = plan(tmp_path, text + RESOURCES)
+    assert made.secrets == ("sesame-linux", "tok#en", "first", "secnd", "12345")
+
+
+def test_data_sees_facts_and_environ_only(tmp_path: Path) -> None:
+    """A missing path is empty there; reading data in data is a warning, because it is empty."""
+    text = "data: {a: 'x-{{ lookup(''facts.no'') }}', b: '{{ Data.a }}', c: '{{ Environ.E }}'}\n"
+    made = planner(tmp_path, text + RESOURCES, environ={"E": "env"})
+    assert "data is still empty here" in str(made.site.warnings[0])
+    shown = show(tmp_path, "{{ Data.a }} {{ Data.b }} {{ Data.c }}", text, environ={"E": "env"})
+    assert shown == "x-  env"
+
+
+def test_data_that_needs_missing_facts_refuses_the_host(tmp_path: Path) -> None:
+    """An unavailable family that data touches is facts.timeout."""
+    text = "data: {a: '{{ lookup(''facts.cpu.info'') }}'}\n" + RESOURCES
+    error = refused_host(tmp_path, text, gathered({}, unavailable={"cpu": "2 s are over"}))
+    assert error.kind == "facts.timeout"

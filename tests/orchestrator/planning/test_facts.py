@@ -1,0 +1,73 @@
+"""Facts of a host and what lies over them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orchestrator.planning.facts import FactOverlay, NothingGathered, parse_custom
+from orchestrator.planning.options import load_environ
+
+from .planned import FakeHost
+
+
+def test_layers_win_in_their_order(tmp_path: Path) -> None:
+    """Custom facts, --facts, inventory vars and --fact merge over gathered ones, in that order."""
+    (tmp_path / "f.yaml").write_text("{c: file, d: file, e: file, m: {y: 2}, l: [9]}")
+    said = NothingGathered(
+        dict.fromkeys("abcde", "host") | {"m": {"x": 1}, "l": [1]},
+        custom=(("/etc/a.json", '{"b": "custom", "c": "custom"}'), ("/etc/b.yaml", "c: later")),
+    )
+    overlay = FactOverlay([str(tmp_path / "f.yaml")], ["e=given"])
+    facts, warnings = overlay(FakeHost(vars={"d": "vars", "e": "vars"}), said)
+    assert dict(facts) == {
+        "a": "host",
+        "b": "custom",
+        "c": "file",
+        "d": "vars",
+        "e": "given",
+        "m": {"x": 1, "y": 2},
+        "l": [9],
+    }
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "words"),
+    [
+        ("/x.json", "{", "left out"),
+        ("/x.json", "[1]", "not a map"),
+        ("/x.yaml", "a: &x 1\nb: *x", "an alias, *x"),
+        ("/x.yaml", "a: [", "left out"),
+        ("/x.yaml", "a: 1\na: 2", "stands twice"),
+        ("/x.yaml", "!!python/object:os.system {}", "not supported"),
+        ("/x.json", "[" * 100_000, "left out"),
+    ],
+)
+def test_a_bad_custom_file_is_reported_and_left_out(path: str, text: str, words: str) -> None:
+    """What a host ships as its own facts cannot end the host's run or expand without bounds."""
+    said = NothingGathered({"a": "host"}, custom=((path, text),))
+    facts, warnings = FactOverlay()(FakeHost(), said)
+    assert dict(facts) == {"a": "host"}
+    assert len(warnings) == 1
+    assert path in warnings[0]
+    assert words in warnings[0]
+
+
+def test_custom_json_and_yaml_give_the_same(tmp_path: Path) -> None:
+    """The ending decides how a file is read."""
+    tree = {"role": "db", "ports": [1, 2]}
+    assert parse_custom("/x.json", json.dumps(tree)) == tree
+    assert parse_custom("/x.yaml", "role: db\nports: [1, 2]") == tree
+
+
+def test_the_environment_beats_the_dot_env_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """.env fills in what the process does not have; comments and quotes are understood."""
+    path = tmp_path / ".env"
+    path.write_text("# note\nexport CCM_A='a b'\nCCM_B=\"b\"\nCCM_C=file\n\nbroken\n")
+    monkeypatch.setenv("CCM_C", "process")
+    values = load_environ(str(path))
+    assert (values["CCM_A"], values["CCM_B"], values["CCM_C"]) == ("a b", "b", "process")
+    assert "broken" not in values

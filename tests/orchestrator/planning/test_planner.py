@@ -1,0 +1,253 @@
+"""The plan of one host."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import schemas
+from remote_runtime import plan as runtime_plan
+from remote_runtime.errors import ResourceError
+
+from .planned import FakeHost, entries, gathered, plan, planner, refused, refused_host
+
+FILE = "owner: root, group: root, mode: '0644'"
+MIXED = f"""
+data:
+  port: 80
+  zero: 0
+ccm:
+  fail_on_error: true
+  resources:
+    - file:
+        - /a: {{content: "port {{{{ Data.port }}}}\\n", {FILE}}}
+        - /b: {{contents: plain, {FILE}, sensitive: true, alias: b}}
+        - /c: {{source: in.txt, {FILE}, require: ["file#b"]}}
+        - /d: {{source: /on/target, {FILE}}}
+        - /e: {{content: "{{{{ lookup('data.nope') }}}}", {FILE}}}
+        - /f: {{content: "{{{{ file('/etc/x') }}}}", {FILE}}}
+        - "/{{{{ Host.name }}}}": {{ensure: directory, {FILE}}}
+    - exec:
+        - run:
+            command: "echo {{{{ Data.port }}}}"
+            control: {{if: "Data.port == 81"}}
+            subscribe: ["file#/web1"]
+            health_checks: [{{command: "check {{{{ Data.port }}}}", tries: 2}}]
+"""
+
+
+def mixed(folder: Path) -> str:
+    (folder / "in.txt").write_text("from disk")
+    return MIXED
+
+
+def test_the_plan_has_what_the_manifest_says(tmp_path: Path) -> None:
+    """Names and values are final, content is by reference, what is as its default is left out."""
+    found = {entry["name"]: entry for entry in entries(plan(tmp_path, mixed(tmp_path)))}
+    assert list(found) == ["/a", "/b", "/c", "/d", "/e", "/f", "/web1", "run"]
+    assert found["/a"]["properties"]["content"]["size"] == len("port 80\n")
+    assert (found["/b"]["sensitive"], found["/b"]["alias"]) == (True, "b")
+    assert found["/c"]["require"] == ["file#b"]
+    assert found["/d"]["properties"]["source"] == "/on/target"
+    assert "no such path" in found["/e"]["deferred_error"]
+    assert "site.yaml:13:26" in found["/e"]["deferred_error"]
+    assert found["/f"]["deferred_render"] is True
+    assert "content" not in found["/f"]["properties"]
+    assert found["run"] == {
+        "type": "exec",
+        "name": "run",
+        "managed": False,
+        "subscribe": ["file#/web1"],
+        "health_checks": [{"command": "check 80", "tries": 2}],
+    }
+
+
+def test_the_payload_is_what_the_runtime_reads(tmp_path: Path) -> None:
+    """The plan satisfies its schema, and the runtime's own parser gives the same items."""
+    made = plan(tmp_path, mixed(tmp_path))
+    message = json.loads(made.payload({"run_id": "1", "noop": True, "secrets": ["given"]}))
+    jsonschema.validate(message, schemas.load("plan"))
+    read = runtime_plan.parse(message)
+    assert (read.fail_on_error, read.noop, read.secrets) == (True, True, ("given",))
+    assert [item.id for item in read.items] == list(made.identities())
+    assert list(read.items) == [
+        item._replace(properties=read.items[item.index].properties) for item in made.items
+    ]
+
+
+def test_blobs_are_found_by_their_hash(tmp_path: Path) -> None:
+    """Text and files come back byte for byte; another hash is not in the plan."""
+    made = plan(tmp_path, mixed(tmp_path))
+    texts = []
+    for entry in entries(made):
+        for value in entry.get("properties", {}).values():
+            if isinstance(value, dict):
+                blob = made.blob(value["$blob"])
+                texts.append(b"".join(blob.chunks()))
+                assert blob.size == len(texts[-1]) == value["size"]
+    assert texts == [b"port 80\n", b"plain", b"from disk"]
+    with pytest.raises(KeyError):
+        made.blob("0" * 64)
+
+
+def test_deferred_templates_are_rendered_at_their_turn(tmp_path: Path) -> None:
+    """render reads the target's file, and what it read is never rendered again."""
+    made = plan(tmp_path, mixed(tmp_path))
+    asked = []
+
+    def read(path: str) -> bytes:
+        asked.append(path)
+        return b"{{ 1 + 1 }}\n"
+
+    assert made.render(5, read) == {"content": "{{ 1 + 1 }}\n"}
+    assert asked == ["/etc/x"]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [(b"\xff", "not UTF-8"), (b"x" * ((1 << 20) + 1), "larger than 1 MiB")],
+)
+def test_a_file_of_the_target_is_bounded(tmp_path: Path, data: bytes, words: str) -> None:
+    """What is no text or too large fails that resource."""
+    made = plan(tmp_path, mixed(tmp_path))
+    with pytest.raises(ResourceError, match=words):
+        made.render(5, lambda path: data)
+
+
+def test_a_file_may_name_the_next_one_but_not_without_end(tmp_path: Path) -> None:
+    """A chain of files ends at a bound, however the target answers."""
+    text = f'ccm: {{resources: [{{file: [{{/a: {{{FILE}, content: "{{{{ CHAIN }}}}"}}}}]}}]}}'
+    chain = "file('/start')"
+    for _ in range(70):
+        chain = f"file({chain}|trim)" if chain.count("(") < 3 else chain
+    made = plan(tmp_path, text.replace("CHAIN", chain))
+    answers = {"/start": b"/next\n", "/next": b"/last\n", "/last": b"end"}
+    assert made.render(0, answers.__getitem__) == {"content": "end"}
+    with pytest.raises(ResourceError):
+        made.render(1, answers.__getitem__)
+
+
+def test_resources_without_templates_are_made_once(tmp_path: Path) -> None:
+    """Two hosts share the very same items and bytes of what does not depend on them."""
+    one = planner(tmp_path, mixed(tmp_path))
+    first = one.plan(FakeHost(vars={"x": "1"}), gathered())
+    second = one.plan(FakeHost(vars={"x": "2"}), gathered())
+    assert first.items[1] is second.items[1]
+    assert first.items[6] is not second.items[6]
+
+
+@pytest.mark.parametrize(
+    ("properties", "words"),
+    [
+        ("{ensure: '{{ ''presnt'' }}', OWN}", "did you mean present?"),
+        ("{owner: root, group: root, mode: '{{ ''0888'' }}'}", "'0888' is not allowed"),
+        ("{owner: root, group: root, mode: '{{ 420 }}'}", "quote it where it is set"),
+        ("{owner: '{{ Data.nope }}', group: root, mode: '0644'}", "nope"),
+        ("{ensure: '{{ ''present'' }}'}", "needs owner"),
+        ("{OWN, control: {if: 'Data.port'}}", "control must give true or false"),
+        ("{OWN, control: {unless: 'Data.nope'}}", "nope"),
+        ("{OWN, provider: '{{ ''x'' }}'}", "no provider 'x'"),
+        ("{OWN, force: '{{ true }}'}", "force is for ensure: absent"),
+        ("{OWN, content: '{{ Facts.cpu }}'}", "not available"),
+    ],
+)
+def test_a_value_is_checked_again_once_it_is_known(
+    tmp_path: Path, properties: str, words: str
+) -> None:
+    """What only rendering shows refuses that host, with the position."""
+    text = "data: {port: 80}\nccm: {resources: [{file: [{/a: PROPERTIES}]}]}"
+    text = text.replace("PROPERTIES", properties.replace("OWN", FILE))
+    error = refused_host(tmp_path, text, gathered(unavailable={"cpu": "late"}))
+    assert words in str(error)
+    assert "site.yaml:2:" in str(error)
+    assert error.kind == ("facts.timeout" if "Facts.cpu" in properties else error.kind)
+
+
+def test_a_number_from_data_becomes_text_where_only_text_fits(tmp_path: Path) -> None:
+    """Numbers are written out at any depth; where the property takes numbers they stay."""
+    text = """
+data: {uid: 1000, codes: [0, 3], half: 0.5}
+ccm:
+  resources:
+    - exec:
+        - x: {user: "{{ Data.uid }}", umask: "022", onlyif: {command: "{{ Data.half }}"},
+              returns: "{{ Data.codes }}"}
+"""
+    (item,) = plan(tmp_path, text).items
+    assert item.properties == {
+        "user": "1000",
+        "umask": "022",
+        "onlyif": {"command": "0.5"},
+        "returns": [0, 3],
+    }
+
+
+@pytest.mark.parametrize(
+    ("resources", "words"),
+    [
+        ("[{exec: [{a: {}}, {'{{ Data.a }}': {}}]}]", "exec#a stands twice"),
+        ("[{exec: [{'{{ Data.a }}': {}}, {b: {require: ['exec#c']}}]}]", "not in this run"),
+        ("[{exec: [{'x': {alias: '{{ Data.a }}'}}, {a: {}}]}]", "exec#a stands twice"),
+    ],
+)
+def test_templated_names_are_checked_per_host(tmp_path: Path, resources: str, words: str) -> None:
+    """Duplicates and references are checked once names are known, before the host is changed."""
+    error = refused_host(tmp_path, f"data: {{a: a}}\nccm: {{resources: {resources}}}")
+    assert words in str(error)
+
+
+def test_nothing_deferred_is_rendered_for_what_control_leaves_out(tmp_path: Path) -> None:
+    """A failing deferred template of a resource that is not managed does not matter."""
+    text = "ccm: {resources: [{exec: [{a: {command: '{{ Data.no }}', control: {if: 'false'}}}]}]}"
+    (item,) = plan(tmp_path, text).items
+    assert (item.managed, item.deferred_error, item.properties) == (False, "", {})
+
+
+@pytest.mark.parametrize(
+    ("properties", "words"),
+    [
+        ("source: nowhere.txt", "cannot read"),
+        ("source: folder", "is a directory"),
+        ("source: nowhere.txt, alias: '{{ Host.name }}'", "cannot read"),
+        ("content: '{{ file(''nowhere.txt'') }}'", "cannot read"),
+    ],
+)
+def test_files_beside_the_manifest_are_opened_before_any_host(
+    tmp_path: Path, properties: str, words: str
+) -> None:
+    """A literal file that is missing or no file refuses the run, with its position."""
+    (tmp_path / "folder").mkdir()
+    text = f"ccm: {{resources: [{{file: [{{/a: {{{FILE}, {properties}}}}}]}}]}}"
+    message = refused(tmp_path, text)
+    assert words in message
+    assert "site.yaml:1:" in message
+
+
+def test_a_source_that_a_host_decides_stays_in_the_folder(tmp_path: Path) -> None:
+    """A fact cannot make the controller ship a file from outside the manifest's folder."""
+    text = f"ccm: {{resources: [{{file: [{{/a: {{{FILE}, source: '{{{{ Facts.path }}}}'}}}}]}}]}}"
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "secret").write_text("x")
+    made = planner(inner, text).plan(FakeHost(), gathered({"path": "../secret"}))
+    assert "leads out of the manifest's folder" in made.items[0].deferred_error
+    assert "source" not in made.items[0].properties
+
+
+def test_a_secret_is_masked_in_a_refusal(tmp_path: Path) -> None:
+    """The message of a refused host does not show @secret data."""
+    text = (
+        f"data:\n  mode: sesame99  # @secret\nccm: {{resources: [{{file: [{{/a: {{{FILE}}}}}]}}]}}"
+    )
+    error = refused_host(tmp_path, text.replace("'0644'", "'{{ Data.mode }}'"))
+    assert "sesame99" not in str(error)
+    assert "[masked]" in str(error)
+
+
+def test_missing_facts_that_nothing_touches_are_a_warning(tmp_path: Path) -> None:
+    """An unavailable family alone does not refuse the host."""
+    made = planner(tmp_path, "ccm: {resources: [{exec: [{a: {}}]}]}").plan(
+        FakeHost(), gathered(unavailable={"cpu": "late"}, warnings=("slow disk",))
+    )
+    assert made.warnings == ["slow disk", "the facts 'cpu' are not available: late"]
