@@ -174,9 +174,9 @@ class ResourceType(object):
         """Read the state of the target and change nothing. ``ResourceError`` or ``Missing``."""
         raise NotImplementedError
 
-    def supposed(self) -> List[Action]:
+    def supposed(self, refresh: bool) -> List[Action]:
         """What it would do, as far as can be told, when its deferred templates cannot be rendered
-        before an earlier pending change; asked in noop only."""
+        before an earlier pending change; asked in noop only. ``refresh`` as for ``actions``."""
         return []
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:

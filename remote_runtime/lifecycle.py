@@ -62,7 +62,8 @@ class Lifecycle(object):
                 item = outcome.item = item._replace(properties=self._render(item))
             except Missing as missing:
                 resource = self._registry.create(item)
-                self._suppose(resource, missing, resource.supposed(), noop, outcome)
+                would = resource.supposed(refresh)
+                self._suppose(resource, missing, would, noop, refresh, outcome)
                 return
         resource = self._registry.create(item)
         outcome.provider = resource.provider.name
@@ -77,6 +78,7 @@ class Lifecycle(object):
         missing: Missing,
         would: Sequence[Action],
         noop: bool,
+        refresh: bool,
         outcome: Outcome,
     ) -> None:
         """Say what would happen if an earlier pending change meets the condition, or fail."""
@@ -87,7 +89,7 @@ class Lifecycle(object):
         outcome.prediction_reason = missing.reason or (
             "%s, but an earlier pending change may provide it" % missing.message
         )
-        self._describe(resource, list(would), False, outcome)
+        self._describe(resource, list(would), refresh, outcome)
 
     def _converge(self, resource: ResourceType, refresh: bool, outcome: Outcome) -> None:
         state = resource.observe()
@@ -122,7 +124,7 @@ class Lifecycle(object):
             outcome.final_ensure = state.ensure
             actions = resource.actions(state, refresh)
         except Missing as missing:
-            self._suppose(resource, missing, missing.would, True, outcome)
+            self._suppose(resource, missing, missing.would, True, refresh, outcome)
             return
         self._describe(resource, actions, refresh, outcome)
 

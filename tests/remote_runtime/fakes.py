@@ -137,7 +137,7 @@ class Script(object):
     def unsettled(self, state: State) -> str:
         return self.behaviour.get("unsettled", "")
 
-    def supposed(self) -> List[Action]:
+    def supposed(self, refresh: bool) -> List[Action]:
         return [Action("Would have acted", self.act)]
 
     def describe(self, actions: Sequence[Action]) -> str:

@@ -65,12 +65,15 @@ class Resource(ResourceType):
             held: bool = self.provider.holds(of_guard(guard, self.properties), key)
         except Missing as missing:
             raise Missing(
-                missing.condition, missing.message, self.supposed(), missing.hint
+                missing.condition, missing.message, self.supposed(False), missing.hint
             ) from None
         return held
 
-    def supposed(self) -> List[Action]:
-        return [Action(wording.EXECUTED, self._execute, (), [Condition(ANYTHING)])]
+    def supposed(self, refresh: bool) -> List[Action]:
+        if self.properties.get("refresh_only") and not refresh:
+            return []
+        message = wording.EXECUTED_BY_SUBSCRIBE if refresh else wording.EXECUTED
+        return [Action(message, self._execute, (), [Condition(ANYTHING)])]
 
     def _execute(self) -> None:
         settings = of_command(self.name, self.properties)

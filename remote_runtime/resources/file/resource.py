@@ -122,7 +122,7 @@ class Resource(ResourceType):
             changes.append(Change("mode", "%04o" % status.mode, "%04o" % want.mode))
         return changes
 
-    def supposed(self) -> List[Action]:
+    def supposed(self, refresh: bool) -> List[Action]:
         want = self._wanted()
         return [
             Action(
