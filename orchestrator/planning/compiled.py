@@ -57,8 +57,9 @@ def compile_resource(
         deferred_render=deferred_render,
         health_checks=tuple(values.get("health_checks") or ()),
     )
-    text = json.dumps(_entry(item), separators=(",", ":"), ensure_ascii=False)
-    return Compiled(item, text.encode("utf-8"), blobs)
+    # ASCII, because a fact may hold half a character, which UTF-8 cannot.
+    text = json.dumps(_entry(item), separators=(",", ":"))
+    return Compiled(item, text.encode("ascii"), blobs)
 
 
 def _entry(item: Item) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class HostPlan:
         head = {"t": "plan", "fail_on_error": self._fail_on_error, **envelope}
         secrets = [*head.get("secrets", ()), *self.secrets]
         head["secrets"] = list(dict.fromkeys(secrets))
-        text = json.dumps(head, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
+        text = json.dumps(head, separators=(",", ":")).encode("ascii")
         entries = b",".join([resource.json for resource in self._resources])
         return b"".join((text[:-1], b',"resources":[', entries, b"]}"))
 

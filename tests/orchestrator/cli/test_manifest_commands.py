@@ -1,0 +1,172 @@
+"""``ccm validate``, ``ccm render`` and ``ccm schema``, as processes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[3]
+
+SITE = """
+data:
+  port: 80
+  password: sesame  # @secret
+ccm:
+  post_message: done
+  resources:
+    - file:
+        - /etc/app: {content: "port {{ Data.port }}\\nrole {{ Facts.role }}\\npw {{ Data.password }}\\n",
+                     owner: root, group: root, mode: "0644"}
+    - exec:
+        - "on-{{ Host.name }}": {command: "true", control: {if: "Facts.role == 'web'"}}
+"""  # noqa: E501
+
+
+def ccm(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    argv = [sys.executable, *words] if words[0] == "-X" else [sys.executable, "-m", APP, *words]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder / "state")}
+    return subprocess.run(
+        argv, cwd=folder, env=environ, capture_output=True, text=True, check=False
+    )
+
+
+APP = "orchestrator.cli.app"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    (tmp_path / "site.yaml").write_text(SITE)
+    (tmp_path / "hosts.yaml").write_text("hosts: {db1: {vars: {role: db}}, db2: {}}")
+    return tmp_path
+
+
+def test_a_good_manifest_is_said_to_be_good(site: Path) -> None:
+    """validate counts the resources and exits 0."""
+    done = ccm(site, "validate", "site.yaml")
+    assert (done.returncode, done.stdout) == (0, "site.yaml is valid: 2 resources\n"), done.stderr
+
+
+def test_all_mistakes_are_told_and_exit_2(site: Path) -> None:
+    """validate reports every mistake with its place on stderr."""
+    (site / "bad.yaml").write_text(
+        "dat: {}\nccm: {resources: [{fil: {name: x}}, {exec: [{a: {cwd: 5}}]}]}\n"
+    )
+    done = ccm(site, "validate", "bad.yaml")
+    assert done.returncode == 2
+    assert "3 mistakes" in done.stderr
+    for words in ("bad.yaml:1:1", "did you mean data?", "bad.yaml:2:20", "bad.yaml:2:55"):
+        assert words in done.stderr
+    assert done.stdout == ""
+
+
+def test_validate_reads_external_data(site: Path) -> None:
+    """A --hiera file that cannot be used and a bad --data are refused without a host."""
+    (site / "extra.yaml").write_text("data: [")
+    assert ccm(site, "validate", "--hiera", "extra.yaml", "site.yaml").returncode == 2
+    assert ccm(site, "validate", "--data", "x", "site.yaml").returncode == 2
+
+
+def test_validate_imports_neither_ssh_nor_the_live_view(site: Path) -> None:
+    """What no validation needs is not loaded."""
+    done = ccm(site, "-X", "importtime", "-m", APP, "validate", "site.yaml")
+    assert "is valid" in done.stdout
+    for heavy in ("paramiko", "fabric", "invoke", "rich", "cryptography"):
+        assert f" {heavy}\n" not in done.stderr
+
+
+def test_a_thousand_resources_validate_in_a_second(site: Path) -> None:
+    """The whole process takes less than a second of CPU for 1,000 resources with templates."""
+    lines = ["data: {port: 80}", "ccm:", "  resources:"]
+    for number in range(1000):
+        lines += [
+            "    - file:",
+            f"        - /etc/f{number}:",
+            f'            content: "{{{{ Data.port }}}} {{{{ Facts.role }}}} {number}"',
+            "            owner: root",
+            "            group: root",
+            '            mode: "0644"',
+        ]
+    (site / "large.yaml").write_text("\n".join(lines))
+    spent = []
+    for _ in range(2):
+        before = os.times()
+        done = ccm(site, "validate", "large.yaml")
+        after = os.times()
+        spent.append(
+            after.children_user
+            + after.children_system
+            - before.children_user
+            - before.children_system
+        )
+        assert "1000 resources" in done.stdout, done.stderr
+    assert min(spent) < 1.0
+
+
+def test_render_shows_one_hosts_manifest(site: Path) -> None:
+    """Names and values are final, secrets are masked, what control leaves out says so."""
+    done = ccm(site, "render", "-i", "hosts.yaml", "-l", "db1", "--offline", "site.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "sesame" not in done.stdout
+    assert yaml.safe_load(done.stdout) == {
+        "ccm": {
+            "resources": [
+                {
+                    "file": [
+                        {
+                            "/etc/app": {
+                                "content": "port 80\nrole db\npw [masked]\n",
+                                "owner": "root",
+                                "group": "root",
+                                "mode": "0644",
+                            }
+                        }
+                    ]
+                },
+                {
+                    "exec": [
+                        {
+                            "on-db1": {
+                                "command": "true",
+                                "control": {"if": "Facts.role == 'web'"},
+                                "managed": False,
+                            }
+                        }
+                    ]
+                },
+            ],
+            "post_message": "done",
+        }
+    }
+
+
+def test_render_wants_one_host_that_has_its_facts(site: Path) -> None:
+    """Several hosts are a usage error; a control that needs a missing fact refuses the host."""
+    assert ccm(site, "render", "-i", "hosts.yaml", "--offline", "site.yaml").returncode == 2
+    done = ccm(site, "render", "-i", "hosts.yaml", "-l", "db2", "--offline", "site.yaml")
+    assert done.returncode == 1
+    assert "site.yaml:12:" in done.stderr
+    words = ("render", "-i", "hosts.yaml", "-l", "db2", "--offline", "--fact", "role=web")
+    assert "managed" not in ccm(site, *words, "site.yaml").stdout
+
+
+@pytest.mark.parametrize("name", ["manifest", "inventory", "event", "plan"])
+def test_a_schema_is_a_schema(site: Path, name: str) -> None:
+    """Each schema is valid JSON Schema 2020-12 and complete in itself."""
+    done = ccm(site, "schema", name)
+    jsonschema.Draft202012Validator.check_schema(json.loads(done.stdout))
+
+
+def test_the_manifest_schema_knows_the_types(site: Path) -> None:
+    """An editor is told of a misspelt property, and takes templates and defaults."""
+    schema = json.loads(ccm(site, "schema").stdout)
+    check = jsonschema.Draft202012Validator(schema)
+    assert check.is_valid(yaml.safe_load(SITE))
+    good = [{"file": [{"defaults": {"owner": "root"}}, {"/a": {"mode": "{{ Data.m }}"}}]}]
+    assert check.is_valid({"ccm": {"resources": good}})
+    for bad in ({"exec": [{"a": {"onlyfi": "x"}}]}, {"fil": []}, {"exec": {"command": "x"}}):
+        assert not check.is_valid({"ccm": {"resources": [bad]}})
