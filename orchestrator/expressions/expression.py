@@ -64,7 +64,7 @@ class Expression:
     def evaluate(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
         """The value for this scope; EvaluationError, NeedFileError."""
         try:
-            value = self._program.run(scope, more)
+            return _as_json(self._program.run(scope, more), self)
         except NeedFileError:
             raise
         except EvaluationError as error:
@@ -76,7 +76,6 @@ class Expression:
             RecursionError, MemoryError,
         ) as error:  # fmt: skip
             raise EvaluationError(self._explain(error), self.where) from error
-        return _as_json(value, self)
 
     def constant(self) -> tuple[bool, Any]:
         """Whether it is a mere literal, and its value."""

@@ -148,3 +148,13 @@ def test_missing_is_empty_only_where_that_is_asked_for() -> None:
     """A lenient expression gives the empty text for what is not there."""
     assert evaluate("lookup('facts.nope')", lenient=True) == ""
     assert evaluate("Facts.nope.deeper", lenient=True) == ""
+
+
+def test_a_fact_nested_without_end_is_an_error() -> None:
+    """A host cannot end the controller's run with the depth of its facts."""
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    for source in ("lookup('data.deep')", "Data.deep", "Data.deep|tojson"):
+        with pytest.raises(EvaluationError):
+            evaluate(source, data={"deep": deep})

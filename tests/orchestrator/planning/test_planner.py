@@ -251,3 +251,18 @@ def test_missing_facts_that_nothing_touches_are_a_warning(tmp_path: Path) -> Non
         FakeHost(), gathered(unavailable={"cpu": "late"}, warnings=("slow disk",))
     )
     assert made.warnings == ["slow disk", "the facts 'cpu' are not available: late"]
+
+
+def test_half_a_character_in_a_fact_harms_nobody(tmp_path: Path) -> None:
+    """A lone surrogate travels as JSON escapes it; as a file's content it fails that resource."""
+    text = f"""
+ccm:
+  resources:
+    - exec:
+        - x: {{command: "echo {{{{ Facts.half }}}}"}}
+    - file:
+        - /a: {{content: "{{{{ Facts.half }}}}", {FILE}}}
+"""
+    made = planner(tmp_path, text).plan(FakeHost(), gathered({"half": "\ud800"}))
+    assert entries(made)[0]["properties"]["command"] == "echo \ud800"
+    assert "half a character" in made.items[1].deferred_error
