@@ -40,8 +40,8 @@ def problems(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
 def _of_name(name: str) -> List[Tuple[str, str]]:
     if not name.startswith("/"):
         return [("name", "the path must be absolute")]
-    if "\0" in name:
-        return [("name", "the path holds a NUL character")]
+    if any(ord(char) < 32 or ord(char) == 127 for char in name):
+        return [("name", "the path holds a control character")]
     clean = posixpath.normpath("/" + name.lstrip("/"))
     if clean != name:
         return [("name", "the path must be clean, without . or .. or doubled slashes: %s" % clean)]
