@@ -86,14 +86,18 @@ def kill(folders: Sequence[Path], seconds: float = 15) -> None:
     """
     deadline = time.monotonic() + seconds
     while alive := processes(folders):
-        for pid in alive:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        _end(alive)
         if time.monotonic() > deadline:
             raise LabError(f"processes {sorted(alive)} of the lab do not end")
         time.sleep(0.01)
+
+
+def _end(pids: Iterable[int]) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
 
 
 def remove(folders: Iterable[Path]) -> None:
@@ -104,14 +108,18 @@ def remove(folders: Iterable[Path]) -> None:
 
 
 def _remove_one(folder: Path) -> None:
-    for _ in range(200):
+    deadline = time.monotonic() + 15
+    while time.monotonic() < deadline:
         try:
             folder.rmdir()
             return
         except FileNotFoundError:
             return
         except OSError:
-            time.sleep(0.01)  # The kernel is still letting go of a process that has ended.
+            # Either the kernel is still letting go of a process that has ended, or a host that was
+            # on its way up had just started one more.
+            _end(processes([folder]))
+            time.sleep(0.01)
     raise LabError(f"control group {folder} cannot be removed")
 
 

@@ -17,8 +17,10 @@ from . import Lab, LabError, record
 
 _TOP = Path(__file__).resolve().parents[2]
 _CHILD = """
-import sys, time
+import signal, sys, time
 from tests.lab import Lab
+# A suite that runs in the background passes on a SIGINT that is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with Lab(count=1) as lab:
     print(lab.id, lab.directory, flush=True)
     {action}
