@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orchestrator.image import Image
 from orchestrator.transport.command import become_command, quote, start_command
 from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.dialing import Call
 from orchestrator.transport.key_files import encrypted
 from orchestrator.transport.opening import Opening
 from orchestrator.transport.pipe import Link, Pipe
@@ -66,8 +67,6 @@ class Connector:
         for route in routes.values():
             if any(path.exists() and encrypted(path) for path in route.identities):
                 self._ssh().unlock(route)
-        if routes:
-            threading.Thread(target=self._ssh, daemon=True).start()
 
     def open(self, host: Target, on_phase: OnPhase) -> Link:
         """The link to a host's runtime, which is ready. UnreachableError; every wait is bounded.
@@ -96,11 +95,14 @@ class Connector:
         self.close()
 
     def _open_ssh(self, host: Target, route: Route, on_phase: OnPhase) -> Link:
+        on_phase("connecting")
+        # Before the SSH libraries are loaded: the servers begin to work while that takes its time.
+        call = Call.to(route)
         dialer = self._ssh()
         from orchestrator.transport.ssh_pipe import SshPipe
         from orchestrator.transport.ssh_session import start
 
-        connection = dialer.open(route, on_phase)
+        connection = dialer.open(route, on_phase, call)
         with contextlib.ExitStack() as undo:
             undo.callback(connection.close)
             on_phase("starting")

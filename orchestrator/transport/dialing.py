@@ -6,8 +6,12 @@ import errno
 import random
 import socket
 import time
+from typing import TYPE_CHECKING, NamedTuple
 
 from remote_runtime.errors import UnreachableError
+
+if TYPE_CHECKING:
+    from orchestrator.transport.route import Route
 
 REFUSED_ATTEMPTS = 4
 _FAMILIES = {"any": socket.AF_UNSPEC, "inet": socket.AF_INET, "inet6": socket.AF_INET6}
@@ -92,6 +96,27 @@ def _connect(kind: int, target: tuple[object, ...], timeout: float) -> socket.so
     except BaseException:
         sock.close()
         raise
+    return sock
+
+
+class Call(NamedTuple):
+    """The first attempt to reach a host: until when, and its socket where that needs no SSH."""
+
+    deadline: float
+    sock: socket.socket | None
+
+    @classmethod
+    def to(cls, route: Route) -> Call:
+        """Dial a host that is reached directly; UnreachableError."""
+        deadline = time.monotonic() + route.timeout
+        direct = not (route.jumps or route.proxy_command)
+        return cls(deadline, dial_route(route, deadline) if direct else None)
+
+
+def dial_route(route: Route, deadline: float) -> socket.socket:
+    """A socket to the address of a route, watched; as ``dial``."""
+    sock = dial(route.address, route.port, route.family, deadline)
+    watch(sock, route.alive)
     return sock
 
 

@@ -14,7 +14,7 @@ import fabric
 import paramiko
 
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.dialing import Backoff, dial, watch
+from orchestrator.transport.dialing import Backoff, Call, dial_route
 from orchestrator.transport.pipe import readable
 from orchestrator.transport.proxying import Proxied
 from orchestrator.transport.route import Route
@@ -105,22 +105,25 @@ class Dialer:
         self._keyring = Keyring(credentials)
         self._gateways = Gateways(lambda route: self.open(route, lambda phase: None))
 
-    def open(self, route: Route, on_phase: Callable[[str], None]) -> Connection:
+    def open(
+        self, route: Route, on_phase: Callable[[str], None], call: Call | None = None
+    ) -> Connection:
         """A connection that is logged in. UnreachableError; bounded by the route's timeout.
 
-        A connection that ends before the server's host key came is tried again: that is how sshd
-        sheds load (MaxStartups).
+        ``call`` is the attempt that was begun already. A connection that ends before the server's
+        host key came is tried again: that is how sshd sheds load (MaxStartups).
         """
-        deadline = time.monotonic() + route.timeout
+        deadline, sock = call or Call(time.monotonic() + route.timeout, None)
         backoff = Backoff(deadline)
-        on_phase("connecting")
         while True:
-            sock = self._socket(route, deadline)
+            if sock is None:
+                sock = self._socket(route, deadline)
             try:
                 return self._handshake(route, sock, deadline, on_phase)
             except _Shed as shed:
                 if not _again(route, backoff):
                     raise _hung_up(route, backoff.attempts, shed) from shed
+                sock = None
 
     def unlock(self, route: Route) -> None:
         """Ask for the passphrase of the key that is tried first, if it has one."""
@@ -160,9 +163,7 @@ class Dialer:
         if route.proxy_command:
             return Proxied(route.proxy_command)
         if not route.jumps:
-            sock = dial(route.address, route.port, route.family, deadline)
-            watch(sock, route.alive)
-            return sock
+            return dial_route(route, deadline)
         return self._through(route, deadline)
 
     def _through(self, route: Route, deadline: float) -> paramiko.Channel:
