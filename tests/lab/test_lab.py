@@ -1,6 +1,6 @@
 """A lab as a whole: what it writes, and that nothing of it is left, however it ends."""
 
-from __future__ import annotations
+from __future__ import glob
 
 import json
 import os
@@ -39,7 +39,8 @@ def traces(lab: str, directory: Path) -> list[str]:
         f"/run/systemd/nspawn/*/ccm-{lab}-*",
         f"/run/ccm-lab/{lab}*",
     ):
-        found += [str(path) for path in Path("/").glob(pattern.lstrip("/"))]
+        # glob walks past what vanishes under it, which Path.glob of some versions does not
+        found += glob.glob(pattern, recursive=True)
     for process in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             command = process.read_bytes().replace(b"\0", b" ").decode(errors="replace")
