@@ -1,7 +1,8 @@
 """A lab as a whole: what it writes, and that nothing of it is left, however it ends."""
 
-from __future__ import glob
+from __future__ import annotations
 
+import glob
 import json
 import os
 import signal
