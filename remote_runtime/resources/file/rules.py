@@ -11,7 +11,7 @@ HIGHEST_MODE = 0o777
 def parse_mode(text: str) -> int:
     """Return the permission bits of "644", "0644" or "0o644". ``ValueError`` says what is wrong."""
     digits = text[2:] if text[:2] in ("0o", "0O") else text
-    if not digits or any(d not in "01234567" for d in digits):
+    if not digits or digits.strip("01234567"):
         raise ValueError('%r is not an octal mode such as "0644"' % text)
     mode = int(digits, 8)
     if mode > HIGHEST_MODE:
@@ -40,7 +40,8 @@ def problems(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
 def _of_name(name: str) -> List[Tuple[str, str]]:
     if not name.startswith("/"):
         return [("name", "the path must be absolute")]
-    if any(ord(char) < 32 or ord(char) == 127 for char in name):
+    # Asked as a whole first: this runs for every file of every host.
+    if not name.isprintable() and any(ord(char) < 32 or ord(char) == 127 for char in name):
         return [("name", "the path holds a control character")]
     clean = posixpath.normpath("/" + name.lstrip("/"))
     if clean != name:
