@@ -25,7 +25,7 @@ from tests.lab import DelayProxy, Lab, available
 from . import contestants
 from .contestants import Address, Fleet
 from .measure import Sample, Series, run
-from .report import machine, table
+from .report import machine, ratios, table
 from .work import DIRECTORY, PACKAGES, Work, prepare_root
 
 ROUND_TRIP = 0.05  # seconds, in the runs with a delay in the way
@@ -187,6 +187,7 @@ def main() -> int:
             bench = Bench(lab, folder, options.runs, pyinfra)
             for host in lab.hosts.values():
                 host.run(f"apt-get install -y -q {' '.join(PACKAGES)}", timeout=300)
+                host.run("loginctl enable-linger root")  # else some logins start user@0.service
             fleet = bench.fleet(options.hosts)
             bench.phase("first", fleet, work, first=True, rounds=options.runs)
             bench.phase("converged", fleet, work, first=False, rounds=options.runs)
@@ -198,7 +199,7 @@ def main() -> int:
                 f"{options.hosts} hosts, {options.resources} resources, {options.runs} runs. "
                 f"{machine()} {versions(pyinfra)}.",
                 table(bench.results, bench.hosts),
-                "\n".join(extra),
+                "\n".join(ratios(bench.results) + extra),
             ]
         )
     print(text)
@@ -209,4 +210,6 @@ def main() -> int:
 
 if __name__ == "__main__":
     os.environ.pop("SSH_AUTH_SOCK", None)  # keys of an agent would change what is measured
+    # an installed ccm runs from compiled modules; so does pyinfra
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.exit(main())

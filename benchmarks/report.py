@@ -29,6 +29,16 @@ def table(results: Results, hosts: Mapping[str, int]) -> str:
     return "\n".join(rows)
 
 
+def ratios(results: Results) -> list[str]:
+    """How many times faster ccm is than pyinfra in each phase, by medians of wall time."""
+    lines = []
+    for phase, name in results:
+        if name == "pyinfra":
+            theirs, ours = (results[(phase, who)].median("wall") for who in (name, "ccm"))
+            lines.append(f"- {phase}: ccm is {theirs / ours:.0f} times faster than pyinfra")
+    return lines
+
+
 def machine() -> str:
     """What the figures were taken on."""
     return (
