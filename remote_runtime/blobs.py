@@ -1,9 +1,9 @@
 """The texts and files that the plan names by SHA-256 (target)."""
 
-import hashlib
 from collections import deque
 from typing import Callable, Deque, Dict, Generator, Iterable, Iterator, List, Set
 
+from .digest import sha256
 from .errors import ProtocolError, ResourceError
 
 BATCH = 1 << 20
@@ -71,7 +71,7 @@ class Blobs(object):
             for part in parts:
                 if part.error:
                     raise ResourceError(part.error, kind="resource.blob")
-                for chunk in _checked(part):
+                for chunk in _checked(part, size):
                     yield chunk
         finally:
             parts.close()
@@ -106,7 +106,7 @@ class Blobs(object):
             if part.error:
                 self._failed[part.sha] = part.error
             else:
-                self._held[part.sha] = b"".join(_checked(part))
+                self._held[part.sha] = b"".join(_checked(part, self._sizes[part.sha]))
 
     def _pass(self) -> str:
         """Take the next one off those that are ahead."""
@@ -115,8 +115,8 @@ class Blobs(object):
         return sha
 
 
-def _checked(part: Part) -> Iterator[bytes]:
-    digest = hashlib.sha256()
+def _checked(part: Part, size: int) -> Iterator[bytes]:
+    digest = sha256(size=size)
     for chunk in part.chunks:
         digest.update(chunk)
         yield chunk

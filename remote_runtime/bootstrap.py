@@ -250,10 +250,8 @@ def write_all(handle: int, data: bytes) -> None:
 
 
 def sha256(data: bytes) -> Any:
-    """A SHA-256; the built-in ones first, because hashlib loads OpenSSL and that takes time."""
-    for name in ("_sha2", "_sha256", "hashlib"):
-        try:
-            return __import__(name).sha256(data)
-        except ImportError:
-            continue
-    raise ImportError("this Python has no SHA-256")
+    """A SHA-256; the built-in one first, because hashlib loads OpenSSL and that takes time."""
+    try:
+        return __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256(data)
+    except ImportError:
+        return __import__("hashlib").sha256(data)

@@ -9,6 +9,7 @@ import os
 import stat
 from typing import Dict, Generator, List, NamedTuple, Optional, Set, Tuple
 
+from remote_runtime.digest import sha256
 from remote_runtime.errors import ResourceError
 
 from .attributes import Attributes
@@ -83,14 +84,12 @@ class Files(object):
         held = self._hashes.get(path)
         if held is not None and known is not None and held[0] == known.identity:
             return held[1]
-        import hashlib
-
-        digest = hashlib.sha256()
+        digest = sha256(size=known.size if known is not None else 0)
         for block in self.blocks(path):
             digest.update(block)
         if known is not None:
             self._hashes[path] = (known.identity, digest.hexdigest())
-        return digest.hexdigest()
+        return str(digest.hexdigest())
 
     def blocks(self, path: str) -> Generator[bytes, None, None]:
         """Yield the content of a regular file; the last part of the path may not be a symlink."""

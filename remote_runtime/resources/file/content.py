@@ -1,12 +1,12 @@
 """Where the desired content of a file comes from (target)."""
 
-import hashlib
 import os
 from typing import Any, Generator, Optional
 
 from remote_runtime.base import Condition, Missing, Properties
 from remote_runtime.blobs import is_blob
 from remote_runtime.context import Context
+from remote_runtime.digest import sha256
 from remote_runtime.errors import ResourceError
 
 Chunks = Generator[bytes, None, None]
@@ -36,7 +36,7 @@ class Text(Content):
         except UnicodeEncodeError as error:
             raise ResourceError("the content is not valid text: %s" % error) from error
         self.size = len(self._data)
-        self.sha256 = hashlib.sha256(self._data).hexdigest()
+        self.sha256 = sha256(self._data).hexdigest()
 
     def chunks(self) -> Chunks:
         yield self._data
