@@ -5,17 +5,20 @@ it started, and the environment that the reference promises, nothing inherited.
 """
 
 import os
-from typing import TYPE_CHECKING, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import ResourceError
 
+from . import spawning
 from .accounts import Accounts, Identity
 from .conversation import Conversation, OutputSink
 from .switch import Switch
 
 if TYPE_CHECKING:
     import subprocess
+
+    Process = Union["subprocess.Popen[bytes]", spawning.Spawned]
 
 DEFAULT_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin"
 KEEP = 256 << 10
@@ -46,11 +49,18 @@ class CommandNotStarted(ResourceError):  # noqa: N818  (it names what is the cas
 
 
 class Commands(object):
-    """Runs commands one at a time; ``cancellation`` ends the one in flight."""
+    """Runs commands one at a time; ``cancellation`` ends the one in flight.
 
-    def __init__(self, accounts: Accounts, cancellation: Cancellation) -> None:
+    ``at_root`` says that this process itself is at "/" with the umask 022, as every command is that
+    asks for nothing else.
+    """
+
+    def __init__(
+        self, accounts: Accounts, cancellation: Cancellation, at_root: bool = False
+    ) -> None:
         self._accounts = accounts
         self._cancellation = cancellation
+        self._at_root = at_root
 
     def find(self, program: str, path: Optional[str] = None, cwd: Optional[str] = None) -> str:
         """Return the file that ``program`` is, looked up in ``path``; "" when there is none."""
@@ -105,13 +115,15 @@ class Commands(object):
         self._cancellation.check()
         identity = self._accounts.identity(user, group)
         program = self._program(argv, path, cwd)
+        inherits = user is None and group is None
         process = self._start(
-            [argv[0]] + list(argv[1:]),
+            list(argv),
             program,
             cwd,
             self.environment(identity, env, path),
-            Switch(identity if user is not None or group is not None else None, umask),
+            Switch(None if inherits else identity, umask),
             input is not None,
+            self._at_root and inherits and cwd is None and umask is None and input is None,
         )
         ending = Conversation(process, self._cancellation, input, limit, on_output).wait(timeout)
         return Result(*ending)
@@ -142,7 +154,15 @@ class Commands(object):
         env: Dict[str, str],
         switch: Switch,
         with_input: bool,
-    ) -> "subprocess.Popen[bytes]":
+        is_plain: bool,
+    ) -> "Process":
+        if is_plain and spawning.POSSIBLE:
+            try:
+                return spawning.spawn(program, argv, env)
+            except NotImplementedError:
+                pass  # a system without such sessions
+            except OSError as error:
+                raise _not_started(argv[0], error) from error
         import subprocess
 
         if cwd is not None and not os.path.isdir(cwd):
@@ -160,7 +180,9 @@ class Commands(object):
                 **switch.arguments(),
             )
         except (OSError, subprocess.SubprocessError, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            raise CommandNotStarted(
-                argv[0], "%s could not be started: %s" % (argv[0], why)
-            ) from error
+            raise _not_started(argv[0], error) from error
+
+
+def _not_started(program: str, error: Exception) -> CommandNotStarted:
+    why = getattr(error, "strerror", None) or str(error)
+    return CommandNotStarted(program, "%s could not be started: %s" % (program, why))

@@ -9,7 +9,7 @@ from remote_runtime.cancellation import Cancellation, Cancelled
 from .capture import Capture
 
 if TYPE_CHECKING:
-    import subprocess
+    from .commands import Process
 
 GRACE = 1.0  # seconds between asking a process group to end and killing it
 DRAIN = 1.0  # seconds that a pipe held open by a daemon is still read
@@ -32,7 +32,7 @@ class Conversation(object):
 
     def __init__(
         self,
-        process: "subprocess.Popen[bytes]",
+        process: "Process",
         cancellation: Cancellation,
         data: Optional[bytes],
         limit: int,

@@ -4,6 +4,7 @@ import time
 import unittest
 
 from remote_runtime.cancellation import Cancellation, Cancelled
+from remote_runtime.system import spawning
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.commands import DEFAULT_PATH, CommandNotStarted, Commands
 from remote_runtime.system.files import Files
@@ -139,3 +140,29 @@ class CommandsTest(FolderTest):
         user, group, groups, name = result.stdout.splitlines()
         self.assertEqual((user, group, name), ("nobody", "daemon", "nobody"))
         self.assertNotIn("root", groups)
+
+
+@unittest.skipUnless(spawning.POSSIBLE, "since Python 3.8")
+class SpawnedCommandsTest(CommandsTest):
+    """The same commands from a process that is as commands begin."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.addCleanup(os.umask, os.umask(0o022))
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir("/")
+        self.commands = Commands(Accounts(), self.cancellation, at_root=True)
+
+    def test_surroundings(self) -> None:
+        """A plain command is in a session of its own, at /, without input and without our files."""
+        held = os.open(self.write("held", b""), os.O_RDONLY)
+        self.addCleanup(os.close, held)
+        script = "echo $$ $(ps -o sid= -p $$); pwd; cat; ls -l /proc/$$/fd | grep -c held"
+        numbers, folder, count = self.shell(script).stdout.splitlines()
+        pid, session = numbers.split()
+        self.assertEqual((session, folder, count), (pid, "/", "0"))
+
+    def test_signals(self) -> None:
+        """A command that writes into a closed pipe is ended by it, as its author expects."""
+        result = self.shell("yes | head -1; kill -PIPE $$; echo survived")
+        self.assertEqual((result.code, result.stdout), (-13, "y\n"))

@@ -1,0 +1,89 @@
+"""Starts a command that needs nothing special, without ``subprocess`` (target).
+
+Importing ``subprocess`` and ``signal`` takes a target as long as several queries of a package
+database, and most runs start nothing but queries.
+"""
+
+import os
+from typing import Any, Dict, List, Optional, Sequence
+
+POSSIBLE = hasattr(os, "posix_spawn")  # since Python 3.8
+
+
+class Pipe(object):
+    """Our end of a pipe."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def fileno(self) -> int:
+        """The descriptor."""
+        return self._descriptor
+
+    def close(self) -> None:
+        """Close it; called once."""
+        os.close(self._descriptor)
+
+
+class Spawned(object):
+    """A running command; as much of ``subprocess.Popen`` as a conversation asks for."""
+
+    stdin = None
+
+    def __init__(self, pid: int, stdout: int, stderr: int) -> None:
+        self.pid = pid
+        self.stdout = Pipe(stdout)
+        self.stderr = Pipe(stderr)
+        self.returncode: Optional[int] = None
+
+    def poll(self) -> Optional[int]:
+        """Its exit code, minus the signal that ended it, or None while it runs."""
+        return self._reap(os.WNOHANG)
+
+    def wait(self) -> int:
+        """The same once it has ended."""
+        code = self._reap(0)
+        while code is None:
+            code = self._reap(0)
+        return code
+
+    def _reap(self, options: int) -> Optional[int]:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, options)
+            if pid:
+                ended = os.WIFSIGNALED(status)
+                self.returncode = -os.WTERMSIG(status) if ended else os.WEXITSTATUS(status)
+        return self.returncode
+
+
+def spawn(program: str, argv: Sequence[str], env: Dict[str, str]) -> Spawned:
+    """Start a command in a session of its own, with our directory, user and umask.
+
+    ``OSError``; ``NotImplementedError`` where the system cannot begin a session so.
+    """
+    signal: Any = __import__("_signal")  # its numbers without its enumerations
+    ours: List[int] = []
+    theirs: List[int] = []
+    try:
+        for _ in ("stdout", "stderr"):
+            reading, writing = os.pipe()
+            ours.append(reading)
+            theirs.append(writing)
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, theirs[0], 1),
+            (os.POSIX_SPAWN_DUP2, theirs[1], 2),
+        ]
+        # Python ignores these two; a program expects them to end it.
+        default = [signal.SIGPIPE, signal.SIGXFSZ]
+        pid = os.posix_spawn(
+            program, list(argv), env, file_actions=actions, setsid=True, setsigdef=default
+        )
+    except BaseException:
+        for descriptor in ours:
+            os.close(descriptor)
+        raise
+    finally:
+        for descriptor in theirs:
+            os.close(descriptor)
+    return Spawned(pid, ours[0], ours[1])
