@@ -1,8 +1,7 @@
 """How a run is ended early (target): one flag that every wait of the runtime listens to."""
 
 import os
-from contextlib import contextmanager
-from typing import Iterator
+from typing import Any
 
 
 class Cancelled(BaseException):
@@ -19,7 +18,7 @@ class Cancellation(object):
     def __init__(self) -> None:
         self.wakeup, self._signal = os.pipe()
         self.reason = ""
-        self._protected = 0
+        self.protections = 0
 
     def set(self, reason: str) -> None:
         """End the run; the first reason given is kept."""
@@ -40,17 +39,11 @@ class Cancellation(object):
     @property
     def protecting(self) -> bool:
         """Whether a command is in flight that must not be killed."""
-        return self._protected > 0
+        return self.protections > 0
 
-    @contextmanager
-    def protected(self) -> Iterator[None]:
-        """Let the commands of this block finish even when the run is cancelled meanwhile."""
-        self.check()
-        self._protected += 1
-        try:
-            yield
-        finally:
-            self._protected -= 1
+    def protected(self) -> "Protected":
+        """A block whose commands are let finish even when the run is cancelled meanwhile."""
+        return Protected(self)
 
     def sleep(self, seconds: float) -> None:
         """Sleep, or raise ``Cancelled`` as soon as the run is to end."""
@@ -58,3 +51,17 @@ class Cancellation(object):
 
         select.select([self.wakeup], [], [], max(0.0, seconds))
         self.check()
+
+
+class Protected(object):
+    """See ``Cancellation.protected``; ``Cancelled`` where the run is to end already."""
+
+    def __init__(self, cancellation: Cancellation) -> None:
+        self._cancellation = cancellation
+
+    def __enter__(self) -> None:
+        self._cancellation.check()
+        self._cancellation.protections += 1
+
+    def __exit__(self, *failure: Any) -> None:
+        self._cancellation.protections -= 1

@@ -1,8 +1,6 @@
 """Durations as the manifest writes them: "30s", "5m", "1h30m", "500ms" (both sides)."""
 
-import re
-
-_PART = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(ns|us|µs|ms|s|m|h|d)")
+_PART = r"(\d+(?:\.\d+)?|\.\d+)(ns|us|µs|ms|s|m|h|d)"
 _SECONDS = {
     "ns": 1e-9,
     "us": 1e-6,
@@ -17,12 +15,15 @@ _SECONDS = {
 
 def parse(text: str) -> float:
     """Return the seconds of a duration. ``ValueError`` says what was expected."""
+    import re  # a run without durations on the target does without it
+
+    pattern = re.compile(_PART)
     rest = text.strip()
     if rest == "0":
         return 0.0
     total, at = 0.0, 0
     while at < len(rest):
-        part = _PART.match(rest, at)
+        part = pattern.match(rest, at)
         if part is None:
             break
         total += float(part.group(1)) * _SECONDS[part.group(2)]

@@ -4,6 +4,7 @@ import os
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
+from . import jsontext
 from .base import Change, Item
 from .masking import MASKED, Mask, strings_of
 
@@ -169,10 +170,9 @@ def _errors(outcome: Outcome, sensitive: bool, mask: Mask) -> List[str]:
 
 def _bounded(event: Dict[str, Any]) -> Dict[str, Any]:
     """Drop what is bulky, the least needed first, from an event that would not fit a frame."""
-    import json
 
     def size() -> int:
-        return len(json.dumps(event))
+        return len(jsontext.dumps(event))
 
     bulky = sum(len(c.get("diff") or "") for c in event["changes"]) + sum(
         len(s) for s in strings_of([event["properties"], event["error"]])

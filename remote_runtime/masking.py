@@ -1,13 +1,13 @@
 """Hides secrets before anything leaves the runtime: events, notices, progress (target)."""
 
-import json
-import re
 from typing import Any, Iterable, List, Sequence, Set
+
+from . import jsontext
 
 MASKED = "[masked]"
 SHORTEST = 4  # shorter values would mask half of every text
 
-# Compiled by ``re`` when first needed: most runs need none of them.
+# ``re`` is imported and compiles them when first needed: most runs need none of them.
 _URL = r"(\b[A-Za-z][A-Za-z0-9+.-]*://[^/\s:@'\"]*):([^/\s@'\"]+)@"
 _URL_TOKEN = r"(\bhttps?://)[^/\s:@'\"]+@"
 _AUTHORIZATION = r"(?im)((?:proxy-)?authorization[\"']?\s*[:=]\s*)([^\r\n]+)"
@@ -38,6 +38,10 @@ class Mask(object):
 
     def text(self, text: str) -> str:
         """Return the text with every secret replaced."""
+        if not (self._spellings or "://" in text or "uthorization" in text.lower()):
+            return text
+        import re
+
         if self._spellings:
             if self._pattern is None:
                 # The longest first, so that no secret is left over behind one that it begins with.
@@ -47,7 +51,7 @@ class Mask(object):
         if "://" in text:
             text = re.sub(_URL, r"\1:%s@" % MASKED, text)
             text = re.sub(_URL_TOKEN, r"\1%s@" % MASKED, text)
-        if "uthorization" in text or "UTHORIZATION" in text:
+        if "uthorization" in text.lower():
             text = re.sub(_AUTHORIZATION, r"\1" + MASKED, text)
         return text
 
@@ -71,7 +75,7 @@ def _is_header(key: Any) -> bool:
 
 def _spellings(secret: str) -> List[str]:
     """How a secret may stand in a message: plain, as Python quotes it, as JSON does."""
-    return [secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]]
+    return [secret, repr(secret)[1:-1], jsontext.dumps(secret)[1:-1]]
 
 
 def strings_of(value: Any) -> List[str]:

@@ -4,7 +4,7 @@ A type is the folder ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by
 ``resource.py`` holds the class ``Resource`` and ``providers/NAME.py`` the class ``Provider``.
 """
 
-from importlib import import_module
+import sys
 from typing import Any, Dict, List, Tuple, Type
 
 from .base import Item, Properties, Provider, ResourceType
@@ -26,12 +26,13 @@ def _load(type_name: str, module: str) -> Any:
     try:
         if not type_name.isidentifier():
             raise ImportError(type_name)
-        import_module(name)
+        __import__(name)
     except ImportError as error:
         raise ResourceError(
             "there is no resource type %r" % type_name, kind="resource.type"
         ) from error
-    return import_module(name + module)
+    __import__(name + module)  # importlib would have to be imported itself
+    return sys.modules[name + module]
 
 
 def provider_names(type_name: str) -> Tuple[str, ...]:

@@ -37,14 +37,16 @@ def serve(nonce: str, runtime_sha: str, lock: str = "") -> int:
     os.dup2(null, 0)
     os.close(null)
     os.dup2(2, 1)
+    # What every command begins with; it also keeps no file system from being unmounted.
     os.umask(0o022)
+    os.chdir("/")
     cancellation = Cancellation()
     _on_signals(cancellation)
     return Session(reading, writing, nonce, runtime_sha, cancellation, lock).serve()
 
 
 def _on_signals(cancellation: Cancellation) -> None:
-    import signal
+    signal: Any = __import__("_signal")  # its functions without its enumerations
 
     def end(number: int, frame: Any) -> None:
         cancellation.set("signal %d" % number)
@@ -181,7 +183,7 @@ class Session(object):
 
     def _walk(self, plan: plans.Plan) -> None:
         context = Context(
-            Commands(self._accounts, self._cancellation),
+            Commands(self._accounts, self._cancellation, at_root=True),
             self._files,
             self._accounts,
             Blobs(Transfer(self._channel).fetch),

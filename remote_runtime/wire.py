@@ -45,10 +45,10 @@ Controller to target::
 Either side that hears nothing for ``SILENCE`` seconds takes the other for dead.
 """
 
-import json
 import struct
 from typing import Any, Dict, Iterator, List, Tuple, Union
 
+from . import jsontext
 from .errors import ProtocolError
 
 PROTOCOL = "ccm1"
@@ -67,7 +67,7 @@ _JSON, _BINARY = ord("J"), ord("B")
 
 def encode(message: Message) -> bytes:
     """Return the frame of one message."""
-    return encode_json(json.dumps(message, separators=(",", ":")).encode("utf-8"))
+    return encode_json(jsontext.dumps(message).encode("ascii"))
 
 
 def encode_json(payload: bytes) -> bytes:
@@ -125,7 +125,7 @@ class Decoder:
 
 def _parse(payload: bytes) -> Message:
     try:
-        message = json.loads(payload.decode("utf-8"))
+        message = jsontext.loads(payload.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ProtocolError("a frame that is not JSON: %s" % error, kind="protocol.json") from error
     if not isinstance(message, dict) or not isinstance(message.get("t"), str):

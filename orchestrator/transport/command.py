@@ -26,11 +26,14 @@ _SEARCH = (
     't="$t $i=$r";done;echo "ccm1 $a nopython$t";exit 1'
 )
 
-# Any Python parses this line; what follows in the decoded text needs 3.6.
+# Any Python parses this line; what follows in the decoded text needs 3.6. Whether json is there is
+# only looked up: importing it takes milliseconds, and most runs never need more than its C part.
 _START = (
     "import sys;sys.version_info<(3,6)and sys.exit(90);"
-    'exec(chr(10).join(["try:"," import json,zlib,binascii","except ImportError:",'
-    '" sys.exit(91)"]));exec(zlib.decompress(binascii.a2b_base64("%s")))'
+    'exec(chr(10).join(["try:"," import zlib,binascii","except ImportError:",'
+    '" sys.exit(91)"]));'
+    'any(f.find_spec("json",None)for f in sys.meta_path)or sys.exit(91);'
+    'exec(zlib.decompress(binascii.a2b_base64("%s")))'
 )
 
 

@@ -3,9 +3,9 @@
 A frame that is too large would end the session, so what does not fit is left out and named.
 """
 
-import json
 from typing import Any, Dict, List, Tuple
 
+from remote_runtime import jsontext
 from remote_runtime.wire import MAX_FROM_TARGET
 
 _WARNINGS, _WARNING_CHARACTERS = 20, 500
@@ -52,4 +52,4 @@ def warnings(lines: List[str]) -> List[str]:
 
 
 def _size(value: Any) -> int:
-    return len(json.dumps(value, separators=(",", ":"))) + 1
+    return len(jsontext.dumps(value)) + 1

@@ -1,10 +1,10 @@
 """One push at a time per host (target)."""
 
-import json
 import os
 import time
 from typing import Any, Callable, Dict, Optional
 
+from remote_runtime import jsontext
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import HostError
 
@@ -53,7 +53,7 @@ class Lock(object):
                     told = True
                 self._cancellation.sleep(min(_POLL, max(0.01, deadline - time.monotonic())))
         os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, json.dumps(holder).encode("utf-8"), 0)
+        os.pwrite(self._descriptor, jsontext.dumps(holder).encode("ascii"), 0)
 
     def release(self) -> None:
         """Give it back; harmless when it was never taken."""
@@ -76,7 +76,7 @@ class Lock(object):
     def _holder(self) -> str:
         found: Optional[Dict[str, Any]] = None
         try:
-            found = json.loads(os.pread(self._descriptor, 4096, 0).decode("utf-8"))
+            found = jsontext.loads(os.pread(self._descriptor, 4096, 0).decode("utf-8"))
         except (OSError, ValueError):
             pass
         if not isinstance(found, dict):

@@ -3,9 +3,8 @@
 from typing import NamedTuple, Optional, Sequence
 
 from ...base import Provider
-from . import generic_version
 
-ABSENT = "absent"
+PRESENT, ABSENT, LATEST = "present", "absent", "latest"
 
 
 class Installed(NamedTuple):
@@ -42,6 +41,8 @@ class PackageProvider(Provider):
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions: -1, 0 or 1. This is the order of a provider without its own."""
+        from . import generic_version
+
         return generic_version.compare(left, right)
 
     def status(self, name: str) -> Installed:
@@ -79,9 +80,9 @@ class PackageProvider(Provider):
         """Whether the package lists have a say in what is to be done."""
         if ensure == ABSENT:
             return False
-        if not installed.version or ensure == "latest":
+        if not installed.version or ensure == LATEST:
             return True
-        return ensure != "present" and self.compare(installed.version, ensure) != 0
+        return ensure != PRESENT and self.compare(installed.version, ensure) != 0
 
 
 def matching_version(provider: PackageProvider, available: Available, wanted: str) -> Optional[str]:

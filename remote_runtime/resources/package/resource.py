@@ -1,18 +1,21 @@
 """The package type: a package of the system's package manager (target; ``check`` on both sides)."""
 
-import re
 from typing import List, NamedTuple, Tuple
 
 from ... import duration, wording
 from ...base import Action, Change, Condition, Missing, Properties, ResourceType, State
 from ...errors import ResourceError
 from .apt_lists import SOURCES_FOLDER
-from .provider import ABSENT, Available, Installed, PackageProvider, matching_version
+from .provider import (
+    ABSENT,
+    LATEST,
+    PRESENT,
+    Available,
+    Installed,
+    PackageProvider,
+    matching_version,
+)
 
-PRESENT, LATEST = "present", "latest"
-_NAME = re.compile(r"[A-Za-z0-9._+:~-]+\Z")
-_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~^-]*\Z")
-_DURATIONS = ("update_cache", "lock_timeout")
 _LISTS = Condition("lists")
 _VERSIONS_SHOWN = 10
 
@@ -35,17 +38,9 @@ class Resource(ResourceType):
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         """Names, versions and durations. See the base class."""
-        problems = _check_name(name)
-        ensure = properties.get("ensure", PRESENT)
-        if not isinstance(ensure, str):
-            problems.append(("ensure", 'quote the version: ensure: "%s"' % ensure))
-        elif not _VERSION.match(ensure):
-            problems.append(("ensure", "%r holds characters that no version has" % ensure))
-        elif ensure not in (PRESENT, ABSENT, LATEST) and not re.search("[0-9]", ensure):
-            problems.append(("ensure", "%r is not present, absent, latest or a version" % ensure))
-        for key in _DURATIONS:
-            problems += _check_duration(key, properties.get(key, "0"))
-        return problems
+        from . import rules
+
+        return rules.problems(name, properties)
 
     def observe(self) -> State:
         """What is installed and, where that decides something, what could be."""
@@ -214,21 +209,3 @@ class Resource(ResourceType):
             self.ensure,
             state.installed.status,
         )
-
-
-def _check_name(name: str) -> List[Tuple[str, str]]:
-    if not _NAME.match(name):
-        return [("name", "%r is not a package name: letters, digits and . _ + : ~ - only" % name)]
-    if name.startswith("-"):
-        return [("name", "%r begins with a hyphen, no package does" % name)]
-    return []
-
-
-def _check_duration(key: str, value: object) -> List[Tuple[str, str]]:
-    if not isinstance(value, str):
-        return [(key, "expected a duration such as 1h or 30m, not %r" % (value,))]
-    try:
-        duration.parse(value)
-    except ValueError as error:
-        return [(key, str(error))]
-    return []

@@ -1,6 +1,5 @@
 """The service type: runs now, and starts at boot (target; ``check`` on both sides)."""
 
-import re
 from typing import Callable, List, Tuple
 
 from ... import wording
@@ -9,8 +8,6 @@ from ...errors import ResourceError
 from .provider import ServiceProvider, Status
 
 RUNNING, STOPPED = "running", "stopped"
-_NAME = re.compile(r"[A-Za-z0-9._+:~@-]+\Z")
-_TEMPLATE = re.compile(r"[^@]*@(\.[a-z]+)?\Z")
 
 
 class Resource(ResourceType):
@@ -22,13 +19,9 @@ class Resource(ResourceType):
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         """The name. See the base class."""
-        if not _NAME.match(name):
-            return [("name", "%r is not a service: letters, digits and . _ + : ~ @ - only" % name)]
-        if name.startswith(("-", "@")):
-            return [("name", "%r begins with %r, no service does" % (name, name[0]))]
-        if _TEMPLATE.match(name):
-            return [("name", "%r is a template; name an instance such as app@1" % name)]
-        return []
+        from . import rules
+
+        return rules.problems(name)
 
     def observe(self) -> State:
         """Whether the service runs and starts at boot."""

@@ -281,10 +281,21 @@ def test_a_python_without_json_is_told_apart(home: Path, tmp_path: Path) -> None
     assert "apt-get install python3" in caught.value.hint
 
 
+_WITHOUT_JSON = """
+import sys
+class Without:
+    def __init__(self, finder):
+        self.finder = finder
+    def find_spec(self, name, path=None, target=None):
+        return None if name == "json" else self.finder.find_spec(name, path, target)
+sys.meta_path[:] = map(Without, sys.meta_path)
+"""
+
+
 def test_the_check_for_json_is_real(tmp_path: Path) -> None:
-    """The first line of the bootstrap ends with 91 where json cannot be imported."""
+    """The first line of the bootstrap ends with 91 where there is no json."""
     program = start_command(image(tmp_path), "abc")[8]
-    without = "import sys;sys.modules['json']=None;" + program
+    without = _WITHOUT_JSON + program
     done = subprocess.run([sys.executable, "-I", "-S", "-c", without], check=False)
     assert done.returncode == 91
 

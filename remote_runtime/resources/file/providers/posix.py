@@ -1,7 +1,5 @@
 """Files and directories through POSIX system calls (target)."""
 
-from contextlib import closing
-
 from remote_runtime import words
 from remote_runtime.base import Properties
 from remote_runtime.base import Provider as BaseProvider
@@ -24,6 +22,8 @@ class Provider(BaseProvider):
         self, path: str, content: Content, uid: int, gid: int, mode: int, validate: str = ""
     ) -> None:
         """Put a regular file with this content at ``path``; whatever fails leaves it as it was."""
+        from contextlib import closing
+
         temporary = self.context.files.temporary(path)
         try:
             with closing(content.chunks()) as chunks:

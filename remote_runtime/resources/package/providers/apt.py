@@ -3,6 +3,8 @@
 Reading: one ``dpkg-query`` for all packages, one ``apt-cache policy`` for all that are to change.
 Changing: one ``apt-get`` per resource, so that each has its own outcome and its own event.
 Installing many packages in one transaction is faster, but one broken package would fail them all.
+
+What only a change needs is imported when there is one: most runs find everything installed.
 """
 
 import time
@@ -12,7 +14,7 @@ from ....base import Item, Properties
 from ....context import Context
 from ....errors import ResourceError
 from ....system.commands import Result
-from .. import apt_cache, apt_errors, apt_locks, debian_version, dpkg
+from .. import dpkg
 from ..apt_lists import Lists
 from ..provider import Available, Installed, PackageProvider
 
@@ -61,6 +63,8 @@ class Provider(PackageProvider):
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions as dpkg does."""
+        from .. import debian_version
+
         return debian_version.compare(left, right)
 
     def status(self, name: str) -> Installed:
@@ -97,6 +101,8 @@ class Provider(PackageProvider):
         ]
 
     def _ask(self, names: Sequence[str]) -> None:
+        from .. import apt_cache
+
         legal = [name for name in names if apt_cache.legal(name)]
         found: Dict[str, Available] = {}
         for at in range(0, len(legal), _NAMES):
@@ -115,11 +121,15 @@ class Provider(PackageProvider):
     def _query(self, argv: Sequence[str]) -> str:
         result = self.context.commands.run(argv, env=ENVIRONMENT, limit=_LIMIT)
         if result.code != 0:
+            from .. import apt_errors
+
             raise apt_errors.explain("asking apt-cache", result)
         return result.stdout
 
     def providers_of(self, name: str) -> Sequence[str]:
         """The packages that provide a virtual package, at most a handful."""
+        from .. import apt_cache
+
         printed = self._query(["apt-cache", "showpkg", "--", name])
         return apt_cache.parse_reverse_provides(printed)[:_PROVIDERS_SHOWN]
 
@@ -129,6 +139,8 @@ class Provider(PackageProvider):
 
     def refresh_lists(self, lock_timeout: float) -> None:
         """Run ``apt-get update``; ``ResourceError`` when any of the repositories fails."""
+        from .. import apt_locks
+
         what = "refreshing the package lists"
         self._transaction(what, UPDATE, apt_locks.LISTS_LOCKS, lock_timeout)
         self.lists.refreshed()
@@ -161,6 +173,8 @@ class Provider(PackageProvider):
         lock_timeout: float,
         reached: Callable[[Installed], bool],
     ) -> None:
+        from .. import apt_errors, apt_locks
+
         self._database = None
         try:
             self._transaction(what, argv, apt_locks.TRANSACTION_LOCKS, lock_timeout)
@@ -176,6 +190,8 @@ class Provider(PackageProvider):
         self, what: str, argv: Sequence[str], locks: Sequence[str], lock_timeout: float
     ) -> None:
         """Run apt-get once nobody else does. Waiting can be cancelled, the transaction cannot."""
+        from .. import apt_errors, apt_locks
+
         deadline = time.monotonic() + lock_timeout
         while True:
             apt_locks.wait(self.context, locks, deadline)

@@ -1,0 +1,78 @@
+"""Compact JSON as ``json`` makes and reads it, without importing it (both sides).
+
+``json`` compiles regular expressions, so it imports ``re``, and on a target that takes longer than
+reading and writing all messages of a run. Its C part does the work in any case and needs none of
+that. Where Python has no such part, ``json`` itself is used.
+"""
+
+from typing import Any, Callable, Dict
+
+_BLANK = " \t\r\n"
+_CONSTANTS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+
+
+class _Reading(object):
+    """What the C scanner wants to know; the defaults of ``json.JSONDecoder``."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = _CONSTANTS.__getitem__
+
+    def __init__(self) -> None:
+        self.memo: Dict[str, str] = {}
+
+
+def _unknown(value: Any) -> Any:
+    raise TypeError("a %s cannot be written as JSON" % type(value).__name__)
+
+
+def _writer() -> Callable[[Any], str]:
+    try:
+        from _json import encode_basestring_ascii, make_encoder
+    except ImportError:
+        from json import JSONEncoder
+
+        return JSONEncoder(separators=(",", ":")).encode
+    encode = make_encoder(
+        None, _unknown, encode_basestring_ascii, None, ":", ",", False, False, True
+    )
+    return lambda value: "".join(encode(value, 0))
+
+
+def _reader() -> Callable[[str], Any]:
+    try:
+        from _json import make_scanner
+    except ImportError:
+        from json import loads
+
+        return loads
+    reading: Any = _Reading()
+    scan = make_scanner(reading)
+
+    def read(text: str) -> Any:
+        text = text.strip(_BLANK)
+        try:
+            value, end = scan(text, 0)
+        except StopIteration as stopped:
+            raise ValueError("expected a JSON value at character %d" % stopped.value) from None
+        if end != len(text):
+            raise ValueError("more than one JSON value, from character %d on" % end)
+        return value
+
+    return read
+
+
+_write, _read = _writer(), _reader()
+
+
+def dumps(value: Any) -> str:
+    """The JSON text of a value, in ASCII and without blanks. ``TypeError``, ``RecursionError``."""
+    return _write(value)
+
+
+def loads(text: str) -> Any:
+    """The value of a JSON text. ``ValueError``; ``RecursionError`` for one that is too deep."""
+    return _read(text)

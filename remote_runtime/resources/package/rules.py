@@ -1,0 +1,45 @@
+"""What a name and the properties of a package may be (controller)."""
+
+import re
+from typing import List, Tuple
+
+from ... import duration
+from ...base import Properties
+from .provider import ABSENT, LATEST, PRESENT
+
+_NAME = re.compile(r"[A-Za-z0-9._+:~-]+\Z")
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~^-]*\Z")
+_DURATIONS = ("update_cache", "lock_timeout")
+
+
+def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
+    """What is wrong, as (property, message)."""
+    found = _check_name(name)
+    ensure = properties.get("ensure", PRESENT)
+    if not isinstance(ensure, str):
+        found.append(("ensure", 'quote the version: ensure: "%s"' % ensure))
+    elif not _VERSION.match(ensure):
+        found.append(("ensure", "%r holds characters that no version has" % ensure))
+    elif ensure not in (PRESENT, ABSENT, LATEST) and not re.search("[0-9]", ensure):
+        found.append(("ensure", "%r is not present, absent, latest or a version" % ensure))
+    for key in _DURATIONS:
+        found += _check_duration(key, properties.get(key, "0"))
+    return found
+
+
+def _check_name(name: str) -> List[Tuple[str, str]]:
+    if not _NAME.match(name):
+        return [("name", "%r is not a package name: letters, digits and . _ + : ~ - only" % name)]
+    if name.startswith("-"):
+        return [("name", "%r begins with a hyphen, no package does" % name)]
+    return []
+
+
+def _check_duration(key: str, value: object) -> List[Tuple[str, str]]:
+    if not isinstance(value, str):
+        return [(key, "expected a duration such as 1h or 30m, not %r" % (value,))]
+    try:
+        duration.parse(value)
+    except ValueError as error:
+        return [(key, str(error))]
+    return []

@@ -1,0 +1,18 @@
+"""What the name of a service may be (controller)."""
+
+import re
+from typing import List, Tuple
+
+_NAME = re.compile(r"[A-Za-z0-9._+:~@-]+\Z")
+_TEMPLATE = re.compile(r"[^@]*@(\.[a-z]+)?\Z")
+
+
+def problems(name: str) -> List[Tuple[str, str]]:
+    """What is wrong, as (property, message)."""
+    if not _NAME.match(name):
+        return [("name", "%r is not a service: letters, digits and . _ + : ~ @ - only" % name)]
+    if name.startswith(("-", "@")):
+        return [("name", "%r begins with %r, no service does" % (name, name[0]))]
+    if _TEMPLATE.match(name):
+        return [("name", "%r is a template; name an instance such as app@1" % name)]
+    return []
