@@ -18,14 +18,14 @@ _SUDO = (
     ("you must have a tty", "sudo wants a terminal (requiretty)",
      "put 'Defaults:USER !requiretty' into sudoers there"),
     ("is not in the sudoers file", "the user may not use sudo", "let the user in with sudoers"),
-    ("not allowed to execute", "sudo does not let the user run this",
-     "sudoers must allow /bin/sh as the wanted user"),
     ("not allowed to run sudo", "the user may not use sudo", "let the user in with sudoers"),
     ("may not run sudo", "the user may not use sudo", "let the user in with sudoers"),
     ("unknown user", "sudo does not know the user of become", "check become in the inventory"),
     ("account validation failure", "the account is locked or has expired", "unlock it there"),
     ("incorrect password", "sudo refused the password", "check the password"),
 )  # fmt: skip
+# Here sudo repeats the whole command, and says no word of itself.
+_NOT_ALLOWED = re.compile(r"sorry, user \S+ is not allowed to execute ")
 _SUDO_MISSING = re.compile(r"sudo\W{0,3}: (command not found|not found|no such file)")
 _LOGIN = (
     ("account is currently not available", "the user may not log in (its shell is nologin)"),
@@ -81,6 +81,10 @@ def ended(
             if had_password and sentence == "sudo asks for a password":
                 sentence, hint = "sudo wants a terminal for the password", "allow sudo -S there"
             return UnreachableError(f"become: {sentence} on {host}", "transport.become", hint)
+    if _NOT_ALLOWED.search(said):
+        hint = "sudoers there must allow /bin/sh as the user of become"
+        sentence = f"become: sudo does not let the user become another on {host}"
+        return UnreachableError(sentence, "transport.become", hint)
     if _SUDO_MISSING.search(said):
         hint = "install sudo there, or log in as the wanted user without become"
         return UnreachableError(f"become: there is no sudo on {host}", "transport.become", hint)
