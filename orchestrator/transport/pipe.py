@@ -65,6 +65,8 @@ class Link:
             keep_tail(self._stderr, err)
             if out or not err:
                 return out
+            if time.monotonic() >= end:
+                raise TimeoutError  # standard error alone is no answer, however much comes
 
     def stderr_tail(self) -> str:
         """The last of what the host wrote to standard error, for people."""

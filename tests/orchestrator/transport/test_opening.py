@@ -138,6 +138,18 @@ def test_stderr_is_kept_in_bounds(tmp_path: Path) -> None:
     assert link.stderr_tail().endswith("end")
 
 
+def test_a_flood_of_stderr_does_not_outlast_the_timeout(tmp_path: Path) -> None:
+    """Standard error is no answer, so a host that writes nothing else is silent."""
+
+    class Flood(Script):
+        def read(self, timeout: float) -> tuple[bytes, bytes]:
+            return self.said.pop(0) if self.said else (b"", b"x" * 1024)  # type: ignore[return-value]
+
+    link = opening(tmp_path, Flood((b"ccm1 abc ready \n", b"")))
+    with pytest.raises(TimeoutError):
+        link.receive(0.05)
+
+
 def test_readable_text_has_no_control_characters() -> None:
     """Escape, bell, backspace, carriage return and bidi marks are gone; letters stay."""
     assert readable("a\x1b[0mb\x07\x08\r\u202ec\u00e4".encode()) == "a[0mbcä"
