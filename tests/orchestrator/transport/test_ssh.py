@@ -357,11 +357,13 @@ def test_a_proxy_command_carries_the_connection(
 def test_a_proxy_command_that_fails_is_named(
     sshd: Sshd, connect: Connect, ssh_config: Path
 ) -> None:
-    """The command is in the hint, and the wait is bounded."""
-    ssh_config.write_text("ProxyCommand false %h\n")
-    error = failure(connect(), sshd.host(connect_timeout=3.0))
-    assert error.kind == "transport.proxy"
-    assert "false 127.0.0.1" in error.hint
+    """What it said is told, the command is in the hint, and the wait is bounded."""
+    ssh_config.write_text("ProxyCommand ls /no-such-%h\n")
+    for _ in range(5):  # the command's end and our look at it have no order
+        error = failure(connect(), sshd.host(connect_timeout=3.0))
+        assert error.kind == "transport.proxy"
+        assert "No such file" in error.message
+        assert "ls /no-such-127.0.0.1" in error.hint
 
 
 def through(sshd: Sshd, proxy: DelayProxy, **changes: object) -> Host:
