@@ -90,16 +90,18 @@ class EventMaker(object):
         """Return the event of one resource; ``duration`` in seconds."""
         item = outcome.item
         mask = self._mask.extended(secrets_of(item))
-        ensure = str(item.properties.get("ensure", "present"))
+        # What tells which resource it was: of a sensitive one it stays, but for the run's secrets.
+        label = (self._mask if item.sensitive else mask).text
+        ensure = label(str(item.properties.get("ensure", "present")))
         event: Dict[str, Any] = {
             "protocol": PROTOCOL,
             "event_id": self._ids.next(),
             "timestamp": timestamp(time.time()),
             "type": item.type,
-            "name": mask.text(item.name) if not item.sensitive else item.name,
+            "name": label(item.name),
             "provider": outcome.provider,
             "requested_ensure": ensure,
-            "final_ensure": outcome.final_ensure,
+            "final_ensure": label(outcome.final_ensure),
             "duration": int(duration * 1e9),
             "properties": _properties(item, mask),
             "status": outcome.status,
@@ -110,8 +112,10 @@ class EventMaker(object):
             "failed": outcome.failed,
             "skipped": outcome.skipped,
             "noop": noop,
-            "unmet_requirements": list(outcome.unmet),
+            "unmet_requirements": [label(reference) for reference in outcome.unmet],
         }
+        if item.alias:
+            event["alias"] = label(item.alias)
         event.update(_optional(item, outcome, mask))
         return _bounded(event)
 
@@ -127,8 +131,6 @@ def secrets_of(item: Item) -> List[str]:
 
 def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
     extra: Dict[str, Any] = {}
-    if item.alias:
-        extra["alias"] = item.alias
     if outcome.noop_message:
         extra["noop_message"] = mask.text(outcome.noop_message)
     if outcome.prediction:
@@ -136,8 +138,7 @@ def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
     if outcome.prediction_reason:
         extra["prediction_reason"] = mask.text(outcome.prediction_reason)
     if outcome.health:
-        checks = [dict(h, output=MASKED) for h in outcome.health] if item.sensitive else None
-        extra["health_check"] = mask.value(checks or outcome.health)
+        extra["health_check"] = mask.value(outcome.health)
     if outcome.health_only:
         extra["health_check_only"] = True
     return extra

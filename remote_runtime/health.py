@@ -6,6 +6,7 @@ from . import duration, words
 from .base import Item
 from .context import Context
 from .errors import ResourceError
+from .masking import MASKED
 
 _STATUS = {0: "OK", 1: "WARNING", 2: "CRITICAL", 3: "UNKNOWN"}
 GOOD = ("OK", "WARNING")
@@ -13,8 +14,18 @@ _OUTPUT = 4096
 
 
 def run_all(item: Item, context: Context) -> List[Dict[str, Any]]:
-    """Run every check; each result is {"name", "status", "tries", "output"}."""
-    return [_run(check, context) for check in item.health_checks]
+    """Run every check; each result is {"name", "status", "tries", "output"}.
+
+    Of a sensitive resource neither a check's command nor what it printed is told.
+    """
+    results = []
+    for number, check in enumerate(item.health_checks, 1):
+        fallback = "check %d" % number if item.sensitive else str(check.get("command") or "goss")
+        result = _run(check, str(check.get("name") or fallback), context)
+        if item.sensitive and result["output"]:
+            result["output"] = MASKED
+        results.append(result)
+    return results
 
 
 def failures(results: List[Dict[str, Any]]) -> List[str]:
@@ -33,8 +44,7 @@ def failures(results: List[Dict[str, Any]]) -> List[str]:
     ]
 
 
-def _run(check: Dict[str, Any], context: Context) -> Dict[str, Any]:
-    name = str(check.get("name") or check.get("command") or "goss")
+def _run(check: Dict[str, Any], name: str, context: Context) -> Dict[str, Any]:
     tries = max(1, int(check.get("tries") or 1))
     status, output = "UNKNOWN", ""
     for attempt in range(1, tries + 1):
@@ -57,5 +67,6 @@ def _attempt(check: Dict[str, Any], context: Context) -> Tuple[str, str]:
         return "UNKNOWN", "the check could not be started: %s" % error
     if result.timed_out:
         return "CRITICAL", "timed out after %s" % check["timeout"]
-    output = (result.stdout.strip() or result.stderr.strip())[:_OUTPUT]
-    return _STATUS.get(result.code, "UNKNOWN"), output
+    # Masked whole, then cut: half a secret would not be found.
+    output = context.mask.text(result.stdout.strip() or result.stderr.strip())
+    return _STATUS.get(result.code, "UNKNOWN"), output[:_OUTPUT]

@@ -88,6 +88,7 @@ def context(
     store: Optional[BlobStore] = None,
     files: Optional[Files] = None,
     accounts: Optional[Accounts] = None,
+    secrets: Sequence[str] = (),
     **settings: Any,
 ) -> Context:
     """A context with the real doors, except those that are given."""
@@ -98,7 +99,7 @@ def context(
         files or Files(),
         accounts,
         Blobs((store or BlobStore()).fetch),
-        Mask(),
+        Mask(secrets),
         cancellation,
         items,
         **settings,

@@ -52,6 +52,19 @@ class EventTest(unittest.TestCase):
         outcome.fail("got 401 with s3cret!")
         self.assertNotIn("s3cret", json.dumps(EventMaker(Mask()).make(outcome, False, 0)))
 
+    def test_labels(self) -> None:
+        """The run's secrets are hidden in what names a resource and its state, sensitive or not."""
+        for sensitive in (False, True):
+            outcome = Outcome(
+                item("package", "p-s3cret!", alias="a-s3cret!", sensitive=sensitive,
+                     properties={"ensure": "1-s3cret!"})
+            )  # fmt: skip
+            outcome.final_ensure = "1-s3cret!"
+            outcome.unmet = ["exec#s3cret!"]
+            event = EventMaker(Mask(["s3cret!"])).make(outcome, False, 0)
+            self.assertNotIn("s3cret", json.dumps(event))
+            self.assertEqual(event["alias"], "a-[masked]")
+
     def test_too_large(self) -> None:
         """An event that would not fit a frame loses its diff before anything else."""
         outcome = Outcome(item("file", "/f"))

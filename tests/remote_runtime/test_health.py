@@ -1,3 +1,4 @@
+import json
 from typing import Any, Dict
 
 from tests.remote_runtime.fakes import FolderTest, item, one, run_items
@@ -25,6 +26,22 @@ class HealthTest(FolderTest):
             )
             self.assertEqual((event["failed"], event["changed"]), (failed, True))
             self.assertEqual(any(status in e for e in event["error"]), failed)
+
+    def test_secret_at_the_cut(self) -> None:
+        """A secret that stands where the output is cut is masked before that."""
+        for before in range(4080, 4097):
+            check = self.script("head -c %d /dev/zero | tr '\\0' x; echo s3cret-value\n" % before)
+            event = self.event({"command": check}, secrets=["s3cret-value"])
+            self.assertNotIn("s3c", event["health_check"][0]["output"])
+
+    def test_sensitive(self) -> None:
+        """Of a sensitive resource the checks' commands and outputs stand nowhere in its event."""
+        check = self.script("echo quiet output; exit 2\n")
+        resource = item("exec", "/bin/true", sensitive=True,
+                        health_checks=({"command": check + " quiet-argument"},))  # fmt: skip
+        event = one(run_items([resource]))
+        self.assertEqual(event["health_check"][0]["name"], "check 1")
+        self.assertNotIn("quiet", json.dumps(event))
 
     def test_cannot_start(self) -> None:
         """A check that cannot start is UNKNOWN."""
