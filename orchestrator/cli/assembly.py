@@ -32,7 +32,11 @@ def connector(
     from orchestrator.transport import Connector, Credentials, Settings
 
     settings = Settings(
-        inventory.hosts, user=args.user, become=args.become, connect_timeout=args.connect_timeout
+        inventory.hosts,
+        user=args.user,
+        become=args.become,
+        connect_timeout=args.connect_timeout,
+        inventory=tuple(args.inventory),
     )
     prompt = ask if sys.stdin.isatty() else None
     credentials = Credentials(args.ask_pass, args.ask_become_pass, prompt)

@@ -23,8 +23,8 @@ class Route:
 
     ``label`` is what messages call the host; ``key_name`` and
     ``key_port`` are what known_hosts has it by: an alias has no port. ``agent`` is
-    the path of the agent's socket, "" for no agent. ``jumps`` are passed in order. ``listed`` says
-    that the inventory has the host, which a jump host may not be.
+    the path of the agent's socket, "" for no agent. ``jumps`` are passed in order. ``trust``
+    is the command that looks at its host key.
     """
 
     label: str
@@ -45,7 +45,7 @@ class Route:
     proxy_command: str
     jumps: tuple[Route, ...] = ()
     hash_names: bool = False
-    listed: bool = True
+    trust: str = ""
 
     def hops(self) -> list[Route]:
         """The jumps in order, each with the ones before it."""
@@ -87,8 +87,9 @@ class Router:
     ) -> Route:
         if len(via) >= MAX_JUMPS or label in via:
             way = " -> ".join([*via, label])
-            problem = Problem(f"the jumps go in a circle or are too many: {way}")
-            raise InputError([problem], "transport.config")
+            message = f"the jumps go in a circle or are more than {MAX_JUMPS}: {way}"
+            hint = "check 'jump' in the inventory and ProxyJump in the SSH configuration"
+            raise InputError([Problem(message, None, hint, "transport.config")])
         if host is not None:
             # --user is for the hosts that are meant, not for those on the way
             user = (None if via else self._settings.user) or host.user
@@ -183,7 +184,7 @@ def _decide(
             proxy_command=expand(command, values),
             jumps=jumps,
             hash_names=_yes(found, "hashknownhosts", False),
-            listed=host is not None,
+            trust=settings.trust_command(label if host is not None else ""),
         )
     except KeyError as error:
         message = f"{label}: the SSH configuration uses %{error.args[0]}, which ccm does not know"

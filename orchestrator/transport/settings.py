@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +32,8 @@ class Settings:
     """Options that beat the inventory, and the files that are read.
 
     ``hosts`` are those of the inventory by name: a ``jump`` may name one of them.
-    ``connect_timeout`` is in seconds and covers everything before the login.
+    ``connect_timeout`` is in seconds and covers everything before the login. ``inventory`` is what
+    the user wrote behind ``-i``, for hints that name a command.
     """
 
     hosts: Mapping[str, Target] = field(default_factory=dict)
@@ -39,6 +41,7 @@ class Settings:
     become: bool | str | None = None
     connect_timeout: float | None = None
     ssh_config: tuple[Path, ...] = ()
+    inventory: tuple[str, ...] = ("hosts.yaml",)
 
     def config_files(self) -> tuple[Path, ...]:
         """The SSH configuration: the user's, then the system's."""
@@ -46,6 +49,11 @@ class Settings:
             Path("~/.ssh/config").expanduser(),
             Path("/etc/ssh/ssh_config"),
         )
+
+    def trust_command(self, host: str) -> str:
+        """The command that looks at a host's key; at those of the whole inventory for ""."""
+        words = [word for name in self.inventory for word in ("-i", name)]
+        return shlex.join(["ccm", "hosts", "trust", *words, *(["-l", host] if host else [])])
 
     def become_user(self, host: Target) -> str | None:
         """The user to become on a host, or None."""

@@ -80,7 +80,7 @@ def _shown(key: paramiko.PKey) -> str:
 
 
 def _unknown(route: Route, key: paramiko.PKey, lines: list[Line]) -> UnreachableError:
-    trust = f"compare the fingerprint, then: {_trust_command(route)}"
+    trust = f"compare the fingerprint, then: {route.trust}"
     if any(line.marker == "@cert-authority" for line in lines):
         trust = f"ccm does not read host certificates (@cert-authority); {trust}"
     return UnreachableError(
@@ -97,12 +97,8 @@ def _changed(route: Route, key: paramiko.PKey, known: list[Line]) -> Unreachable
         f"THE HOST KEY OF {route.label} HAS CHANGED: it shows {_shown(key)}, but {line.where} has "
         f"{line.key_type} {fingerprint(line.blob)}; somebody may be in between",
         "transport.host_key.changed",
-        f"if you know why: ssh-keygen -R '{name}' -f {line.path}, then {_trust_command(route)}",
+        f"if you know why: ssh-keygen -R '{name}' -f {line.path}, then {route.trust}",
     )
-
-
-def _trust_command(route: Route) -> str:
-    return "ccm hosts trust -i hosts.yaml" + (f" -l {route.label}" if route.listed else "")
 
 
 def _revoked(route: Route, key: paramiko.PKey, line: Line) -> UnreachableError:

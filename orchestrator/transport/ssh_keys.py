@@ -16,7 +16,7 @@ from paramiko.agent import AgentKey, AgentSSH
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.key_files import encrypted, public_blob
 from orchestrator.transport.known_hosts import fingerprint
-from orchestrator.transport.route import Route
+from orchestrator.transport.route import DEFAULT_KEYS, Route
 
 AGENT_TIMEOUT = 60.0
 
@@ -62,6 +62,14 @@ class Keyring:
             named = len(found) if _explicit(route) else 0
             found[named:named] = others
         found.sort(key=lambda candidate: candidate.identity not in self._worked)
+        return found
+
+    def troubles(self, route: Route) -> list[str]:
+        """Why keys that were meant are not among the candidates."""
+        named = (path for path in route.identities if path.name not in DEFAULT_KEYS)
+        found = [f"{shown(path)} does not exist" for path in named if not path.exists()]
+        if self._agent(route.agent).unreachable:
+            found.append(f"no agent answers at {route.agent}")
         return found
 
     def worked(self, candidate: Candidate) -> None:
@@ -128,6 +136,7 @@ class _Agent(AgentSSH):
     def __init__(self, path: str) -> None:
         super().__init__()
         self._talking = threading.RLock()
+        self.unreachable = False
         if not path:
             return
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -138,6 +147,7 @@ class _Agent(AgentSSH):
         except (OSError, paramiko.SSHException):
             connection.close()
             self._conn = None
+            self.unreachable = True
 
     @property
     def keys(self) -> tuple[AgentKey, ...]:
@@ -152,7 +162,7 @@ class _Agent(AgentSSH):
 
 
 def _explicit(route: Route) -> bool:
-    return any(path.name not in ("id_ed25519", "id_ecdsa", "id_rsa") for path in route.identities)
+    return any(path.name not in DEFAULT_KEYS for path in route.identities)
 
 
 def _held(key: AgentKey, identity: str, name: str = "") -> Candidate:

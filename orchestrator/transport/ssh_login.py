@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 
 import paramiko
 from paramiko.ssh_exception import BadAuthenticationType
 
 from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.known_hosts import STANDARD_PORT
 from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_keys import Keyring
 from orchestrator.transport.ssh_session import Session
@@ -110,21 +112,29 @@ class Login:
 
     def _failed(self, transport: Session, why: str) -> UnreachableError:
         route = self._route
-        tried = ", ".join(self._tried) or "nothing, there is no key and no password"
-        accepts = ", ".join(transport.accepted_methods) or "no more methods"
-        message = f"login as {route.user} on {route.label} failed; tried: {tried}"
-        message += f"; {why}" if why else f"; the server accepts {accepts}"
-        if self._troubles:
-            message += "; " + "; ".join(self._troubles)
-        return UnreachableError(message, "transport.auth", self._advice(transport))
+        parts = [f"login as {route.user} on {route.label} failed"]
+        if self._tried:
+            accepts = ", ".join(transport.accepted_methods) or "no more methods"
+            parts += [f"tried: {', '.join(self._tried)}", why or f"the server accepts {accepts}"]
+        else:
+            parts += [why or "there is no key and no password to try"]
+        parts += [*self._troubles, *self._keyring.troubles(route)]
+        return UnreachableError("; ".join(parts), "transport.auth", self._advice(transport))
 
     def _advice(self, transport: Session) -> str:
+        route = self._route
         if len(self._tried) >= 5:
             return "too many keys were offered: set key_file, and IdentitiesOnly for the host"
         if any("passphrase" in trouble for trouble in self._troubles):
             return "add the key to the agent with ssh-add, or run ccm in a terminal"
+        if not self._tried:
+            return "name a key with key_file, start an agent, or log in with --ask-pass"
+        if {"password", "keyboard-interactive"} & set(self._tried):
+            return f"check the password of {route.user}"
         if self._credentials.ssh_password is None and "password" in transport.accepted_methods:
-            return f"put your key there with ssh-copy-id {self._route.user}@..., or --ask-pass"
+            port = f"-p {route.port} " if route.port != STANDARD_PORT else ""
+            there = shlex.quote(f"{route.user}@{route.address}")
+            return f"put your key there with ssh-copy-id {port}{there}, or log in with --ask-pass"
         return "check user and key_file, and the authorized_keys there"
 
 

@@ -106,13 +106,14 @@ def test_a_lost_connection_is_the_end_of_the_link(sshd: Sshd, connect: Connect) 
 
 def test_an_unknown_host_key_is_refused(sshd: Sshd, connect: Connect, tmp_path: Path) -> None:
     """The fingerprint and the command that trusts it are in the message."""
-    error = failure(connect(), sshd.host(known_hosts=str(tmp_path / "none")))
+    connector = connect({"inventory": ("my hosts.yaml", "more.yaml")})
+    error = failure(connector, sshd.host(known_hosts=str(tmp_path / "none")))
     assert error.kind == "transport.host_key.unknown"
     listed = subprocess.run(
         ["ssh-keygen", "-l", "-f", f"{sshd.host_keys[0]}.pub"], capture_output=True, check=True
     )
     assert listed.stdout.decode().split()[1] in error.message
-    assert "ccm hosts trust -i hosts.yaml -l web1" in error.hint
+    assert "ccm hosts trust -i 'my hosts.yaml' -i more.yaml -l web1" in error.hint
     assert "authenticating" not in error.message
 
 
@@ -184,6 +185,21 @@ def test_a_key_file_that_is_no_key_is_named(sshd: Sshd, connect: Connect, tmp_pa
     error = failure(connect(), sshd.host(key_file=str(bad)))
     assert error.kind == "transport.auth"
     assert f"{bad} cannot be read as a key" in error.message
+
+
+def test_a_key_and_an_agent_that_are_not_there_are_named(
+    sshd: Sshd, connect: Connect, ssh_config: Path, tmp_path: Path
+) -> None:
+    """With nothing to try, the message says what was meant to be tried, and the hint what to do."""
+    ssh_config.write_text(f"IdentityAgent {tmp_path}/agent\nIdentityFile {tmp_path}/none\n")
+    error = failure(connect(), sshd.host(key_file=str(tmp_path / "lost")))
+    assert error.kind == "transport.auth"
+    assert error.message.endswith(
+        "there is no key and no password to try; "
+        f"{tmp_path}/lost does not exist; {tmp_path}/none does not exist; "
+        f"no agent answers at {tmp_path}/agent"
+    )
+    assert "--ask-pass" in error.hint
 
 
 def test_a_passphrase_is_asked_once_for_two_hosts(
