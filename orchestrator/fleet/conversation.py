@@ -16,6 +16,7 @@ from orchestrator.fleet.session import Session
 from orchestrator.fleet.settings import Settings
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
+from remote_runtime.masking import Mask
 
 MAX_NOTICES = 200  # warnings and errors of one host; they are kept for the summary
 MAX_LINES = 2_000  # what else it tells, such as the output of commands; only shown
@@ -64,6 +65,7 @@ class Conversation:
         self._bus = bus
         self._notices = notices
         self._resources = list(plan.identities())
+        self._mask = Mask(plan.secrets)
         self._serving = Serving(session, plan, len(self._resources), self._aside)
         self._check = EventCheck(self._host, "", self._resources)
 
@@ -100,7 +102,7 @@ class Conversation:
             index, action = message.get("index"), message.get("action")
             if type(index) is not int or not 0 <= index < len(self._resources):
                 raise ProtocolError("progress of a resource that is not in the plan")
-            resource = one_line(self._resources[index], 200)
+            resource = one_line(self._mask.text(self._resources[index]), 200)
             action = one_line(str(action), 80)
             self._bus.publish(happening.ResourceProgress(self._host, resource, action, time.time()))
         elif message["t"] == "notice":

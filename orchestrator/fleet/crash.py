@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import sys
 import time
 import traceback
@@ -14,19 +15,22 @@ from remote_runtime.masking import Mask
 from remote_runtime.version import VERSION
 
 MAX_REPORTS = 50
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 def describe_crash(error: BaseException, during: str, secrets: Iterable[str] = ()) -> str:
     """Write a report and return its path; "" where it cannot be written.
 
-    It holds no local values and no arguments, little of the message, and ``secrets`` are masked.
+    It holds no local values, no arguments and of the message nothing that stands in quotes, because
+    an exception quotes the value that it could not take; ``secrets`` are masked.
     """
+    mask = Mask(secrets)
     try:
         folder = make_private(state_folder() / "crashes")
         path = folder / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}-{time.monotonic_ns()}.txt"
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(Mask(secrets).text(_report(error, during)))
+            out.write(mask.text(_report(error, during, mask)))
         for old in sorted(folder.glob("*.txt"))[:-MAX_REPORTS]:
             old.unlink(missing_ok=True)
     except OSError:
@@ -34,11 +38,11 @@ def describe_crash(error: BaseException, during: str, secrets: Iterable[str] = (
     return str(path)
 
 
-def _report(error: BaseException, during: str) -> str:
+def _report(error: BaseException, during: str, mask: Mask) -> str:
     lines = [
         f"ccm {VERSION}, Python {platform.python_version()}, {sys.platform}",
         f"during: {during}",
-        f"{type(error).__name__}: {one_line(str(error), 200)}",
+        f"{type(error).__name__}: {one_line(_QUOTED.sub('...', mask.text(str(error))), 200)}",
         "",
     ]
     for frame in traceback.extract_tb(error.__traceback__):
@@ -47,7 +51,7 @@ def _report(error: BaseException, during: str) -> str:
             lines.append(f"    {frame.line}")
     cause = error.__cause__ or error.__context__
     if cause is not None:
-        lines += ["", "caused by", _report(cause, during).split("\n", 2)[2]]
+        lines += ["", "caused by", _report(cause, during, mask).split("\n", 2)[2]]
     return "\n".join(lines) + "\n"
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import queue
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.bus import Bus
@@ -211,11 +211,18 @@ class FakePlan:
 class FakePlanner:
     """Gives every host the same plan."""
 
-    def __init__(self, names: list[str], blobs: Mapping[str, FakeBlob] | None = None) -> None:
-        self._names, self._blobs = names, blobs
+    def __init__(
+        self,
+        names: list[str],
+        blobs: Mapping[str, FakeBlob] | None = None,
+        secrets: Sequence[str] = (),
+    ) -> None:
+        self._names, self._blobs, self._secrets = names, blobs, secrets
 
     def plan(self, host: FakeHost, gathered: Gathered) -> FakePlan:
-        return FakePlan(self._names, self._blobs)
+        plan = FakePlan(self._names, self._blobs)
+        plan.secrets += self._secrets
+        return plan
 
 
 class FakeConnector:

@@ -303,6 +303,20 @@ def test_a_file_that_the_target_cannot_read_fails_the_template() -> None:
     assert answers[0]["error"] == "no such file"
 
 
+def test_a_secret_in_a_name_is_masked_in_what_is_told_while_it_runs() -> None:
+    """The live view names a resource as its event does, with the run's secrets masked."""
+
+    def script(far: FarEnd) -> None:
+        far.say("progress", index=0, action="writing")
+        far.say("done", events=0, cancelled=False)
+
+    bus, recorder = recorded_bus()
+    planner = FakePlanner(["/etc/hunter2-hunter2"], secrets=["hunter2-hunter2"])
+    HostRun(FakeHost("web1"), FakeConnector(_after_plan(script)), planner, bus, SETTINGS).run()
+    told = [event.resource for event in recorder.of(happening.ResourceProgress)]
+    assert told == ["file#/etc/[masked]"]
+
+
 def test_texts_of_a_host_lose_their_control_characters() -> None:
     """Events, notices and facts reach subscribers without anything that steers a terminal."""
 
@@ -337,7 +351,7 @@ class _Refusing:
 
 class _Broken:
     def plan(self, host: Any, gathered: Any) -> Any:
-        raise KeyError("hunter2-in-a-bug")
+        raise KeyError(f"a value of {host.name}")
 
 
 class _NoPlan:
@@ -374,3 +388,4 @@ def test_a_defect_is_that_host_s_result_with_a_report(
         text = report.read()
     assert "KeyError" in text
     assert "in plan" in text
+    assert "a value of web1" not in text
