@@ -180,9 +180,9 @@ class Commands(object):
                 **switch.arguments(),
             )
         except (OSError, subprocess.SubprocessError, ValueError) as error:
-            raise _not_started(argv[0], error) from error
+            raise _not_started(argv[0], error, switch.hint()) from error
 
 
-def _not_started(program: str, error: Exception) -> CommandNotStarted:
+def _not_started(program: str, error: Exception, hint: str = "") -> CommandNotStarted:
     why = getattr(error, "strerror", None) or str(error)
-    return CommandNotStarted(program, "%s could not be started: %s" % (program, why))
+    return CommandNotStarted(program, "%s could not be started: %s" % (program, why), hint)

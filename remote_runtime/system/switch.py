@@ -25,6 +25,13 @@ class Switch(object):
             extra.update(user=identity.uid, group=identity.gid, extra_groups=list(identity.groups))
         return extra
 
+    def hint(self) -> str:
+        """What to do when a command that is to run so could not be started; "" for nothing."""
+        identity = self._identity
+        if identity is None or identity.current or os.geteuid() == 0:
+            return ""
+        return "only root runs commands as another user or group: run with become"
+
     def _apply(self) -> None:
         # Between fork and exec: system calls only, everything was looked up before.
         os.umask(self._umask)
