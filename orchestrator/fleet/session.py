@@ -92,7 +92,11 @@ class Session:
     def _read(self, heard: float, wait: float) -> float:
         now = time.monotonic()
         if self.until is not None and now >= self.until:
-            raise UnreachableError("its time is up", kind="host.timeout")
+            raise UnreachableError(
+                "its time is up, what was in flight there is ended",
+                kind="host.timeout",
+                hint="raise --timeout, or find out what takes so long",
+            )
         if now - heard >= wait:
             raise UnreachableError(f"it said nothing for {wait:.0f} s", kind="transport.silent")
         bounds = [wait - (now - heard), TICK]
