@@ -132,7 +132,7 @@ ccm:
 def halfway(remote: Target) -> Iterator["subprocess.Popen[str]"]:
     """A push in whose middle a large blob is on its way."""
     with (remote.ccm.scratch / "big").open("wb") as big:
-        big.truncate(2 << 30)
+        big.truncate(1 << 29)
     remote.write("big", "old\n")
     site = remote.ccm.site(remote.filled(BIG))
     push = remote.ccm.start("push", "-i", str(remote.inventory), "-l", "web1", str(site))
