@@ -13,6 +13,7 @@ from .errors import ProtocolError
 FLUSH = 0.05  # seconds that an event may wait for others to share its write
 _ROOM_IN = 1 << 20  # bytes that are read ahead of the run
 _ROOM_OUT = 1 << 20  # bytes that the run may be ahead of the controller
+_LOST = "the connection to the controller was lost"
 _LAST_WRITE = 3.0  # seconds that the end of the run waits for the controller to read
 
 
@@ -173,6 +174,10 @@ class Channel(object):
         except ProtocolError as error:
             self._error = error
             reason = str(error)
+        except OSError:  # a socket that is closed before all is read is reset
+            reason = _LOST
+        except Exception as error:  # noqa: BLE001  (without this thread nothing ends the run)
+            reason = "reading failed: %s" % type(error).__name__
         if not self._finished.is_set():
             self._cancellation.set(reason)
         with self._inbox:
@@ -193,7 +198,7 @@ class Channel(object):
                 continue
             data = os.read(self._reading, wire.CHUNK)
             if not data:
-                return "the connection to the controller was lost"
+                return _LOST
             for frame in decoder.feed(data):
                 if isinstance(frame, dict) and frame["t"] == "cancel":
                     return "cancelled by the controller"
