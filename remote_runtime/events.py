@@ -12,6 +12,7 @@ PROTOCOL = "io.choria.ccm.v1.transaction.event"
 LONGEST_OUTPUT = 16 << 10
 LARGEST = 900 << 10  # bytes of JSON text; a frame of the target holds 1 MiB
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_SHIFTS = range(125, -1, -5)
 _PLAIN = ("ensure", "owner", "group", "mode", "provider")  # never what is sensitive
 
 
@@ -30,7 +31,7 @@ class EventIds(object):
         else:
             # The top random bit stays clear, so that counting up never runs into the time.
             self._last = now << 80 | int.from_bytes(os.urandom(10), "big") >> 1
-        return "".join(_ALPHABET[self._last >> shift & 31] for shift in range(125, -1, -5))
+        return "".join([_ALPHABET[self._last >> shift & 31] for shift in _SHIFTS])
 
 
 def timestamp(seconds: float) -> str:
@@ -175,9 +176,8 @@ def _bounded(event: Dict[str, Any]) -> Dict[str, Any]:
     def size() -> int:
         return len(jsontext.dumps(event))
 
-    bulky = sum(len(c.get("diff") or "") for c in event["changes"]) + sum(
-        len(s) for s in strings_of([event["properties"], event["error"]])
-    )
+    bulky = sum([len(c.get("diff") or "") for c in event["changes"]])
+    bulky += len(repr(event["properties"])) + len(repr(event["error"]))
     # One character is at most 6 bytes of JSON text, so small ones need not be measured.
     if bulky * 6 < LARGEST // 2 and len(event["changes"]) < 1000:
         return event

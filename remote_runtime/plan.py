@@ -5,9 +5,23 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 from .base import Item
 from .errors import ProtocolError
 
-_TEXTS = ("alias", "provider", "deferred_error")
-_FLAGS = ("managed", "sensitive", "deferred_render", "noop")
-_LISTS = ("require", "subscribe", "secrets")
+# What an item may say beside its children, and of which kind that is.
+_KINDS: Dict[str, Any] = {
+    "type": str,
+    "name": str,
+    "properties": dict,
+    "alias": str,
+    "provider": str,
+    "require": list,
+    "subscribe": list,
+    "managed": bool,
+    "sensitive": bool,
+    "secrets": list,
+    "deferred_error": str,
+    "deferred_render": bool,
+    "health_checks": list,
+    "noop": bool,
+}
 
 
 class Plan(NamedTuple):
@@ -64,21 +78,21 @@ def _items(entries: List[Any], numbers: _Numbers) -> Tuple[Item, ...]:
 def _item(entry: Any, numbers: _Numbers) -> Item:
     if not isinstance(entry, dict):
         raise _broken("resources", "a list of objects", entry)
-    index = numbers.next()
-    fields: Dict[str, Any] = {key: _get(entry, key, str, "") for key in _TEXTS}
-    for key in _FLAGS:
-        fields[key] = _get(entry, key, bool, key == "managed")
-    for key in _LISTS:
-        fields[key] = tuple(_get(entry, key, list, []))
-    return Item(
-        index=index,
-        type=_get(entry, "type", str, None),
-        name=_get(entry, "name", str, None),
-        properties=_get(entry, "properties", dict, {}),
-        health_checks=tuple(_get(entry, "health_checks", list, [])),
-        children=_items(_get(entry, "children", list, []), numbers),
-        **fields,
-    )
+    fields: Dict[str, Any] = {"index": numbers.next(), "properties": {}}
+    for key in ("type", "name"):
+        if key not in entry:
+            raise _broken(key, "given", None)
+    # Of most items only a few keys are given, so these are gone through, not those that may be.
+    for key, value in entry.items():
+        kind = _KINDS.get(key)
+        if kind is None:
+            continue
+        if not isinstance(value, kind):
+            raise _broken(key, str(kind), value)
+        fields[key] = tuple(value) if kind is list else value
+    if "children" in entry:
+        fields["children"] = _items(_get(entry, "children", list, []), numbers)
+    return Item(**fields)
 
 
 def _get(entry: Dict[str, Any], key: str, kind: Any, default: Any) -> Any:

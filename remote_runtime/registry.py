@@ -62,6 +62,7 @@ class Registry(object):
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._types: Dict[str, Tuple[Tuple[str, ...], Type[ResourceType]]] = {}
         self._instances: Dict[Tuple[str, str], Provider] = {}
         self._prepared: Dict[Tuple[str, str], bool] = {}
 
@@ -71,7 +72,7 @@ class Registry(object):
         The explicit one, or among those that can manage it the one with the smallest priority.
         ``ResourceError`` says why when there is none.
         """
-        names = provider_names(item.type)
+        names = self._type(item.type)[0]
         if item.provider and item.provider not in names:
             raise ResourceError(
                 "there is no provider %r for %s, only %s"
@@ -103,7 +104,13 @@ class Registry(object):
             provider.prepare(
                 [p for p in self._context.peers(item.type) if p.provider in ("", provider.name)]
             )
-        return resource_class(item.type)(item, provider, self._context)
+        return self._type(item.type)[1](item, provider, self._context)
+
+    def _type(self, name: str) -> Tuple[Tuple[str, ...], Type[ResourceType]]:
+        """The providers' names and the class ``Resource`` of a type, looked up once."""
+        if name not in self._types:
+            self._types[name] = (provider_names(name), resource_class(name))
+        return self._types[name]
 
     def _instance(self, type_name: str, name: str) -> Provider:
         key = (type_name, name)

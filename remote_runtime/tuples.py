@@ -35,10 +35,10 @@ class NamedTuple(tuple):  # type: ignore[type-arg]
             setattr(cls, name, property(itemgetter(at)))
 
     def __new__(cls, *values: Any, **named: Any) -> Any:
-        if named or len(values) < len(cls._fields):
+        if named or len(values) != len(cls._fields):
             values += cls._rest(cls._fields[len(values) :], named)
-        if len(values) != len(cls._fields):
-            raise TypeError("%s has %d fields" % (cls.__name__, len(cls._fields)))
+            if len(values) != len(cls._fields):
+                raise TypeError("%s has %d fields" % (cls.__name__, len(cls._fields)))
         return tuple.__new__(cls, values)
 
     @classmethod

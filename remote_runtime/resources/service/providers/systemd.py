@@ -35,6 +35,7 @@ class Provider(ServiceProvider):
         self._refused: Dict[str, str] = {}
         self._asked_at = -1
         self._reloaded: Set[str] = set()
+        self._looked_at = 0  # how many changed paths have been looked at
         self._unmanageable: Optional[str] = None
 
     def unmanageable(self, properties: Properties) -> str:
@@ -69,6 +70,9 @@ class Provider(ServiceProvider):
         return unit.status(full, shown)
 
     def _reload_after_changes(self) -> None:
+        if len(self.context.changed_paths) == self._looked_at:
+            return
+        self._looked_at = len(self.context.changed_paths)
         changed = {path for path in self.context.changed_paths if unit.is_below(path)}
         if not changed <= self._reloaded:
             self._reload()
