@@ -1,7 +1,8 @@
 """Facts about the target (target; Python 3.6 and newer, standard library only).
 
-Each family is gathered in a daemon thread of its own: a mount that does not answer costs that
-family, not the others, and does not hold the exit of the process.
+Families are read one after the other in a daemon thread. When it does not get on, another one takes
+over what is left: a mount that does not answer costs that family, not the others, and does not hold
+the exit of the process.
 """
 
 import time
@@ -10,6 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from .source import Source
 
 BUDGET = 2.0
+PATIENCE = 0.1  # seconds after which another thread takes over
 
 # The key among the facts, the path under which it may be unavailable, and its reader.
 Family = Tuple[str, str, Callable[[Source], Any]]
@@ -36,14 +38,10 @@ def gather(
     families: Optional[List[Family]] = None,
 ) -> Gathered:
     """Return the facts of this machine after at most ``budget`` seconds; raises nothing."""
-    deadline = time.monotonic() + budget
-    source = source or Source()
-    chosen = all_families() if families is None else families
-    tasks = [_start(family, source) for family in chosen]
+    work = _Work(all_families() if families is None else families, source or Source())
+    work.do(time.monotonic() + budget, min(PATIENCE, budget / (len(work.left) + 1)))
     gathered = Gathered()
-    for (name, path, _read), thread, answer in tasks:
-        if thread is not None:
-            thread.join(max(0.0, deadline - time.monotonic()))
+    for name, path, answer in work.answers:
         _add(gathered, name, path, answer, budget)
     _fit(gathered)
     return gathered
@@ -63,24 +61,44 @@ def all_families() -> List[Family]:
     ]
 
 
-def _start(family: Family, source: Source) -> Tuple[Family, Any, Dict[str, Any]]:
-    import threading
+class _Work(object):
+    """The families that are still to be read, and what those said that have been."""
 
-    answer: Dict[str, Any] = {}
-    thread = threading.Thread(target=_run, args=(family[2], source, answer), daemon=True)
-    try:
-        thread.start()
-    except RuntimeError as error:  # the user's limit of processes is reached
-        answer["error"] = str(error)
-        return family, None, answer
-    return family, thread, answer
+    def __init__(self, families: List[Family], source: Source) -> None:
+        self._source = source
+        answers: List[Dict[str, Any]] = [{} for _ in families]
+        self.answers = [(name, path, a) for (name, path, _), a in zip(families, answers)]
+        self.left = [(read, a) for (_, _, read), a in zip(families, answers)]
+        self.left.reverse()  # taken from the end
 
+    def do(self, deadline: float, patience: float) -> None:
+        """Return once all have answered, at the latest at the deadline."""
+        import threading
 
-def _run(read: Callable[[Source], Any], source: Source, answer: Dict[str, Any]) -> None:
-    try:
-        answer["value"] = read(source)
-    except Exception as error:
-        answer["error"] = str(error) or type(error).__name__
+        threads = []
+        while self.left:
+            thread = threading.Thread(target=self._read, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:  # the user's limit of processes is reached
+                while self.left:
+                    self.left.pop()[1]["error"] = str(error)
+                break
+            threads.append(thread)
+            thread.join(patience)
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _read(self) -> None:
+        while self.left:
+            try:
+                read, answer = self.left.pop()
+            except IndexError:
+                return  # another thread was faster
+            try:
+                answer["value"] = read(self._source)
+            except Exception as error:
+                answer["error"] = str(error) or type(error).__name__
 
 
 def _add(gathered: Gathered, name: str, path: str, answer: Dict[str, Any], budget: float) -> None:
