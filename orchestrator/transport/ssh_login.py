@@ -48,7 +48,8 @@ class Login:
         )
 
     def _with_keys(self, transport: Session) -> bool:
-        for candidate in self._keyring.candidates(self._route):
+        candidates = self._keyring.candidates(self._route)
+        for candidate in candidates:
             if not self._may("publickey"):
                 return False
             key = candidate.load()
@@ -56,6 +57,8 @@ class Login:
                 self._troubles.append(key)
                 continue
             self._tried.append(f"key {candidate.name}")
+            no_password = self._credentials.ssh_password is None
+            transport.opens_early = no_password and candidate is candidates[-1]
             try:
                 left = transport.auth_publickey(self._route.user, key)
             except BadAuthenticationType as error:

@@ -1,8 +1,10 @@
 """An SSH connection with as few round trips as the protocol allows (controller; paramiko).
 
 paramiko waits for an answer before each step. Here the authentication request leaves right behind
-the service request, and the command right behind the answer to the channel's opening. Neither is
-new protocol: both sides answer in order.
+the service request, the opening of the channel right behind an authentication request that is the
+last to be tried, and the command right behind the answer to the opening. None of it is new
+protocol: both sides answer in order, and what follows the request that logs in belongs to the
+session (RFC 4252, section 5.1).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 import paramiko
 from paramiko.auth_handler import AuthOnlyHandler
 from paramiko.common import (
+    cMSG_CHANNEL_OPEN,
     cMSG_CHANNEL_REQUEST,
     cMSG_SERVICE_REQUEST,
     cMSG_USERAUTH_REQUEST,
@@ -54,6 +57,8 @@ class Session(ServiceRequestingTransport):
     _service_userauth_accepted: bool
     _send_message: Callable[[Message], None]
     _send_user_message: Callable[[Message], None]
+    _next_channel: Callable[[], int]
+    _channels: Any
 
     # X25519 costs a tenth of the hybrid exchange, which stays on offer for servers that insist.
     _preferred_kex = _first(
@@ -74,6 +79,9 @@ class Session(ServiceRequestingTransport):
         self.handshake_timeout = timeout
         self.auth_timeout = AUTH_TIMEOUT
         self.channel_timeout = CHANNEL_TIMEOUT
+        self.opens_early = False
+        """Whether the next authentication request is the last one, whatever comes of it."""
+        self._early: tuple[Any, threading.Event] | None = None
 
     def prefer_host_keys(self, algorithms: Sequence[str]) -> None:
         """Ask for these host key algorithms first, as OpenSSH does for what known_hosts holds."""
@@ -100,6 +108,36 @@ class Session(ServiceRequestingTransport):
         self._send_message(message)
         self._service_userauth_accepted = True
         self.auth_handler = self.get_auth_handler()
+
+    def begin_session(self) -> None:
+        """Send the request for a channel; ``finish_session`` takes the answer."""
+        with self.lock:
+            number = self._next_channel()
+            channel: Any = paramiko.Channel(number)
+            self._channels.put(number, channel)
+            self.channel_events[number] = event = threading.Event()
+            self.channels_seen[number] = True
+            channel._set_transport(self)
+            channel._set_window(self.default_window_size, self.default_max_packet_size)
+        message = Message()
+        message.add_byte(cMSG_CHANNEL_OPEN)
+        message.add_string("session")
+        message.add_int(number)
+        message.add_int(self.default_window_size)
+        message.add_int(self.default_max_packet_size)
+        self._early = channel, event  # paramiko itself holds the channel weakly
+        self._send_user_message(message)
+
+    def finish_session(self) -> paramiko.Channel:
+        """An open channel, the one that was begun if there is one; SSHException."""
+        if self._early is None:
+            return self.open_session(timeout=CHANNEL_TIMEOUT)
+        (channel, event), self._early = self._early, None
+        answered = event.wait(CHANNEL_TIMEOUT)
+        if answered and self.active and self._channels.get(channel.chanid) is channel:
+            opened: paramiko.Channel = channel
+            return opened
+        raise self.get_exception() or paramiko.SSHException("Unable to open channel.")
 
     def get_auth_handler(self) -> Authentication:
         """The handler that remembers what the server accepts."""
@@ -140,6 +178,8 @@ class Authentication(AuthOnlyHandler):
         self.auth_event = event = threading.Event()  # before sending: the answer may be quick
         with self.transport.lock:
             self._session._send_message(message)
+        if self._session.opens_early:
+            self._session.begin_session()
         left: list[str] = self.wait_for_response(event)
         return left
 
@@ -167,7 +207,7 @@ def start(session: Session, command: str) -> paramiko.Channel:
 
     A refusal shows as the end of the channel.
     """
-    channel = session.open_session(timeout=CHANNEL_TIMEOUT)
+    channel = session.finish_session()
     message = Message()
     message.add_byte(cMSG_CHANNEL_REQUEST)
     message.add_int(channel.remote_chanid)

@@ -178,6 +178,26 @@ def test_a_key_that_is_not_accepted_says_what_was_tried(
     assert "the server accepts publickey" in error.message
 
 
+def test_a_second_key_is_tried_after_a_refusal(
+    sshd: Sshd, connect: Connect, ssh_config: Path, tmp_path: Path
+) -> None:
+    """The session is opened with the key that is accepted, wherever it stands in the list."""
+    wrong, other = make_key(tmp_path / "wrong"), make_key(tmp_path / "other")
+    ssh_config.write_text(f"IdentityFile {sshd.user_key}\nIdentityFile {other}\n")
+    assert opened(connect(), sshd.host(key_file=str(wrong)))
+
+
+def test_a_server_that_wants_more_than_a_key_is_told(
+    connect: Connect, start_sshd: StartSshd
+) -> None:
+    """A key that is accepted but not enough is a failed login, told at once."""
+    server = start_sshd("AuthenticationMethods publickey,publickey")
+    began = time.monotonic()
+    error = failure(connect(), server.host())
+    assert error.kind == "transport.auth"
+    assert time.monotonic() - began < 8
+
+
 def test_a_key_file_that_is_no_key_is_named(sshd: Sshd, connect: Connect, tmp_path: Path) -> None:
     """The file and the reason are told."""
     bad = tmp_path / "bad"
