@@ -19,7 +19,7 @@ from remote_runtime.difference import LARGEST as LARGEST_DIFF
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Status
 
-from . import removal, rules, showing
+from . import needs, removal, rules, showing
 from .content import Content, desired
 
 
@@ -73,7 +73,7 @@ class Resource(ResourceType):
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         status: Optional[Status] = state.status
-        if self.context.planned(Condition("absent", self.name)):
+        if needs.planned_away(self.context, self.name):
             status = None
         if self.ensure == "absent":
             return removal.actions(self, status)
@@ -140,12 +140,14 @@ class Resource(ResourceType):
         content = self._content()
         self._refuse(status, content)
         if status is None:
-            self._need_parent()
+            self._need(needs.parent(self.context, self.name))
         if content is None and not self._unmet_source():
             return self._bare(status, want)
         changes = self._content_changes(status, content, want)
         attributes = self._attributes(status, want) if status is not None else []
         if changes:
+            if self.properties.get("validate"):
+                self._need(needs.validator(self.context, str(self.properties["validate"])))
             return [
                 Action(
                     wording.FILE_CREATED,
@@ -185,20 +187,9 @@ class Resource(ResourceType):
                 hint="manage the file that it names, or give content to replace the link",
             )
 
-    def _need_parent(self) -> None:
-        parent = os.path.dirname(self.name)
-        condition = Condition("directory", parent)
-        if self.context.files.is_directory(parent) or self.context.planned(condition):
-            return
-        there = self.context.files.exists(parent)
-        self._unmet.append(
-            Missing(
-                condition,
-                "the parent directory %s %s"
-                % (parent, "is not a directory" if there else "does not exist"),
-                hint="manage it in an earlier file resource with ensure: directory",
-            )
-        )
+    def _need(self, missing: Optional[Missing]) -> None:
+        if missing is not None:
+            self._unmet.append(missing)
 
     def _bare(self, status: Optional[Status], want: Wanted) -> List[Action]:
         """Attributes only."""
@@ -279,7 +270,9 @@ class Resource(ResourceType):
     def _missing_parents(self) -> List[str]:
         missing = [self.name]
         parent = os.path.dirname(self.name)
-        while parent != "/" and not self.context.files.exists(parent):
+        while parent != "/" and (
+            not self.context.files.exists(parent) or needs.planned_away(self.context, parent)
+        ):
             missing.append(parent)
             parent = os.path.dirname(parent)
         return missing

@@ -132,6 +132,37 @@ class FileTest(FolderTest):
             self.assertEqual([e["status"] for e in run_items(items, noop=noop)], ["changed"] * 2)
         self.assertFalse(os.path.exists(self.path("d")))
 
+    def test_preview_below_a_directory_that_would_be_removed(self) -> None:
+        """What would be removed with a directory counts as gone, until it would be made again."""
+        os.makedirs(self.path("d/e"))
+        self.write("d/e/f", b"x")
+        removed = self.file("d", 0, ensure="absent", force=True)
+        behind = self.file("d/e/f", 1, content="x")
+        again = self.file("d/e", 1, ensure="directory")
+        events = run_items([removed, behind], noop=True)
+        self.assertIn("the parent directory %s does not exist" % self.path("d/e"),
+                      events[1]["error"][0])  # fmt: skip
+        for noop in (True, False):
+            events = run_items([removed, again, behind], noop=noop)
+            self.assertEqual([e["status"] for e in events], ["changed"] * 3)
+
+    def test_validator_missing(self) -> None:
+        """Without the program that validates it a file is not touched; behind a command it may be
+        there."""
+        resource = self.file("conf", content="x", validate="ccm-no-such-program {}")
+        for noop in (True, False):
+            event = one(run_items([resource], noop=noop))
+            self.assertIn("there is no program ccm-no-such-program", event["error"][0])
+        events = run_items([item("exec", "true"), resource], noop=True)
+        self.assertEqual((events[1]["prediction"], events[1]["failed"]), ("unknown", False))
+        self.assertEqual(os.listdir(self.root), [])
+
+    def test_validated_by_itself(self) -> None:
+        """The finished file may be the program that validates it."""
+        resource = self.file("run", content="#!/bin/sh\n", mode="0755", validate="{} --check")
+        for noop in (True, False):
+            self.assertEqual(self.apply(resource, noop=noop)["status"], "changed")
+
     def test_parent_missing(self) -> None:
         """A file whose parent is missing fails; parents are not made for files."""
         event = self.apply(self.file("missing/a", content="x"))
