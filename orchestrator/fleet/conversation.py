@@ -18,15 +18,17 @@ from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
 from remote_runtime.masking import Mask
 
+GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
 MAX_NOTICES = 200  # warnings and errors of one host; they are kept for the summary
 MAX_LINES = 2_000  # what else it tells, such as the output of commands; only shown
 
 
 def greet(session: Session, enter: Callable[[str], None]) -> Gathered:
     """Take a runtime's hello and facts, checked."""
-    hello = check_hello(session.message(), session.link.nonce, session.link.runtime)
-    enter("gathering facts")
-    return check_facts(session.message(), hello)
+    with session.within(GREETING, "hello and facts"):
+        hello = check_hello(session.message(), session.link.nonce, session.link.runtime)
+        enter("gathering facts")
+        return check_facts(session.message(), hello)
 
 
 class Notices:
@@ -126,6 +128,14 @@ class Conversation:
         cancelled = message.get("cancelled") is True
         if cancelled and not self._session.cancelling:
             raise UnreachableError("the run was ended on the target", kind="run.cancelled")
-        if self._result.tally.failed:
+        tally = self._result.tally
+        if tally.failed:
             self._result.outcome = outcome.FAILED
+        elif not cancelled and not tally.skipped and self._check.unheard:
+            # After a failure a run may stop short, and a skipped apply is silent on its children.
+            raise ProtocolError(
+                f"the target ended without a word about {self._check.unheard} of "
+                f"{len(self._resources)} resources",
+                kind="protocol.sequence",
+            )
         return not cancelled

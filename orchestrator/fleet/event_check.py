@@ -182,6 +182,11 @@ class EventCheck:
         self.count = 0
         self.unique = 0
 
+    @property
+    def unheard(self) -> int:
+        """Of how many planned resources nothing was told yet."""
+        return sum(self._left.values())
+
     def check(self, seq: Any, event: Any) -> Checked:
         """Return the event, plain and with host and run_id; ProtocolError if it is wrong."""
         if type(seq) is not int or seq != self.count + 1:

@@ -5,6 +5,7 @@ the conversing thread waits for the host, so that neither a slow plan nor a stop
 like a dead host.
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ class Session:
         self._received = 0
         self._cancelling = False
         self._pinging = False
+        self._due: tuple[float, str] | None = None
         self.torn = ""
 
     def send(self, message: wire.Message) -> None:
@@ -81,6 +83,15 @@ class Session:
             raise ProtocolError("raw bytes where a message was due")
         return frame
 
+    @contextlib.contextmanager
+    def within(self, seconds: float, what: str) -> Iterator[None]:
+        """Bound what is received in this block, heartbeats or not: ``what`` is due by then."""
+        self._due = time.monotonic() + seconds, f"it sent no {what} within {seconds:.0f} s"
+        try:
+            yield
+        finally:
+            self._due = None
+
     def _buffered(self) -> wire.Frame | None:
         if self._iterator is None:
             return None
@@ -100,6 +111,11 @@ class Session:
         if now - heard >= wait:
             raise UnreachableError(f"it said nothing for {wait:.0f} s", kind="transport.silent")
         bounds = [wait - (now - heard), TICK]
+        if self._due is not None:
+            end, text = self._due
+            if now >= end:
+                raise UnreachableError(text, kind="transport.silent")
+            bounds.append(end - now)
         if self.until is not None:
             bounds.append(self.until - now)
         try:

@@ -132,9 +132,13 @@ class FarEnd:
         """Greet, and send one event for each resource of the plan."""
         self.greet()
         plan = self.await_message("plan")
+        self.finish(plan)
+        return plan
+
+    def finish(self, plan: dict[str, Any]) -> None:
+        """One event for each resource of the plan, and the last frame."""
         self.send_events(plan)
         self.say("done", events=len(plan["resources"]), cancelled=False)
-        return plan
 
     def send_events(self, plan: dict[str, Any]) -> None:
         ids = EventIds()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.fleet import conversation as conversation_module
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import session as session_module
 from orchestrator.fleet.host_run import HostRun
@@ -16,6 +17,8 @@ from orchestrator.fleet.settings import Settings
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, UnreachableError
 from tests.orchestrator.fleet.fakes import (
+    NONCE,
+    RUNTIME,
     SETTINGS,
     FakeBlob,
     FakeConnector,
@@ -130,6 +133,10 @@ HOSTILE: dict[str, tuple[Callable[[FarEnd], None], str]] = {
         _after_plan(lambda far: far.say("event", seq=1, event=make_event(name="/etc/shadow"))),
         "protocol.event",
     ),
+    "leaves resources out": (
+        _after_plan(lambda far: far.say("done", events=0, cancelled=False)),
+        "protocol.sequence",
+    ),
     "counts wrongly": (_after_plan(lambda far: far.say("done", events=3)), "protocol.sequence"),
     "progress out of range": (
         _after_plan(lambda far: far.say("progress", index=99, action="x")),
@@ -178,11 +185,11 @@ def test_a_flood_is_taken_in_bounded_memory() -> None:
 
     def script(far: FarEnd) -> None:
         far.greet()
-        far.await_message("plan")
+        plan = far.await_message("plan")
         notice = wire.encode({"t": "notice", "level": "warning", "text": "x" * 200_000})
         for _ in range(300):
             far.raw(notice)
-        far.say("done", events=0, cancelled=False)
+        far.finish(plan)
 
     tracemalloc.start()
     try:
@@ -222,6 +229,25 @@ def test_a_host_that_only_pings_runs_into_its_timeout() -> None:
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.parametrize("hello", [True, False])
+def test_a_host_that_only_pings_never_gets_past_the_greeting(
+    monkeypatch: pytest.MonkeyPatch, hello: bool
+) -> None:
+    """Without a timeout of the user's, too, heartbeats do not stand in for hello and facts."""
+    monkeypatch.setattr(conversation_module, "GREETING", 0.3)
+
+    def script(far: FarEnd) -> None:
+        if hello:
+            far.say("hello", protocol=wire.PROTOCOL, nonce=NONCE, runtime=RUNTIME)
+        while True:
+            far.say("ping")
+            time.sleep(0.02)
+
+    result, _ = run_against(script)
+    assert (result.outcome, result.kind) == ("unreachable", "transport.silent")
+    assert "hello and facts" in result.message
+
+
 def test_blobs_are_streamed_in_bounded_pieces() -> None:
     """A wanted blob arrives whole, in pieces of bounded size, an unknown one as an error."""
     sizes: list[int] = []
@@ -229,7 +255,7 @@ def test_blobs_are_streamed_in_bounded_pieces() -> None:
 
     def script(far: FarEnd) -> None:
         far.greet()
-        far.await_message("plan")
+        plan = far.await_message("plan")
         far.say("want", shas=[big, small, "0" * 64])
         for size in (20_000_000, 5):
             message = far.await_message("blob")
@@ -241,7 +267,7 @@ def test_blobs_are_streamed_in_bounded_pieces() -> None:
                 got += len(frame)
             sizes.append(got)
         assert "error" in far.await_message("blob")
-        far.say("done", events=0, cancelled=False)
+        far.finish(plan)
 
     blobs = {big: FakeBlob(20_000_000), small: FakeBlob(5)}
     bus, _ = recorded_bus()
@@ -271,7 +297,7 @@ def test_a_deferred_template_reads_a_file_of_the_target() -> None:
 
     def script(far: FarEnd) -> None:
         far.greet()
-        far.await_message("plan")
+        plan = far.await_message("plan")
         far.say("render", id=7, index=2)
         read = far.await_message("read")
         far.say("progress", index=2, action="waiting")
@@ -279,7 +305,7 @@ def test_a_deferred_template_reads_a_file_of_the_target() -> None:
         far.raw(wire.encode_binary(b"abc") + wire.encode({"t": "ping"}))
         far.raw(wire.encode_binary(b"def"))
         answers.append(far.await_message("rendered"))
-        far.say("done", events=0, cancelled=False)
+        far.finish(plan)
 
     result, recorder = run_against(script)
     assert result.outcome == "ok"
@@ -293,11 +319,11 @@ def test_a_file_that_the_target_cannot_read_fails_the_template() -> None:
 
     def script(far: FarEnd) -> None:
         far.greet()
-        far.await_message("plan")
+        plan = far.await_message("plan")
         far.say("render", id=7, index=2)
         far.say("content", id=far.await_message("read")["id"], error="no such file\x1b[2J")
         answers.append(far.await_message("rendered"))
-        far.say("done", events=0, cancelled=False)
+        far.finish(plan)
 
     assert run_against(script)[0].outcome == "ok"
     assert answers[0]["error"] == "no such file"
