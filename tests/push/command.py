@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator
+
+from schemas import load
 from tests.lab import Host
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SECONDS = 180
+CHECKED = 300  # events of one run that are checked against the schema; more would only take time
 
 Event = dict[str, Any]
+EVENT = Draft202012Validator(load("event"))
 
 
 @dataclass(frozen=True)
@@ -90,13 +95,17 @@ class Ccm:
         return path
 
     def push(self, inventory: Path, site: str | Path, *options: str) -> Run:
-        """``ccm push``; a site given as text is written first."""
+        """``ccm push``; a site given as text is written first; events must fit their schema."""
         path = self.site(site) if isinstance(site, str) else site
         spool = self.scratch / "events.jsonl"
         spool.unlink(missing_ok=True)
         done = self.run("push", "-i", str(inventory), "--events", str(spool), *options, str(path))
         lines = spool.read_text(encoding="utf-8").splitlines() if spool.exists() else []
-        return Run(done.code, done.stdout, done.stderr, [json.loads(line) for line in lines])
+        events = [json.loads(line) for line in lines]
+        for event in events[:CHECKED]:
+            # The schema is of what a target sends; the controller adds these two.
+            EVENT.validate({k: v for k, v in event.items() if k not in ("host", "run_id")})
+        return Run(done.code, done.stdout, done.stderr, events)
 
 
 def runtimes(host: Host) -> str:

@@ -22,6 +22,12 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(directory_mode(0o620), 0o730)
         self.assertEqual(directory_mode(0o700), 0o700)
 
+    def test_control_characters(self) -> None:
+        """A path with control characters is refused: it would act on a terminal."""
+        for name in ("/a\0b", "/a\nb", "/a\x1b[31m", "/a\x7f"):
+            (found,) = Resource.check(name, {"ensure": "absent"})
+            self.assertEqual(found, ("name", "the path holds a control character"))
+
     def test_good(self) -> None:
         """What is right has no problem."""
         properties = {"content": "x", "owner": "root", "group": "root", "mode": "0644"}
