@@ -1,0 +1,95 @@
+"""Manifests that are refused: each with the fragments that its error must hold."""
+
+DEFAULTS = '{owner: root, group: root, mode: "0644"}'
+
+SITES = {
+    "broken YAML": ("ccm:\n  resources: [\n", ["site.yaml:3:1"]),
+    "a tab": ("ccm:\n\tresources: []\n", ["site.yaml:2:1", "tab"]),
+    "nothing": ("", ["site.yaml:1:1"]),
+    "a list": ("- exec: []\n", ["site.yaml:1:1", "map"]),
+    "empty resources": ("ccm:\n  resources: []\n", ["site.yaml:2:14", "empty"]),
+    "a duplicate key": (
+        "ccm:\n  resources:\n    - exec:\n        - a: {command: b, command: c}\n",
+        ["site.yaml:4:27", "command"],
+    ),
+    "a duplicate resource": (
+        "ccm:\n  resources:\n    - exec:\n        - a: {}\n        - a: {}\n",
+        ["site.yaml:5:11", "exec#a", "site.yaml:4"],
+    ),
+    "a misspelt property": (
+        f"ccm:\n  resources:\n    - file:\n        - defaults: {DEFAULTS}\n"
+        "        - /a: {ownner: root, contnet: x}\n",
+        ["site.yaml:5:16", "'ownner'", "owner", "site.yaml:5:30", "'contnet'", "content"],
+    ),
+    "a misspelt type": (
+        "ccm:\n  resources:\n    - pakcage:\n        - a: {}\n",
+        ["site.yaml:3:7", "pakcage", "package"],
+    ),
+    "a misspelt top": ("ccn:\n  resources: []\n", ["site.yaml:1:1", "ccn", "ccm"]),
+    "wrong types": (
+        "ccm:\n  fail_on_error: perhaps\n  resources:\n    - exec:\n"
+        "        - a: {returns: zero, timeout: [1], refresh_only: 7}\n",
+        ["site.yaml:2:18", "site.yaml:5:24", "site.yaml:5:39", "site.yaml:5:58"],
+    ),
+    "a provider that is not there": (
+        "ccm:\n  resources:\n    - exec:\n        - a: {provider: shel}\n",
+        ["site.yaml:4:25", "shel", "shell"],
+    ),
+    "a version as a float": (
+        "ccm:\n  resources:\n    - package:\n        - nginx: {ensure: 1.10}\n",
+        ["site.yaml:4:27", "quote"],
+    ),
+    "missing attributes": (
+        "ccm:\n  resources:\n    - file:\n        - /a: {content: x}\n",
+        ["site.yaml:4:11", "owner", "group", "mode"],
+    ),
+    "rules of a file": (
+        f"ccm:\n  resources:\n    - file:\n        - defaults: {DEFAULTS}\n"
+        "        - a/relative: {content: x}\n        - /a/../b: {content: x}\n"
+        "        - /: {ensure: absent, force: true}\n        - /both: {content: x, source: y}\n"
+        "        - /mode: {content: x, mode: '1777'}\n        - /forced: {force: true}\n"
+        "        - /octal: {content: x, mode: '0899'}\n",
+        [f"site.yaml:{line}:" for line in (5, 6, 7, 8, 9, 10, 11)] + ["0777", "root directory"],
+    ),
+    "rules of an exec": (
+        "ccm:\n  resources:\n    - exec:\n"
+        "        - a: {command: \"it's\"}\n        - b: {path: bin}\n"
+        "        - c: {environment: [X]}\n        - d: {timeout: soon}\n"
+        "        - e: {subscribe: [nowhere]}\n",
+        [f"site.yaml:{line}:" for line in (4, 5, 6, 7, 8)],
+    ),
+    "references to nothing": (
+        "ccm:\n  resources:\n    - exec:\n        - restart: {}\n"
+        "        - a: {require: [exec#restrat]}\n        - b: {require: [exec#c]}\n"
+        "        - c: {}\n",
+        ["site.yaml:5:25", "exec#restart", "site.yaml:6:25", "later"],
+    ),
+    "a template that cannot be read": (
+        "ccm:\n  resources:\n    - exec:\n        - a: {command: \"echo {{ 1 + }}\"}\n"
+        "        - b: {command: 'echo {{ Data.x'}\n",
+        ["site.yaml:4:", "site.yaml:5:"],
+    ),
+    "an unknown name in a template": (
+        "ccm:\n  resources:\n    - exec:\n        - a: {command: \"echo {{ Dta.x }}\"}\n",
+        ["site.yaml:4:", "Dta", "Data"],
+    ),
+    "a control that is no expression": (
+        "ccm:\n  resources:\n    - exec:\n        - a: {control: {if: 'Facts.x =='}}\n",
+        ["site.yaml:4:"],
+    ),
+    "a name with control characters": (
+        f'ccm:\n  resources:\n    - file:\n        - defaults: {DEFAULTS}\n'
+        '        - "/etc/a\\u001b[31mb": {content: x}\n',
+        ["site.yaml:5:11", "control character"],
+    ),
+    "a source that is not there": (
+        f"ccm:\n  resources:\n    - file:\n        - defaults: {DEFAULTS}\n"
+        "        - /a: {source: files/missing}\n",
+        ["site.yaml:5:24", "files/missing"],
+    ),
+    "a source that is a folder": (
+        f"ccm:\n  resources:\n    - file:\n        - defaults: {DEFAULTS}\n"
+        "        - /a: {source: home}\n",
+        ["site.yaml:5:24", "directory"],
+    ),
+}  # fmt: skip
