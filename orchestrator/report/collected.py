@@ -3,13 +3,17 @@
 What is the same on many hosts is held once, so a fleet with one outcome costs what one host costs.
 """
 
+import itertools
 import json
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
 
-MAX_DIFF_BYTES = 32 << 20
+MAX_BYTES = 32 << 20
+MAX_SHORT = 200
+MAX_FEW = 10
 DIFF_LEFT_OUT = "left out here: too many diffs; events.jsonl of the run has it"
 
 
@@ -41,7 +45,11 @@ class Entry(NamedTuple):
 
 
 class Collected:
-    """Subscriber that keeps the outcome of each host; stable resources are only counted."""
+    """Subscriber that keeps the outcome of each host; stable resources are only counted.
+
+    Whatever hosts send, memory is bounded: once the texts make ``MAX_BYTES``, no more diffs are
+    kept and texts are cut short.
+    """
 
     def __init__(self, skipped: bool = False) -> None:
         self.started: happening.RunStarted | None = None
@@ -51,7 +59,7 @@ class Collected:
         self.notices: dict[tuple[str, str], list[str]] = {}
         self._skipped = skipped
         self._known: dict[Entry, Entry] = {}
-        self._diff_bytes = 0
+        self._bytes = 0
 
     def handle(self, event: happening.Event) -> None:
         """Keep what matters of an event."""
@@ -82,15 +90,35 @@ class Collected:
             return
         kept = self._known.get(entry)
         if kept is None:
-            kept = self._known[entry] = self._bounded(entry)
+            entry = self._bounded(entry)
+            kept = self._known.setdefault(entry, entry)
         self.entries.setdefault(event.host, []).append(kept)
 
     def _bounded(self, entry: Entry) -> Entry:
-        self._diff_bytes += sum(len(change.diff) for change in entry.changes)
-        if self._diff_bytes <= MAX_DIFF_BYTES:
-            return entry
-        short = (c._replace(diff=c.diff and DIFF_LEFT_OUT) for c in entry.changes)
-        return entry._replace(changes=tuple(short))
+        self._bytes += _size(entry)
+        return entry if self._bytes <= MAX_BYTES else _shortened(entry)
+
+
+def _size(entry: Entry) -> int:
+    texts = (entry.message, entry.unknown, *entry.errors, *entry.unmet, *entry.health)
+    return sum(map(len, texts)) + sum(sum(map(len, change)) for change in entry.changes)
+
+
+def _shortened(entry: Entry) -> Entry:
+    def short(texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(text[:MAX_SHORT] for text in itertools.islice(texts, MAX_FEW))
+
+    return entry._replace(
+        message=entry.message[:MAX_SHORT],
+        unknown=entry.unknown[:MAX_SHORT],
+        errors=short(entry.errors),
+        unmet=short(entry.unmet),
+        health=short(entry.health),
+        changes=tuple(
+            ChangeLine._make((*short(change[:3]), change.diff and DIFF_LEFT_OUT))
+            for change in entry.changes[:MAX_FEW]
+        ),
+    )
 
 
 def _entry(told: dict[str, Any]) -> Entry:

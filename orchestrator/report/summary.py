@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from orchestrator.fleet import outcome
+from orchestrator.fleet.plain_text import one_line
 from orchestrator.report.collected import Collected, Entry
 from orchestrator.report.grouping import Block, alike, blocks_of
 from orchestrator.report.host_names import named
@@ -107,7 +108,7 @@ class Summary:
         first = next(iter(row))
         word, detail = row_words(first, self._noop)
         role = first.status if first.status != "stable" else "changed"
-        line = f"    {style(role, f'{word:<8}')} {first.resource}"
+        line = f"    {style(role, f'{word:<8}')} {one_line(first.resource)}"
         yield f"{line}  {style('faint', detail)}" if detail else line
         variants = self._variants(row)
         shown = variants if self._choice.everything else variants[:MAX_VARIANTS]

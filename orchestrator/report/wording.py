@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from orchestrator.fleet.outcome import OK, HostResult
+from orchestrator.fleet.plain_text import one_line
 from orchestrator.report.collected import ChangeLine, Entry
 from orchestrator.report.style import Style
 
@@ -12,6 +13,7 @@ _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{20,}\b")
 MAX_VALUE = 60
 MAX_ERROR_LINES = 12
 MAX_DIFF_LINES = 200
+MAX_REASON = 1_000
 
 
 def shorten(value: str, limit: int = MAX_VALUE) -> str:
@@ -55,13 +57,26 @@ def error_lines(texts: Iterable[str], width: int, everything: bool) -> Iterator[
     for number, text in enumerate(texts):
         lines = text.strip("\n").splitlines()
         if number == 0:
-            for line in lines or ["no reason given"]:
-                yield from textwrap.wrap(line, width, break_on_hyphens=False) or [""]
+            yield from _reason(lines or ["no reason given"], width, everything)
             continue
         if len(lines) > MAX_ERROR_LINES and not everything:
             yield f"│ … {len(lines) - MAX_ERROR_LINES} lines before"
             lines = lines[-MAX_ERROR_LINES:]
-        yield from (f"│ {line}" for line in lines)
+        yield from (f"│ {line if everything else _cut(line)}" for line in lines)
+
+
+def _cut(line: str) -> str:
+    """A line of output that does not fill the terminal."""
+    return line if len(line) <= MAX_REASON else line[:MAX_REASON] + "…"
+
+
+def _reason(lines: list[str], width: int, everything: bool) -> Iterator[str]:
+    """The lines wrapped; their beginning only, unless ``everything`` is wanted."""
+    shown = lines if everything else [line[:MAX_REASON] for line in lines[:MAX_ERROR_LINES]]
+    for line in shown:
+        yield from textwrap.wrap(line, width, break_on_hyphens=False) or [""]
+    if shown != lines:
+        yield "… more of it: -v shows all"
 
 
 def headline(entry: Entry) -> str:
@@ -100,7 +115,7 @@ def took(seconds: float) -> str:
 
 def row_words(entry: Entry, noop: bool) -> tuple[str, str]:
     """The word before a resource and the text behind it."""
-    detail = headline(entry)
+    detail = one_line(headline(entry), MAX_REASON)
     if noop and entry.status == "changed":
         return "would", re.sub("^[Ww]ould ", "", detail)
     return ("warning" if entry.status == "stable" else entry.status), detail

@@ -200,3 +200,18 @@ def test_a_fleet_with_one_outcome_is_held_once() -> None:
     for host in hosts:
         told.event(host, **changed("/etc/motd", DIFF))
     assert len({id(entry) for entries in told.collected.entries.values() for entry in entries}) == 1
+
+
+def test_a_host_that_says_too_much_is_cut_short() -> None:
+    """Reasons without end fill neither screen nor memory; names and headlines are one line."""
+    told = Told("web1")
+    for number in range(100):
+        texts = [f"{number} " + "why " * 100_000, "more " * 50_000]
+        told.event("web1", f"/etc/{number}\nx", "failed", error=texts, noop_message="a\nb")
+    told.end("web1", "failed")
+    kept = sum(len(text) for entry in told.collected.entries["web1"] for text in entry.errors)
+    assert kept < 34 << 20
+    text = told.summary()
+    assert len(text) < 200_000
+    assert "failed   file#/etc/0 x  a b" in text
+    assert "more of it: -v shows all" in text
