@@ -6,6 +6,8 @@ import threading
 import time
 from typing import Protocol
 
+from orchestrator.fleet.plain_text import plain
+
 STDERR_TAIL = 16 * 1024
 
 
@@ -86,5 +88,4 @@ def keep_tail(tail: bytearray, more: bytes) -> None:
 
 def readable(data: bytes | bytearray) -> str:
     """Text of a host without anything that a terminal would act upon."""
-    text = bytes(data).decode("utf-8", "replace")
-    return "".join(c for c in text if c in "\n\t" or (c.isprintable() and c != "\x7f")).strip()
+    return plain(bytes(data).decode("utf-8", "replace")).strip()
