@@ -73,11 +73,11 @@ class _Work(object):
 
     def do(self, deadline: float, patience: float) -> None:
         """Return once all have answered, at the latest at the deadline."""
-        import threading
+        from ..threads import Thread
 
         threads = []
         while self.left:
-            thread = threading.Thread(target=self._read, daemon=True)
+            thread = Thread(self._read)
             try:
                 thread.start()
             except RuntimeError as error:  # the user's limit of processes is reached

@@ -1,0 +1,96 @@
+"""Threads and waiting for each other, without ``threading`` (target).
+
+``threading`` imports ``functools`` and ``collections``, which takes a target longer than to gather
+all facts. What is here is what the runtime needs of it.
+"""
+
+import time
+from _thread import allocate_lock, start_new_thread
+from typing import Any, Callable, List, Optional
+
+
+class Condition(object):
+    """A lock to be held by ``with``, and waiting for a change of what it guards; not reentrant."""
+
+    def __init__(self) -> None:
+        self._lock = allocate_lock()
+        self._waiting: List[Any] = []
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *failure: Any) -> None:
+        self._lock.release()
+
+    def wait(self, seconds: Optional[float] = None) -> None:
+        """Let go of the lock until somebody notifies or the time is up, then hold it again."""
+        mine = allocate_lock()
+        mine.acquire()
+        self._waiting.append(mine)
+        self._lock.release()
+        try:
+            if seconds is None:
+                mine.acquire()
+            else:
+                mine.acquire(True, max(0.0, seconds))
+        finally:
+            self._lock.acquire()
+            if mine in self._waiting:
+                self._waiting.remove(mine)
+
+    def notify_all(self) -> None:
+        """Wake all who wait; the caller holds the lock."""
+        for lock in self._waiting:
+            lock.release()
+        self._waiting = []
+
+
+class Event(object):
+    """Something that happens once."""
+
+    def __init__(self) -> None:
+        self._happened = False
+        self._changed = Condition()
+
+    def is_set(self) -> bool:
+        """Whether it has happened."""
+        return self._happened
+
+    def set(self) -> None:
+        """Let it happen."""
+        with self._changed:
+            self._happened = True
+            self._changed.notify_all()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for it at most that long; whether it has happened."""
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            while not self._happened:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    break
+                self._changed.wait(left)
+            return self._happened
+
+
+class Thread(object):
+    """A thread that the end of the process does not wait for."""
+
+    def __init__(self, target: Callable[[], None]) -> None:
+        self._target = target
+        self._over = Event()
+
+    def start(self) -> None:
+        """Begin. ``RuntimeError`` where the system allows no more threads."""
+        start_new_thread(self._run, ())
+
+    def join(self, seconds: float) -> None:
+        """Wait for its end, at most that long."""
+        self._over.wait(seconds)
+
+    def _run(self) -> None:
+        try:
+            self._target()
+        finally:
+            self._over.set()
