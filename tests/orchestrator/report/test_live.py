@@ -60,7 +60,7 @@ def test_the_view_says_who_does_what_and_since_when() -> None:
 
 
 def everything_read(main: int) -> bytes:
-    """What was written to a terminal whose other end is closed; the kernel hands it on in pieces."""
+    """What was written to a terminal whose other end is closed; it comes in pieces."""
     pieces = []
     with contextlib.suppress(OSError):
         while piece := os.read(main, 65536):
