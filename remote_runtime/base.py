@@ -183,6 +183,10 @@ class ResourceType(object):
         """Compare; return what must be done, nothing when it is as desired."""
         raise NotImplementedError
 
+    def heeds(self, refresh: bool) -> bool:
+        """Whether a subscription that fired (``refresh``) has a say in what is done here."""
+        return refresh
+
     def unsettled(self, state: Any) -> str:
         """After acting: return why the desired state is not there, or ""."""
         left = self.actions(state, False)

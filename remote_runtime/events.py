@@ -6,7 +6,9 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from . import jsontext
 from .base import Change, Item
+from .errors import ResourceError
 from .masking import MASKED, Mask, strings_of
+from .registry import resource_class
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
 LONGEST_OUTPUT = 16 << 10
@@ -93,7 +95,7 @@ class EventMaker(object):
         mask = self._mask.extended(secrets_of(item))
         # What tells which resource it was: of a sensitive one it stays, but for the run's secrets.
         label = (self._mask if item.sensitive else mask).text
-        ensure = label(str(item.properties.get("ensure", "present")))
+        ensure = label(_requested(item))
         event: Dict[str, Any] = {
             "protocol": PROTOCOL,
             "event_id": self._ids.next(),
@@ -119,6 +121,17 @@ class EventMaker(object):
             event["alias"] = label(item.alias)
         event.update(_optional(item, outcome, mask))
         return _bounded(event)
+
+
+def _requested(item: Item) -> str:
+    """The desired state, that of the type where the resource does not say."""
+    given = item.properties.get("ensure")
+    if given is not None:
+        return str(given)
+    try:
+        return resource_class(item.type).default_ensure
+    except ResourceError:
+        return "present"  # a type that this runtime does not have; that has failed the resource
 
 
 def secrets_of(item: Item) -> List[str]:

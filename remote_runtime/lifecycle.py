@@ -99,7 +99,7 @@ class Lifecycle(object):
             return
         for action in actions:
             self._act(action, outcome)
-        outcome.refreshed = refresh
+        outcome.refreshed = resource.heeds(refresh)
         state = resource.observe()
         outcome.final_ensure = state.ensure
         why = resource.unsettled(state)
@@ -134,7 +134,7 @@ class Lifecycle(object):
         if not actions:
             return
         outcome.changed = True
-        outcome.refreshed = refresh
+        outcome.refreshed = resource.heeds(refresh)
         outcome.noop_message = resource.describe(actions)
         for action in actions:
             outcome.changes.extend(action.changes)

@@ -135,6 +135,9 @@ class Script(object):
         if self.behaviour.get("act") is not None:
             raise self.behaviour["act"]
 
+    def heeds(self, refresh: bool) -> bool:
+        return refresh and not self.behaviour.get("unheeding")
+
     def unsettled(self, state: State) -> str:
         return self.behaviour.get("unsettled", "")
 

@@ -96,12 +96,16 @@ class EngineTest(unittest.TestCase):
             item("t", "b"),
             item("t", "fired", subscribe=("t#a",)),
             item("t", "idle", subscribe=("t#b",)),
+            item("t", "unheeding", subscribe=("t#a",)),
             scripts={
                 "b": Script(stable=True),
                 "fired": Script(stable=True),
                 "idle": Script(stable=True),
+                "unheeding": Script(unheeding=True),
             },
         )
+        self.assertEqual((events["unheeding"]["changed"], events["unheeding"]["refreshed"]),
+                         (True, False))  # fmt: skip
         self.assertEqual((events["fired"]["changed"], events["fired"]["refreshed"]), (True, True))
         self.assertEqual((events["idle"]["changed"], events["idle"]["refreshed"]), (False, False))
 

@@ -52,6 +52,14 @@ class EventTest(unittest.TestCase):
         outcome.fail("got 401 with s3cret!")
         self.assertNotIn("s3cret", json.dumps(EventMaker(Mask()).make(outcome, False, 0)))
 
+    def test_requested_ensure(self) -> None:
+        """A resource that does not say its ensure has its type's, also when it was skipped."""
+        for kind, wanted in (("service", "running"), ("file", "present"), ("no-such", "present")):
+            outcome = Outcome(item(kind, "/x"))
+            outcome.skipped = True
+            event = EventMaker(Mask()).make(outcome, False, 0)
+            self.assertEqual(event["requested_ensure"], wanted)
+
     def test_labels(self) -> None:
         """The run's secrets are hidden in what names a resource and its state, sensitive or not."""
         for sensitive in (False, True):

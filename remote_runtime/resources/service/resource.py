@@ -80,6 +80,10 @@ class Resource(ResourceType):
             actions.append(self._switch())
         return actions
 
+    def heeds(self, refresh: bool) -> bool:
+        """A service that is to be stopped ignores its subscriptions."""
+        return refresh and self.ensure == RUNNING
+
     def _would(self) -> List[Action]:
         """What there will be to do where nothing is known: the opposite of what is wanted."""
         running = self._start(STOPPED) if self.ensure == RUNNING else self._stop(Status(True, True))

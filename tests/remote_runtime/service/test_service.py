@@ -54,6 +54,12 @@ class Decisions(unittest.TestCase):
             refresh=True,
         )
 
+    def test_only_what_is_to_run_counts_as_refreshed(self):
+        """A service that is to be stopped ignores its subscriptions, whatever else it changes."""
+        plan = Plan(RecordedHost(), ("ccm-daemon", {}), ("ccm-daemon", {"ensure": "stopped"}))
+        self.assertEqual([r.heeds(True) for r in plan.resources], [True, False])
+        self.assertEqual([r.heeds(False) for r in plan.resources], [False, False])
+
     def test_a_service_on_its_way_up_is_stopped_and_not_running(self):
         """activating counts as stopped, and still has to be stopped where that is wanted."""
         self.assertEqual(one("loop").resources[0].observe().ensure, "stopped")
