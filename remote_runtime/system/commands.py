@@ -5,7 +5,17 @@ it started, and the environment that the reference promises, nothing inherited.
 """
 
 import os
-from typing import TYPE_CHECKING, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import (
+    TYPE_CHECKING,
+    Dict,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import ResourceError
@@ -72,6 +82,20 @@ class Commands(object):
             if os.path.isfile(full) and os.access(full, os.X_OK):
                 return full
         return ""
+
+    def lacking(
+        self, program: str, path: Optional[str] = None, cwd: Optional[str] = None
+    ) -> Tuple[str, str]:
+        """Why a program cannot be started and what to do; ("", "") when nothing is in its way."""
+        if self.find(program, path, cwd):
+            return "", ""
+        if "/" in program and os.path.exists(os.path.join(cwd or "/", program)):
+            return "%s is not an executable file" % program, "give it the mode 0755"
+        where = "" if "/" in program else " in %s" % (path or "the default path")
+        return (
+            "there is no program %s%s" % (program, where),
+            "install it in an earlier resource, or give its absolute path",
+        )
 
     def environment(
         self, identity: Identity, env: Optional[Mapping[str, str]], path: Optional[str]

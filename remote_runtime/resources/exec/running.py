@@ -43,13 +43,9 @@ class ExecProvider(BaseProvider):
             raise Missing(condition, "%s: the working directory %s does not exist" % (own, cwd))
         context.accounts.identity(settings.user, settings.group)
         program = self.argv(settings)[0]
-        if not context.commands.find(program, settings.path, cwd):
-            where = "" if "/" in program else " in %s" % (settings.path or "the default path")
-            raise Missing(
-                Condition("program", program),
-                "%s: there is no program %s%s" % (own, program, where),
-                hint="install it in an earlier resource, or give its absolute path",
-            )
+        why, hint = context.commands.lacking(program, settings.path, cwd)
+        if why:
+            raise Missing(Condition("program", program), "%s: %s" % (own, why), hint=hint)
 
     def run(self, settings: Settings, on_line: Optional[Callable[[str], None]] = None) -> Result:
         """Run it and wait. ``CommandNotStarted``, or ``ResourceError`` when its time is up."""

@@ -39,10 +39,7 @@ def validator(context: Context, command: str) -> Optional[Missing]:
     """What keeps the validation of a file from being started, or None."""
     program = words.split(command)[0]
     condition = Condition("program", program)
-    if "{}" in program or context.planned(condition) or context.commands.find(program):
+    if "{}" in program or context.planned(condition):
         return None
-    return Missing(
-        condition,
-        "it cannot be validated: there is no program %s" % program,
-        hint="install it in an earlier resource, or give its absolute path",
-    )
+    why, hint = context.commands.lacking(program)
+    return Missing(condition, "it cannot be validated: %s" % why, hint=hint) if why else None

@@ -69,6 +69,8 @@ class ExecTest(FolderTest):
         """A guard that cannot start fails, and is named."""
         event = self.apply("touch " + self.path("ran"), unless="/nonexistent/guard")
         self.assertIn("unless: there is no program /nonexistent/guard", event["error"][0])
+        event = self.apply("touch " + self.path("ran"), unless=self.write("plain"))
+        self.assertIn("plain is not an executable file", event["error"][0])
         self.assertFalse(self.made("ran"))
 
     def test_guard_inherits(self) -> None:
