@@ -38,11 +38,6 @@ class Entry(NamedTuple):
     health: tuple[str, ...]
     changes: tuple[ChangeLine, ...]
 
-    @property
-    def wording(self) -> tuple[Any, ...]:
-        """What hosts must have in common to stand together: all but the details of the changes."""
-        return self[:7]
-
 
 class Collected:
     """Subscriber that keeps the outcome of each host; stable resources are only counted.

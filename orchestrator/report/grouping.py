@@ -10,6 +10,8 @@ from orchestrator.report.collected import Collected, Entry
 # Failures first; a preview's and a push's changes before hosts where nothing is to do.
 ORDER = [outcome.DEFECT, outcome.FAILED, outcome.UNREACHABLE, outcome.INTERRUPTED, outcome.OK]
 
+HOST = "{host}"  # stands for the name of each host of a block
+
 # Process ids, addresses, hashes and times differ between hosts that failed for the same reason.
 _VARYING = re.compile(
     r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b|\b[0-9a-f]{12,}\b|(?<![\w.])\d{4,}\b|\d+\.\d+ ?s\b"
@@ -62,17 +64,26 @@ def _rank(block: Block) -> tuple[int, bool, int]:
 
 def _key(result: HostResult, entries: list[Entry]) -> tuple[object, ...]:
     told = (result.outcome, result.kind, alike(result.message, result.host), result.phase)
-    rows = tuple((*entry.wording[:4], _alike_all(entry, result.host)) for entry in entries)
-    return (*told, rows)
+    return (*told, tuple(_alike_entry(entry, result.host) for entry in entries))
 
 
-def _alike_all(entry: Entry, host: str) -> tuple[str, ...]:
+def _alike_entry(entry: Entry, host: str) -> tuple[str, ...]:
+    """What hosts must have in common to stand together: all but the details of the changes."""
+    named = (entry.resource, entry.status, entry.message, entry.unknown)
     texts = (*entry.errors, "", *entry.unmet, "", *entry.health)
-    return tuple(alike(text, host) for text in texts)
+    words = (alike_but_for(host, text) for text in named)
+    return (*words, *(alike(text, host) for text in texts))
 
 
 def alike(text: str, host: str) -> str:
     """The text without what differs between hosts for no reason that matters."""
     if not text:
         return text
-    return _VARYING.sub("#", text.replace(host, "@"))
+    return _VARYING.sub("#", alike_but_for(host, text))
+
+
+def alike_but_for(host: str, text: str) -> str:
+    """The text with the host's own name, as a word, made the same for all hosts."""
+    if host not in text:
+        return text
+    return re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", HOST, text)

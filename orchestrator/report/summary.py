@@ -1,25 +1,36 @@
 """The summary at the end of a run, and of ``ccm report`` (controller)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.plain_text import one_line
 from orchestrator.report.collected import Collected, Entry
-from orchestrator.report.grouping import Block, alike, blocks_of
+from orchestrator.report.grouping import Block, alike, alike_but_for, blocks_of
 from orchestrator.report.host_names import named
 from orchestrator.report.style import Style
 from orchestrator.report.totals import total_lines
-from orchestrator.report.wording import change_lines, counts, error_lines, row_words, span
+from orchestrator.report.wording import (
+    INDENT,
+    brief,
+    change_lines,
+    counts,
+    error_lines,
+    flowing,
+    hashless,
+    row_words,
+    span,
+)
 
 MAX_VARIANTS = 3
 MAX_ROWS = 40
-_INDENT = "        "
+MAX_CHANGES = 8
+_INDENT = " " * INDENT
+
+Variant = tuple[Entry, list[str], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """``diffs`` of changes, ``everything`` without bounds, ``quiet``: failures only."""
 
     diffs: bool = False
@@ -104,45 +115,78 @@ class Summary:
 
     def _row(self, row: dict[Entry, list[str]]) -> Iterator[str]:
         """One resource: what is the same on all hosts of the block, then what differs."""
-        style = self._style
-        first = next(iter(row))
-        word, detail = row_words(first, self._noop)
-        role = first.status if first.status != "stable" else "changed"
-        line = f"    {style(role, f'{word:<8}')} {one_line(first.resource)}"
-        yield f"{line}  {style('faint', detail)}" if detail else line
         variants = self._variants(row)
+        yield from self._headline(row, variants)
         shown = variants if self._choice.everything else variants[:MAX_VARIANTS]
         for entry, names, alike_only in shown:
+            lines = list(self._details(entry, len(variants) == 1))
             if len(variants) > 1:
-                yield f"{_INDENT}{style('faint', f'on {named(names, style.width - 24)}:')}"
-            yield from (f"{_INDENT}{text}" for text in self._details(entry))
-            if alike_only:
-                yield f"{_INDENT}{style('faint', f'(as on {names[0]}; others differ in numbers)')}"
+                yield self._faint(f"on {named(names, self._style.width - 24)}:")
+            yield from (f"{_INDENT}{text}" for text in lines)
+            if alike_only and lines:
+                yield self._faint(f"(as on {names[0]}; others differ in names or numbers only)")
         if len(shown) < len(variants):
             left = sum(len(names) for _, names, _ in variants[len(shown) :])
-            text = f"… and differently on {left} more hosts, -v shows all"
-            yield f"{_INDENT}{style('faint', text)}"
+            yield self._faint(f"… and differently on {left} more hosts, -v shows all")
 
-    def _variants(self, row: dict[Entry, list[str]]) -> list[tuple[Entry, list[str], bool]]:
+    def _headline(self, row: dict[Entry, list[str]], variants: list[Variant]) -> Iterator[str]:
+        first, hosts = next(iter(row.items()))
+        word, detail = row_words(first, self._noop)
+        resource = first.resource
+        if any(_headed(entry) != _headed(first) for entry in row):
+            resource, detail = (alike_but_for(hosts[0], text) for text in (resource, detail))
+        if len(variants) == 1 and self._compact:
+            detail = "; ".join(filter(None, [detail, *self._brief(first)]))
+        role = first.status if first.status != "stable" else "changed"
+        resource = one_line(resource)
+        behind, *below = flowing(f"    {word:<8} {resource}", detail, self._style.width)
+        yield f"    {self._style(role, f'{word:<8}')} {resource}{self._style('faint', behind)}"
+        yield from map(self._faint, below)
+
+    def _faint(self, text: str) -> str:
+        return f"{_INDENT}{self._style('faint', text)}"
+
+    @property
+    def _compact(self) -> bool:
+        """Whether a change is told in a few words, on the line of its resource if there is room."""
+        return not self._choice.diffs and not self._choice.everything
+
+    def _brief(self, entry: Entry) -> list[str]:
+        text = ", ".join(brief(change) for change in entry.changes[:MAX_CHANGES])
+        left = len(entry.changes) - MAX_CHANGES
+        return [f"{text}, … {left} more" if left > 0 else text] if text else []
+
+    def _variants(self, row: dict[Entry, list[str]]) -> list[Variant]:
         """Entries that look different, the hosts of each, and whether those are only alike."""
-        found: dict[tuple[object, ...], tuple[Entry, list[str], bool]] = {}
+        found: dict[tuple[object, ...], Variant] = {}
         for entry, names in row.items():
-            changes = entry.changes
-            if not self._choice.diffs:
-                changes = tuple(c._replace(diff="") if "\n" in c.diff else c for c in changes)
-            texts = tuple(alike(text, names[0]) for text in (*entry.errors, *entry.health))
-            key = (changes, entry.errors if self._choice.everything else texts)
+            key = self._look(entry, names[0])
             first = found.get(key)
             if first is None:
                 found[key] = (entry, list(names), False)
             else:
-                differs = first[2] or entry.errors != first[0].errors
-                found[key] = (first[0], first[1] + names, differs)
+                differs = _told(entry) != _told(first[0])
+                found[key] = (first[0], first[1] + names, first[2] or differs)
         return list(found.values())
 
-    def _details(self, entry: Entry) -> Iterator[str]:
+    def _look(self, entry: Entry, host: str) -> tuple[object, ...]:
+        if self._choice.everything:
+            return entry.changes, entry.errors
+        errors = [alike(text, host) for text in (*entry.errors, *entry.health)]
+        if self._compact:
+            changes = [alike_but_for(host, text) for text in self._brief(entry)]
+        else:
+            changes = [
+                alike_but_for(host, text) for change in entry.changes for text in hashless(change)
+            ]
+        return tuple(errors), tuple(changes)
+
+    def _details(self, entry: Entry, alone: bool) -> Iterator[str]:
         yield from error_lines(entry.errors, self._style.width - 8, self._choice.everything)
         yield from entry.health
+        if self._compact:
+            yield from () if alone else self._brief(entry)
+            return
         for change in entry.changes:
             key = (entry.resource, change.what, change.diff)
             known = key in self._shown
@@ -158,6 +202,16 @@ class Summary:
             if not self._choice.quiet:
                 who = named(sorted(set(hosts)), self._style.width - 30)
                 yield f"{self._style('changed', level)}: {text} {self._style('faint', f'[{who}]')}"
+
+
+def _headed(entry: Entry) -> tuple[str, ...]:
+    """What the first line of a row is made of."""
+    return entry.resource, entry.message, entry.unknown
+
+
+def _told(entry: Entry) -> tuple[object, ...]:
+    """What the lines below it are made of."""
+    return entry.changes, entry.errors, entry.health
 
 
 def _first_failures(row: dict[Entry, list[str]]) -> int:

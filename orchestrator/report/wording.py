@@ -10,6 +10,8 @@ from orchestrator.report.collected import ChangeLine, Entry
 from orchestrator.report.style import Style
 
 _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{20,}\b")
+_HASHED = re.compile(r"(?:sha256:)?[0-9a-f]{32,}")
+INDENT = 8
 MAX_VALUE = 60
 MAX_ERROR_LINES = 12
 MAX_DIFF_LINES = 200
@@ -20,6 +22,29 @@ def shorten(value: str, limit: int = MAX_VALUE) -> str:
     """One line of a value: hashes cut to twelve digits, long text to ``limit`` characters."""
     line = " ".join(_HASH.sub(r"\1", value).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def brief(change: ChangeLine) -> str:
+    """A change in a few words: a value that is a hash tells nobody more than that it differs."""
+    if change.diff and "\n" not in change.diff:
+        return f"{change.what}: {change.diff}"
+    if all(_HASHED.fullmatch(text) for text in (change.before, change.after) if text):
+        return change.what
+    before, after = shorten(change.before), shorten(change.after)
+    return f"{change.what}: {before} → {after}" if before else f"{change.what}: {after}"
+
+
+def hashless(change: ChangeLine) -> ChangeLine:
+    """The change without its hashes: those of contents that differ in a host's name differ, too."""
+    before, after = (_HASHED.sub("", text) for text in (change.before, change.after))
+    return change._replace(before=before, after=after)
+
+
+def flowing(head: str, detail: str, width: int) -> list[str]:
+    """The detail behind its head where a line has room for both, else wrapped in lines below."""
+    if len(head) + 2 + len(detail) <= width or not detail:
+        return [f"  {detail}" if detail else ""]
+    return ["", *textwrap.wrap(detail, width - INDENT, break_on_hyphens=False)]
 
 
 def change_lines(change: ChangeLine, style: Style, diffs: bool, known: bool) -> Iterator[str]:

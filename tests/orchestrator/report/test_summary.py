@@ -64,8 +64,7 @@ def test_hosts_with_the_same_outcome_stand_together() -> None:
     told.end("db1")
     text = told.summary()
     assert "web[1-3] (3 hosts)  1 changed" in text
-    assert text.count("file#/etc/motd") == 1
-    assert "content: aaaaaaaaaaaa → bbbbbbbbbbbb" in text
+    assert text.count("file#/etc/motd  content") == 1
     assert "db1  1 stable" in text
     assert "Hosts      4: 3 changed, 1 unchanged" in text
 
@@ -114,13 +113,49 @@ def test_different_diffs_of_one_resource_name_their_hosts() -> None:
     assert "-old" not in Told("x").summary()
 
 
+def test_hosts_that_differ_in_their_own_name_stand_together() -> None:
+    """A host's name in a resource, a content or a diff is no other outcome."""
+    told = Told("h1", "h2", "h10", noop=True)
+    for number, host in enumerate(("h1", "h2", "h10")):
+        change = {"what": "content", "from": None, "to": f"sha256:{number}{'c' * 63}"}
+        diff = DIFF.replace("new", f"host {host}")
+        told.event(
+            host, f"/srv/{host}/own.conf", "changed", noop=True, noop_message="Would have x",
+            changes=[{"what": "mode", "from": "0600", "to": "0644"}, {**change, "diff": diff}],
+        )  # fmt: skip
+        told.end(host)
+    text = told.summary()
+    assert text.count("would    file#/srv/{host}/own.conf  have x") == 1
+    assert text.count("+host h1") == 1
+    assert "(as on h1; others differ in names or numbers only)" in text
+    text = told.summary(diffs=False)
+    assert "would    file#/srv/{host}/own.conf  have x; mode: 0600 → 0644, content\n" in text
+    assert "as on" not in text
+
+
+def test_what_does_not_fit_behind_a_resource_stands_below_it() -> None:
+    """A long reason is wrapped at the width of the terminal, in from the margin."""
+    told = Told("web1", noop=True)
+    told.event(
+        "web1", "/etc/x", "changed", noop=True, noop_message="Would have created the file",
+        prediction="unknown", prediction_reason="a reason of many words " * 5,
+    )  # fmt: skip
+    told.end("web1")
+    lines = told.summary().splitlines()
+    at = lines.index("    would    file#/etc/x")
+    assert lines[at + 1].startswith("        have created the file, not certain: a reason")
+    assert max(map(len, lines)) <= 100
+
+
 def test_no_diff_is_shown_where_none_is_wanted() -> None:
-    """Without diffs a change of content is one line of hashes."""
+    """Without diffs a change of content is one word; hashes are shown to who wants everything."""
     told = Told("web1", noop=True)
     told.event("web1", noop=True, **changed("/etc/motd", DIFF))
     told.end("web1")
     text = told.summary(diffs=False)
     assert "-old" not in text
+    assert "would    file#/etc/motd  content\n" in text
+    text = told.summary(diffs=False, everything=True)
     assert "content: aaaaaaaaaaaa → bbbbbbbbbbbb" in text
 
 
