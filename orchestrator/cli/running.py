@@ -4,8 +4,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.cli.exit_code import run_exit_code
 from orchestrator.cli.output import Output
@@ -23,8 +22,7 @@ from orchestrator.report.document import write_document
 from remote_runtime.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """What to push where; ``options`` go into the run folder, without secrets."""
 
     manifest: str

@@ -1,11 +1,9 @@
 """Writes a report about a defect of ccm itself (controller): no values, only where it happened."""
 
 import os
-import platform
 import re
 import sys
 import time
-import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -39,8 +37,10 @@ def describe_crash(error: BaseException, during: str, secrets: Iterable[str] = (
 
 
 def _report(error: BaseException, during: str, mask: Mask) -> str:
+    import traceback
+
     lines = [
-        f"ccm {VERSION}, Python {platform.python_version()}, {sys.platform}",
+        f"ccm {VERSION}, Python {sys.version.split()[0]}, {sys.platform}",
         f"during: {during}",
         f"{type(error).__name__}: {one_line(_QUOTED.sub('...', mask.text(str(error))), 200)}",
         "",

@@ -3,14 +3,12 @@
 Times are seconds of ``time.time()``; every text in here is plain already.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
 
 
-@dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(NamedTuple):
     """The run begins: which hosts, in the inventory's order."""
 
     run_id: str
@@ -21,8 +19,7 @@ class RunStarted:
     command: str = "push"
 
 
-@dataclass(frozen=True, slots=True)
-class HostPhase:
+class HostPhase(NamedTuple):
     """A host enters a phase, as in "connecting"."""
 
     host: str
@@ -30,16 +27,14 @@ class HostPhase:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class HostPlanned:
+class HostPlanned(NamedTuple):
     """A host's plan is made: how many resources it has."""
 
     host: str
     resources: int
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceProgress:
+class ResourceProgress(NamedTuple):
     """What a host is doing right now to one resource, as in "installing nginx"."""
 
     host: str
@@ -48,8 +43,7 @@ class ResourceProgress:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceEvent:
+class ResourceEvent(NamedTuple):
     """A resource is done: its checked transaction event and the JSON text of that on one line."""
 
     host: str
@@ -57,8 +51,7 @@ class ResourceEvent:
     line: str
 
 
-@dataclass(frozen=True, slots=True)
-class HostNotice:
+class HostNotice(NamedTuple):
     """A line for people from, or about, one host; ``level`` is info, warning or error."""
 
     host: str
@@ -66,15 +59,13 @@ class HostNotice:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class HostFinished:
+class HostFinished(NamedTuple):
     """A host's run is over."""
 
     result: HostResult
 
 
-@dataclass(frozen=True, slots=True)
-class RunFinished:
+class RunFinished(NamedTuple):
     """The last event: when the run ended and whether the user ended it."""
 
     at: float

@@ -1,6 +1,9 @@
-"""How one host's run ended, and what its events add up to (controller)."""
+"""How one host's run ended, and what its events add up to (controller).
 
-from dataclasses import asdict, dataclass, field
+Plain classes: making a dataclass takes half a millisecond, and loading ``dataclasses`` six, before
+the first host is contacted.
+"""
+
 from typing import Any
 
 OK = "ok"
@@ -10,25 +13,37 @@ INTERRUPTED = "interrupted"
 DEFECT = "defect"
 
 _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": "unknown"}
+# In the order of the records.
+_TALLY = (
+    "total", "unique", "changed", "failed", "skipped", "stable", "refreshed", "unmet",
+    "unpredicted", "health_checks", "total_errors",
+)  # fmt: skip
+_RESULT = (
+    "host", "outcome", "kind", "message", "hint", "stderr", "phase", "planned", "seconds",
+    "tally", "report",
+)  # fmt: skip
 
 
-@dataclass(slots=True)
 class Tally:
     """The summary of a host's events; ``unique`` counts a ``type#name`` once."""
 
-    total: int = 0
-    unique: int = 0
-    changed: int = 0
-    failed: int = 0
-    skipped: int = 0
-    stable: int = 0
-    refreshed: int = 0
-    unmet: int = 0
-    unpredicted: int = 0
-    health_checks: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(_HEALTH.values(), 0)
-    )
-    total_errors: int = 0
+    __slots__ = _TALLY
+    total: int
+    unique: int
+    changed: int
+    failed: int
+    skipped: int
+    stable: int
+    refreshed: int
+    unmet: int
+    unpredicted: int
+    health_checks: dict[str, int]
+    total_errors: int
+
+    def __init__(self) -> None:
+        for name in _TALLY:
+            setattr(self, name, 0)
+        self.health_checks = dict.fromkeys(_HEALTH.values(), 0)
 
     def add(self, event: dict[str, Any]) -> None:
         """Count one transaction event: failed before skipped before changed before stable."""
@@ -42,8 +57,11 @@ class Tally:
         for check in event.get("health_check", ()):
             self.health_checks[_HEALTH[check["status"]]] += 1
 
+    def record(self) -> dict[str, Any]:
+        """The form that stands in the run folder and in ``--json``."""
+        return {name: getattr(self, name) for name in _TALLY}
 
-@dataclass(slots=True)
+
 class HostResult:
     """One host's fate.
 
@@ -53,17 +71,22 @@ class HostResult:
     number of resources in its plan, ``seconds`` how long it took.
     """
 
-    host: str
-    outcome: str = OK
-    kind: str = ""
-    message: str = ""
-    hint: str = ""
-    stderr: str = ""
-    phase: str = ""
-    planned: int = 0
-    seconds: float = 0.0
-    tally: Tally = field(default_factory=Tally)
-    report: str = ""
+    __slots__ = _RESULT
+
+    def __init__(
+        self, host: str, outcome: str = OK, kind: str = "", message: str = "", seconds: float = 0.0
+    ) -> None:
+        self.host = host
+        self.outcome = outcome
+        self.kind = kind
+        self.message = message
+        self.hint = ""
+        self.stderr = ""
+        self.phase = ""
+        self.planned = 0
+        self.seconds = seconds
+        self.tally = Tally()
+        self.report = ""
 
     @property
     def changed(self) -> bool:
@@ -72,11 +95,16 @@ class HostResult:
 
     def record(self) -> dict[str, Any]:
         """The form that stands in the run folder and in ``--json``."""
-        record = asdict(self)
-        record["seconds"] = round(self.seconds, 3)
-        return record
+        record = {name: getattr(self, name) for name in self.__slots__}
+        return {**record, "seconds": round(self.seconds, 3), "tally": self.tally.record()}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "HostResult":
-        """Read what ``record`` wrote."""
-        return cls(**{**record, "tally": Tally(**record["tally"])})
+        """Read what ``record`` wrote; KeyError where a member is missing."""
+        result = cls(record["host"])
+        for name in cls.__slots__:
+            if name != "tally":
+                setattr(result, name, record[name])
+        for name in Tally.__slots__:
+            setattr(result.tally, name, record["tally"][name])
+        return result

@@ -1,11 +1,9 @@
 """What the user chose for a run, as far as every host is concerned (controller)."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """``timeout`` and ``lock_timeout`` are seconds; a ``timeout`` of 0 is no bound for one host."""
 
     run_id: str

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from inventory.document import Scalar, parse_document
 from orchestrator.manifest.merge import merge_deep, nest
 from remote_runtime.errors import InputError, Problem, UsageError
 
 
-@dataclass(frozen=True)
-class PlanOptions:
+class PlanOptions(NamedTuple):
     """``hiera`` and ``facts`` are files, ``data`` and ``fact`` assignments such as ``a.b=1``.
 
     All are applied in the order given. ``environ`` replaces the environment of this process.

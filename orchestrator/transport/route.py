@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from orchestrator.transport import ssh_policy
 from orchestrator.transport.settings import CONNECT_TIMEOUT, Settings, Target
@@ -17,8 +17,7 @@ DEFAULT_KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
 _METHODS = ("publickey", "keyboard-interactive", "password")
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(NamedTuple):
     """Everything that a connection to one host needs, decided.
 
     ``label`` is what messages call the host; ``key_name`` and
@@ -49,7 +48,7 @@ class Route:
 
     def hops(self) -> list[Route]:
         """The jumps in order, each with the ones before it."""
-        return [replace(hop, jumps=self.jumps[:at]) for at, hop in enumerate(self.jumps)]
+        return [hop._replace(jumps=self.jumps[:at]) for at, hop in enumerate(self.jumps)]
 
 
 class Router:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 CONNECT_TIMEOUT = 10.0
 
@@ -27,8 +26,7 @@ class Target(Protocol):
     jump: str | None
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """Options that beat the inventory, and the files that are read.
 
     ``hosts`` are those of the inventory by name: a ``jump`` may name one of them.
@@ -36,7 +34,7 @@ class Settings:
     the user wrote behind ``-i``, for hints that name a command.
     """
 
-    hosts: Mapping[str, Target] = field(default_factory=dict)
+    hosts: Mapping[str, Target] = {}
     user: str | None = None
     become: bool | str | None = None
     connect_timeout: float | None = None
