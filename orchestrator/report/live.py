@@ -21,12 +21,15 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.plain_text import one_line
+from orchestrator.report.grouping import alike
 from orchestrator.report.wording import host_line, took
 
 SHORTEST_REFRESH = 0.2
 MAX_ROWS = 16
 MAX_WIDTH = 120
 MAX_SLOWEST = 3
+MAX_ALIKE = 3
+MAX_SAID = 1_000
 _STYLES = {
     outcome.DEFECT: "bold red",
     outcome.FAILED: "bold red",
@@ -63,6 +66,7 @@ class LiveView:
         self._ended: Counter[str] = Counter()
         self._slowest: list[HostResult] = []
         self._above: list[Text] = []
+        self._said: Counter[str] = Counter()
         self._hosts = 0
         self._noop = False
         self._note = ""
@@ -115,8 +119,23 @@ class LiveView:
             self._say(result.host, host_line(result, self._noop), _STYLES[result.outcome])
 
     def _say(self, host: str, text: str, style: str) -> None:
-        line = Text.assemble((host, "bold"), ": ", (one_line(text, 2000), style))
-        self._above.append(line)
+        """Write a line above the view; what many hosts say alike is said for a few of them."""
+        text = one_line(text, 2000)
+        self._said[alike(text, host)] += 1
+        times = self._said[alike(text, host)]
+        if len(self._said) > MAX_SAID:
+            self._said.clear()
+        if times > MAX_ALIKE and not self._verbose:
+            host, text, style = "…", "and so on more hosts; the summary names them", "dim"
+        if times <= MAX_ALIKE + 1 or self._verbose:
+            self._above.append(Text.assemble((host, "bold"), ": ", (text, style)))
+
+    def _write(self, line: Text) -> None:
+        """One line of the terminal, unless everything is wanted; the summary has the rest."""
+        if self._verbose:
+            self._console.print(line)
+        else:
+            self._console.print(line, no_wrap=True, overflow="ellipsis")
 
     def start(self) -> None:
         """Begin to draw."""
@@ -149,7 +168,7 @@ class LiveView:
                 above, self._above = self._above, []
                 view = self._view()
             for line in above:
-                self._console.print(line)
+                self._write(line)
             self._live.update(view, refresh=True)
         finally:
             self._drawing.release()
@@ -159,7 +178,7 @@ class LiveView:
         with self._lock:
             above, self._above = self._above, []
         for line in above:
-            self._console.print(line)
+            self._write(line)
         self._live.stop()
 
     def _view(self) -> Group:

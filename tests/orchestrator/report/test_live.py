@@ -11,6 +11,7 @@ from rich.console import Console
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.plain_text import plain
 from orchestrator.report.live import LiveView
 
 
@@ -86,3 +87,19 @@ def test_the_view_goes_away_and_failures_stay(monkeypatch: pytest.MonkeyPatch) -
     assert "web1" in written
     assert "connection refused" in written
     assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l")
+
+
+def test_what_many_hosts_say_alike_is_said_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fleet that fails for one reason fills no screen: three lines, each cut to the width."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "60")
+    out = Terminal()
+    live = LiveView(out, "push of site.yaml")
+    for number in range(40):
+        message = f"192.0.2.{number} refuses the connection " + "at length " * 20
+        live.handle(happening.HostFinished(HostResult(f"w{number}", "unreachable", "", message)))
+    live.close()
+    lines = [line for line in plain(out.getvalue()).splitlines() if ": " in line]
+    assert [line.split(":")[0] for line in lines] == ["w0", "w1", "w2", "…"]
+    assert max(map(len, lines)) <= 60
+    assert "more hosts" in lines[-1]
