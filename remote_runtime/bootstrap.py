@@ -21,6 +21,9 @@ LIMIT = 64 << 20
 KEPT = 5
 RUNTIME = "remote_runtime"
 
+# What only a runtime that is not in the cache needs, so that most runs do not compile it.
+FIRST_TIME = ("obtain", "compiled", "read_verified", "store", "prune", "forget", "fetch")
+
 Entries = Dict[str, Tuple[bool, bytes]]
 
 
@@ -65,19 +68,26 @@ def load(nonce: str, zip_sha: str, code_sha: str) -> None:
     folder = open_cache()
     name = "%s.%s" % (zip_sha, interpreter_tag())
     payload = read_code(folder, name + ".code", code_sha)
-    if payload is None and code_sha:
-        payload = fetch(nonce, "code", code_sha)
-        store(folder, name + ".code", bytes.fromhex(code_sha) + payload)
-    elif payload is None:
-        archive = read_verified(folder, zip_sha + ".zip", zip_sha)
-        if archive is None:
-            archive = fetch(nonce, "zip", zip_sha)
-            store(folder, zip_sha + ".zip", archive)
-        payload = compiled(archive)
-        store(folder, name + ".code", sha256(payload).digest() + payload)
+    if payload is None:
+        payload = obtain(nonce, zip_sha, code_sha, folder, name + ".code")
     if folder is not None:
         os.close(folder)
     sys.meta_path.insert(0, Modules(marshal.loads(payload)))
+
+
+def obtain(nonce: str, zip_sha: str, code_sha: str, folder: Optional[int], name: str) -> bytes:
+    """The payload that is not in the cache, and put it there under ``name``."""
+    if code_sha:
+        payload = fetch(nonce, "code", code_sha)
+        store(folder, name, bytes.fromhex(code_sha) + payload)
+        return payload
+    archive = read_verified(folder, zip_sha + ".zip", zip_sha)
+    if archive is None:
+        archive = fetch(nonce, "zip", zip_sha)
+        store(folder, zip_sha + ".zip", archive)
+    payload = compiled(archive)
+    store(folder, name, sha256(payload).digest() + payload)
+    return payload
 
 
 def interpreter_tag() -> str:

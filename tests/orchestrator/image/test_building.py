@@ -128,3 +128,17 @@ def test_the_bootstrap_is_sent_without_what_people_read() -> None:
     namespace: dict[str, object] = {"__name__": "sent"}
     exec(text.replace("run(*sys.argv[1:])", ""), namespace)
     assert namespace["KEPT"] == bootstrap.KEPT
+
+
+def test_the_bootstrap_unfolds_what_a_first_run_needs() -> None:
+    """What only a first run needs is neither compiled nor there before it is called for."""
+    text = zlib.decompress(program()).decode()
+    assert "def fetch(" not in text
+    namespace: dict[str, object] = {"__name__": "sent"}
+    exec(text.replace("run(*sys.argv[1:])", ""), namespace)
+    assert "fetch" not in namespace
+    obtain = namespace["obtain"]
+    assert callable(obtain)
+    with pytest.raises(TypeError, match="nonce"):
+        obtain()
+    assert all(callable(namespace[name]) for name in bootstrap.FIRST_TIME)
