@@ -146,9 +146,7 @@ class Session(object):
             "cancelled": self._cancellation.is_set(),
         }
         if error is not None:
-            text = self._mask.text(str(error))
-            self._channel.send({"t": "notice", "level": "error", "text": text})
-            done["error"] = {"kind": error.kind, "message": text}
+            done["error"] = {"kind": error.kind, "message": self._mask.text(str(error))}
         self._channel.send(done, now=True)
         self._channel.close()
 
