@@ -36,6 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from remote_runtime.errors import CcmError
 
     make_room(args.forks)
+    _chosen({}, args.path)  # a path that cannot be used is told before a host is contacted
     inventory, hosts = assembly.hosts(args)
     overlay = assembly.fact_overlay(args)
     connector = assembly.connector(args, inventory, hosts, getpass.getpass)

@@ -90,6 +90,13 @@ def add_facts(group: "argparse._ActionsContainer") -> None:
     )
 
 
+def count(text: str) -> int:
+    """How many: a number of 1 or more."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
+    return int(text)
+
+
 def seconds(text: str) -> float:
     """A number of seconds, or a duration such as ``90s``, ``2m`` or ``1h``."""
     units = {"s": 1.0, "m": 60.0, "h": 3600.0}

@@ -60,7 +60,7 @@ class Output:
         choice = Choice(not args.no_diff and (noop or args.verbose), args.verbose, args.quiet)
         self._choice = choice
         self._collected = Collected(skipped=args.verbose)
-        self._events = self._open_events()
+        self._events: TextIO | None = None
         self._live = None
         self._lines: Lines | None = None
         if args.quiet:
@@ -71,6 +71,10 @@ class Output:
             self._live = LiveView(self.human, title, args.verbose)
         else:
             self._lines = Lines(self.human, args.verbose)
+
+    def prepare(self) -> None:
+        """Open the file of ``--events``, once nothing is left that could refuse the run."""
+        self._events = self._open_events()
 
     def subscribers(self) -> list[Subscriber]:
         """Those that were chosen; the one for the summary is always among them."""

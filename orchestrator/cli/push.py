@@ -84,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
         args.timeout,
         args.lock_timeout,
     )
+    output.prepare()
     connector = assembly.connector(args, inventory, hosts, output.ask)
     for text in site.warnings:
         output.say(f"warning: {text}")

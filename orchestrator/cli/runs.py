@@ -5,6 +5,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.options import count
+
 if TYPE_CHECKING:
     from orchestrator.fleet.run_folder import KeptRun
 
@@ -17,7 +19,7 @@ ccm runs -n 5 --json
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("-n", metavar="N", type=int, default=20, help="how many (default: 20)")
+    parser.add_argument("-n", metavar="N", type=count, default=20, help="how many (default: 20)")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
 
 
@@ -28,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
 
     from orchestrator.fleet.run_folder import kept_runs, runs_folder
 
-    found = list(itertools.islice(kept_runs(), max(0, args.n)))
+    found = list(itertools.islice(kept_runs(), args.n))
     if args.json:
         for kept in found:
             print(json.dumps(kept.about))

@@ -72,7 +72,6 @@ def test_the_overview_lists_every_command(capsys: pytest.CaptureFixture[str]) ->
         (["push", "-i", "x", "--forks", "99999999", "y"], "open files"),
         (["push", "-i", "x", "--timeout", "soon", "y"], "not a duration"),
         (["push", "-i", "x", "--json", "--events", "-", "y"], "both want stdout"),
-        (["push", "-i", "x", "--events", "/no/such/folder/f", "y"], "--events"),
         (["push", "-i", "/no/such/hosts.yaml", "y"], "/no/such/hosts.yaml"),
         (["push", "-q", "-v", "-i", "x", "y"], "exclude each other"),
         (["completion", "tcsh"], "tcsh"),

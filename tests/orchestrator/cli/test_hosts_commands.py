@@ -43,6 +43,14 @@ def test_a_gjson_query_and_a_missing_path(desk: Desk) -> None:
     assert (code, json.loads(out)) == (0, {"here": None})
 
 
+def test_a_path_that_cannot_be_used_is_refused_before_any_host_is_asked(desk: Desk) -> None:
+    """The mistake is told once, not once for each host, and the exit code is 2."""
+    code, out, err = desk.ccm("facts", "-i", "hosts.yaml", "a..b")
+    assert (code, out) == (2, "")
+    assert err.count("is not a GJSON path") == 1
+    assert "gone" not in err
+
+
 def test_a_host_that_is_down_does_not_hide_the_others_facts(desk: Desk) -> None:
     """The facts of the others are written, the error is told, and the exit code is 3."""
     code, out, err = desk.ccm("facts", "-i", "hosts.yaml", "host.info.os")

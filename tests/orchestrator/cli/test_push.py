@@ -130,6 +130,20 @@ def test_events_are_json_lines_with_host_and_run(desk: Desk, where: str) -> None
     assert event["run_id"].startswith("20")
 
 
+def test_a_run_that_is_refused_leaves_the_events_of_the_last_one(desk: Desk) -> None:
+    """The file of --events is opened only once nothing is left that could refuse the run."""
+    desk.site()
+    desk.push("--events", "kept.jsonl")
+    before = (desk.folder / "kept.jsonl").read_text()
+    assert before
+    assert desk.ccm("push", "-i", "none.yaml", "--events", "kept.jsonl", "site.yaml")[0] == 2
+    assert desk.push("--events", "kept.jsonl", "--data", "x")[0] == 2
+    assert (desk.folder / "kept.jsonl").read_text() == before
+    code, _, err = desk.push("--events", "no/such/folder")
+    assert code == 2
+    assert "--events no/such/folder: No such file" in err
+
+
 def test_a_failure_is_told_with_its_stderr_and_kept(desk: Desk) -> None:
     """A failed command shows its reason and what it wrote, now and in ccm report."""
     desk.site(FAILING)
@@ -144,6 +158,9 @@ def test_a_failure_is_told_with_its_stderr_and_kept(desk: Desk) -> None:
     assert again.splitlines()[1:8] == lines[lines.index("") :][:7]
     code, listed, _ = desk.ccm("runs")
     assert "1 failed" in listed
+    code, _, err = desk.ccm("runs", "-n", "0")
+    assert code == 2
+    assert "not a number of 1 or more" in err
 
 
 def test_a_host_that_is_down_and_limit_failed(desk: Desk) -> None:
