@@ -5,12 +5,15 @@ Envelopes are files here; the schema of a resource type is in the type's own fol
 """
 
 import json
-from importlib import resources
+import pkgutil
 from typing import Any
 
 
 def load(name: str) -> dict[str, Any]:
     """Return the schema ``NAME.json`` of this package; ``FileNotFoundError`` when there is none."""
-    text = resources.files(__name__).joinpath(name + ".json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
+    # importlib.resources would do, and takes longer to load than everything else here
+    data = pkgutil.get_data(__name__, name + ".json")
+    if data is None:
+        raise FileNotFoundError(f"{name}.json")
+    schema: dict[str, Any] = json.loads(data)
     return schema

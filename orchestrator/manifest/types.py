@@ -15,6 +15,7 @@ import schemas
 from orchestrator.manifest.complaint import Complaint, complaints
 from orchestrator.manifest.fitting import fits
 from remote_runtime import registry
+from remote_runtime.errors import ResourceError
 
 NOT_RENDERED = {"require", "subscribe", "control", "sensitive", "render"}
 REFERENCE = {"$ref": "#/$defs/reference"}
@@ -131,10 +132,12 @@ def common_schema() -> dict[str, Any]:
 @cache
 def load_type(name: str) -> Type | None:
     """The type of that name, or None where there is no such type."""
-    if name not in registry.types():
+    try:  # not looked up in the list of types: making that takes longer than loading one
+        providers = registry.provider_names(name)
+    except ResourceError:
         return None
     schema = json.loads(registry.schema_text(name))
-    return Type(name, schema, registry.provider_names(name), registry.resource_class(name).check)
+    return Type(name, schema, providers, registry.resource_class(name).check)
 
 
 def type_names() -> list[str]:
