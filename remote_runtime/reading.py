@@ -36,7 +36,8 @@ class Reader(object):
     def failure(self, message: str) -> ResourceError:
         """The error of a template that could not be rendered."""
         if self._missing is not None:
-            return Missing(self._missing.condition, message)
+            reason = message if self._missing.reason else ""
+            return Missing(self._missing.condition, message, reason=reason)
         return ResourceError(message, kind="resource.template")
 
     def _read(self, path: str, limit: int) -> bytes:
@@ -44,7 +45,8 @@ class Reader(object):
             raise ResourceError("%r is not an absolute path" % path)
         condition = Condition("path", path)
         if self._context.planned(condition):
-            raise Missing(condition, "%s will be written by an earlier resource" % path)
+            why = "%s will be written by an earlier resource" % path
+            raise Missing(condition, why, reason=why)
         real = os.path.realpath(path)
         if not self._context.files.exists(real):
             raise Missing(condition, "%s does not exist on this host" % path)

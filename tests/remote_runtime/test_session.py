@@ -280,6 +280,8 @@ class SessionTest(FolderTest):
                     "properties": dict(ATTRIBUTES)}  # fmt: skip
         events = target.push(self.content("in", b"x"), resource, noop=True)
         self.assertEqual((events[1]["prediction"], events[1]["failed"]), ("unknown", False))
+        reason = "content: %s will be written by an earlier resource" % self.path("in")
+        self.assertEqual(events[1]["prediction_reason"], reason)
         self.assertEqual(events[1]["noop_message"], "Would have created the file")
 
     def test_secrets(self) -> None:

@@ -87,7 +87,7 @@ class Resource(ResourceType):
         """Raise the condition that is not met, first one that nothing pending could satisfy."""
         pending = self.context.pending
         for missing in sorted(self._unmet, key=lambda m: pending.may_hold(m.condition)):
-            raise Missing(missing.condition, missing.message, would, missing.hint)
+            raise Missing(missing.condition, missing.message, would, missing.hint, missing.reason)
 
     def _wanted(self, extra: int = 0) -> Wanted:
         accounts = self.context.accounts
@@ -162,7 +162,8 @@ class Resource(ResourceType):
         source = Condition("path", str(self.properties.get("source")))
         try:
             if self.context.planned(source):
-                raise Missing(source, "%s will be changed by an earlier resource" % source.value)
+                why = "%s will be changed by an earlier resource" % source.value
+                raise Missing(source, why, reason=why)
             return desired(self.properties, self.context)
         except Missing as missing:
             self._unmet.append(missing)

@@ -120,6 +120,8 @@ class FileTest(FolderTest):
         items = [self.file("source", content="new"), self.file("copy", source=self.path("source"))]
         events = run_items(items, noop=True)
         self.assertEqual(events[1]["prediction"], "unknown")
+        reason = "%s will be changed by an earlier resource" % self.path("source")
+        self.assertEqual(events[1]["prediction_reason"], reason)
         self.assertEqual(run_items(items)[1]["status"], "changed")
         self.assertEqual(self.read("copy"), b"new")
 
