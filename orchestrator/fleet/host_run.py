@@ -14,6 +14,7 @@ from orchestrator.fleet.ports import Connector, Planner, Target
 from orchestrator.fleet.session import Session
 from orchestrator.fleet.settings import Settings
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
+from remote_runtime.masking import Mask
 
 CANCEL_GRACE = 6.0
 MAX_STDERR = 4_000
@@ -133,7 +134,8 @@ class HostRun:
             return
         try:
             if self._result.outcome != outcome.OK:
-                self._result.stderr = plain(session.link.stderr_tail())[-MAX_STDERR:]
+                tail = Mask(self._secrets).text(plain(session.link.stderr_tail()))
+                self._result.stderr = tail[-MAX_STDERR:]
             session.link.close()
         except (CcmError, OSError) as error:
             self._notices.say("warning", f"closing the connection: {one_line(str(error))}")

@@ -343,6 +343,15 @@ def test_a_secret_in_a_name_is_masked_in_what_is_told_while_it_runs() -> None:
     assert told == ["file#/etc/[masked]"]
 
 
+def test_a_secret_in_what_a_lost_host_said_last_is_masked() -> None:
+    """The end of a host's standard error is kept without the run's secrets."""
+    bus, _ = recorded_bus()
+    connector = FakeConnector(_after_plan(lambda far: None))
+    planner = FakePlanner(["/etc/a"], secrets=["last words"])
+    result = HostRun(FakeHost("web1"), connector, planner, bus, SETTINGS).run()
+    assert (result.kind, result.stderr[:8]) == ("transport.lost", "[masked]")
+
+
 def test_texts_of_a_host_lose_their_control_characters() -> None:
     """Events, notices and facts reach subscribers without anything that steers a terminal."""
 
