@@ -90,8 +90,11 @@ class RunFolder:
 
 def prune(keep: int = KEPT) -> None:
     """Remove the oldest runs beyond ``keep``."""
-    for run in _newest_first()[keep:]:
-        shutil.rmtree(run, ignore_errors=True)
+    folder = runs_folder()
+    # By name alone: a look into each of hundreds of folders would hold up the end of every run.
+    for name in sorted(os.listdir(folder), reverse=True)[keep:]:
+        if (folder / name / "run.json").is_file():
+            shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def _newest_first() -> list[Path]:
