@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache, wraps
 from typing import Any
 
-from jinja2 import ChainableUndefined, StrictUndefined, Undefined, nodes
+from jinja2 import ChainableUndefined, StrictUndefined, Template, Undefined, nodes
 from jinja2.filters import FILTERS
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -73,7 +73,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def compile_tree(self, tree: nodes.Expr) -> Any:
         """A callable that takes the names and returns the value, perhaps an ``Undefined``."""
         body: list[nodes.Node] = [nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)]
-        template = self.from_string(nodes.Template(body, lineno=1))
+        template = self.compile_template(nodes.Template(body, lineno=1))
         root = template.root_render_func
 
         def evaluate(names: dict[str, Any]) -> Any:
@@ -83,6 +83,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return context.vars["result"]
 
         return evaluate
+
+    def compile_template(self, tree: nodes.Template) -> Template:
+        """A whole template, such as another language's compiler makes it."""
+        tree.set_environment(self)
+        return self.from_string(tree)
 
 
 def _check_numbers(_: Any, arguments: tuple[Any, ...]) -> None:

@@ -1,0 +1,1 @@
+"""Template languages of whole files (controller). Expressions have a room of their own."""

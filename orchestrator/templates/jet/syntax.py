@@ -1,0 +1,240 @@
+"""The syntax tree of a Jet template; ``at`` is an offset in its text (controller)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Node:
+    """Anything that stands somewhere."""
+
+    at: int
+
+
+@dataclass
+class Const(Node):
+    """A number, a text, true, false or nil."""
+
+    value: Any
+
+
+@dataclass
+class Name(Node):
+    """A variable, one of the names of the scope, or a function behind a pipe."""
+
+    name: str
+
+
+@dataclass
+class Dot(Node):
+    """The context."""
+
+
+@dataclass
+class Slot(Node):
+    """``_`` in the place of a piped value, or of a variable that nobody wants."""
+
+
+@dataclass
+class Field(Node):
+    """``base.name``."""
+
+    base: Expr
+    name: str
+
+
+@dataclass
+class Index(Node):
+    """``base[key]``."""
+
+    base: Expr
+    key: Expr
+
+
+@dataclass
+class Slice(Node):
+    """``base[low:high]``."""
+
+    base: Expr
+    low: Expr | None
+    high: Expr | None
+
+
+@dataclass
+class Call(Node):
+    """``name(arguments)``."""
+
+    name: str
+    arguments: list[Expr]
+
+
+@dataclass
+class ErrorText(Node):
+    """``base.Error()``, the message of what ``catch`` caught."""
+
+    base: Expr
+
+
+@dataclass
+class Binary(Node):
+    """An arithmetic operation or a comparison."""
+
+    operator: str
+    left: Expr
+    right: Expr
+
+
+@dataclass
+class Logic(Node):
+    """``&&`` or ``||``; the right side is evaluated only when it matters."""
+
+    operator: str
+    left: Expr
+    right: Expr
+
+
+@dataclass
+class Not(Node):
+    """``!operand``."""
+
+    operand: Expr
+
+
+@dataclass
+class Negative(Node):
+    """``-operand``."""
+
+    operand: Expr
+
+
+@dataclass
+class Ternary(Node):
+    """``condition ? yes : no``."""
+
+    condition: Expr
+    yes: Expr
+    no: Expr
+
+
+Expr = (
+    Const | Name | Dot | Slot | Field | Index | Slice | Call | ErrorText
+    | Binary | Logic | Not | Negative | Ternary
+)  # fmt: skip
+
+
+@dataclass
+class Plain(Node):
+    """Text that is copied."""
+
+    text: str
+
+
+@dataclass
+class Output(Node):
+    """An expression whose value is written."""
+
+    value: Expr
+
+
+@dataclass
+class Set(Node):
+    """``names := values`` or ``names = values``.
+
+    ``found``: the second of two names says whether the one value, an index, is there.
+    """
+
+    let: bool
+    names: list[str]
+    values: list[Expr]
+    found: bool = False
+
+
+@dataclass
+class If(Node):
+    """``first`` is an assignment before the condition."""
+
+    first: Set | None
+    condition: Expr
+    body: list[Statement]
+    otherwise: list[Statement]
+
+
+@dataclass
+class Range(Node):
+    """Without a name for the value, it becomes the context."""
+
+    index: str
+    value: str
+    items: Expr
+    body: list[Statement]
+    otherwise: list[Statement]
+
+
+@dataclass
+class Block(Node):
+    """A definition, which also runs the block where it stands. A default of None: required."""
+
+    name: str
+    parameters: list[tuple[str, Expr | None]]
+    context: Expr | None
+    body: list[Statement]
+    content: list[Statement] | None
+
+
+@dataclass
+class Yield(Node):
+    """Runs a block."""
+
+    name: str
+    arguments: list[tuple[str, Expr]]
+    context: Expr | None
+    content: list[Statement] | None
+
+
+@dataclass
+class YieldContent(Node):
+    """Runs the content that the running block was given."""
+
+    context: Expr | None
+
+
+@dataclass
+class Include(Node):
+    """Runs another template; ``optional``: nothing happens where there is none."""
+
+    path: Expr
+    context: Expr | None
+    optional: bool = False
+
+
+@dataclass
+class Return(Node):
+    """Sets what ``exec()`` gives."""
+
+    value: Expr
+
+
+@dataclass
+class Try(Node):
+    """``error`` names the message in the catch part."""
+
+    body: list[Statement]
+    error: str
+    otherwise: list[Statement]
+
+
+Statement = (
+    Plain | Output | Set | If | Range | Block | Yield | YieldContent | Include | Return | Try
+)
+
+
+@dataclass
+class Tree:
+    """A whole template: what it extends and imports, and what it is made of."""
+
+    extends: Const | None = None
+    imports: list[Const] = field(default_factory=list)
+    body: list[Statement] = field(default_factory=list)
+    blocks: dict[str, Block] = field(default_factory=dict)
