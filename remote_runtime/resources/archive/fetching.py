@@ -1,0 +1,206 @@
+"""One GET over HTTP or HTTPS, redirects followed (target).
+
+Imported only when something is downloaded: the standard library's HTTP takes its time to load.
+"""
+
+import base64
+import http.client
+import urllib.request
+from typing import Any, Dict, Optional, Tuple
+from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.version import VERSION
+
+from .guard import Guard
+
+FAILURES = (http.client.HTTPException, OSError, ValueError)  # urllib's own is an OSError
+_REDIRECTS = (301, 302, 303, 307, 308)
+_MOST_REDIRECTS = 10
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_SAFE = "/%:@!$&'()*+,;=~-._"
+_HINTS = {
+    401: "check username and password, or the Authorization header",
+    403: "the server refuses access; check the credentials and the url",
+    404: "check the url",
+    407: "the proxy asks for credentials; they stand in the variable http_proxy or https_proxy",
+    410: "check the url",
+}
+
+
+class _Target(object):
+    """A URL taken apart: what is requested, and the credentials that stood in it."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self.scheme = parts.scheme
+        self.host = parts.hostname or ""
+        self.port = parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
+        place = parts.netloc.rpartition("@")[2]
+        path, query = quote(parts.path or "/", _SAFE), quote(parts.query, _SAFE + "?/[]")
+        self.url = urlunsplit((parts.scheme, place, path, query, ""))
+        # A query often holds a token.
+        self.shown = urlunsplit((parts.scheme, place, path, "", ""))
+        self.credentials: Optional[Tuple[str, str]] = None
+        if parts.username is not None:
+            self.credentials = (unquote(parts.username), unquote(parts.password or ""))
+
+    def trusts(self, other: "_Target") -> bool:
+        """Whether credentials for this one may be sent to the other."""
+        if self.host != other.host:
+            return False
+        upgraded = (self.scheme, other.scheme) == ("http", "https")
+        if upgraded and (self.port, other.port) == (80, 443):
+            return True
+        return (self.scheme, self.port) == (other.scheme, other.port)
+
+
+def fetch(
+    guard: Guard,
+    url: str,
+    headers: Dict[str, str],
+    credentials: Optional[Tuple[str, str]],
+    downgrade: bool,
+) -> Tuple[Any, str]:
+    """Request ``url``; return the open response, whose status is 200, and how to call its URL.
+
+    ``credentials`` for basic authentication win over those in the URL. Neither they nor the headers
+    are sent to another host. ``downgrade`` allows a redirect from https to http.
+    """
+    target = _Target(url)
+    headers = dict(headers)
+    credentials = credentials or target.credentials
+    if credentials is not None:
+        pair = ("%s:%s" % credentials).encode("utf-8")
+        headers["Authorization"] = "Basic " + base64.b64encode(pair).decode("ascii")
+    opener = _opener(guard)
+    for _ in range(_MOST_REDIRECTS + 1):
+        response = _open(opener, guard, target, headers)
+        if response.status not in _REDIRECTS:
+            return _accepted(response, target), target.shown
+        following = _Target(_location(response, target))
+        if not target.trusts(following):
+            headers = {}
+        _refuse(target, following, downgrade)
+        target = following
+    raise _failure("%s led to more than %d redirects" % (_Target(url).shown, _MOST_REDIRECTS))
+
+
+def _failure(message: str, hint: str = "", slug: str = "http") -> ResourceError:
+    return ResourceError(message, kind="resource.archive." + slug, hint=hint)
+
+
+def _accepted(response: Any, target: _Target) -> Any:
+    if response.status == 200:
+        return response
+    response.close()
+    raise _failure(
+        "GET %s answered %d %s" % (target.shown, response.status, response.reason),
+        _HINTS.get(response.status, "try again later" if response.status >= 500 else ""),
+    )
+
+
+def _location(response: Any, target: _Target) -> str:
+    location = response.headers.get("Location")
+    response.close()
+    if not location:
+        raise _failure(
+            "GET %s answered %d without saying where to" % (target.shown, response.status)
+        )
+    # A header arrives as Latin-1, whatever it is.
+    text = location.encode("latin-1", "replace").decode("utf-8", "replace")
+    try:
+        following = str(urljoin(target.url, text))
+        parts = urlsplit(following)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # of the port as well
+        usable = False
+    if not usable:
+        raise _failure("%s redirects to something that is no http or https URL" % target.shown)
+    return following
+
+
+def _refuse(target: _Target, following: _Target, downgrade: bool) -> None:
+    if (target.scheme, following.scheme) == ("https", "http") and not downgrade:
+        raise _failure(
+            "%s redirects from https to %s, where anybody could change the archive"
+            % (target.shown, following.shown),
+            "give its checksum, or a url that stays with https",
+        )
+
+
+def _open(opener: Any, guard: Guard, target: _Target, headers: Dict[str, str]) -> Any:
+    request = urllib.request.Request(target.url)
+    request.add_header("User-Agent", "ccm/" + VERSION)
+    for key, value in headers.items():
+        request.add_header(key, value)
+    try:
+        return opener.open(request, timeout=guard.limit.left)
+    except FAILURES as error:
+        raise explained(error, guard, target.shown) from error
+
+
+def explained(error: Exception, guard: Guard, shown: str) -> ResourceError:
+    """Why a request or the reading of its answer failed; raises where the run or the time ended."""
+    guard.limit.check()
+    cause = getattr(error, "reason", None)
+    if not isinstance(cause, Exception):
+        cause = error  # urllib's own holds the error, one of TLS a word
+    name = type(cause).__name__
+    if "Cert" in name or "CERTIFICATE_VERIFY_FAILED" in str(cause):
+        why = getattr(cause, "verify_message", "") or str(cause)
+        return _failure(
+            "the certificate of %s is not trusted: %s" % (shown, why),
+            "install the CA's certificate in the system's store of this host",
+            "tls",
+        )
+    if name.startswith("SSL"):
+        return _failure("TLS with %s failed: %s" % (shown, cause), slug="tls")
+    if name == "gaierror":
+        host = urlsplit(shown).hostname
+        return _failure("the host %s of the url could not be resolved" % host, slug="connect")
+    if isinstance(cause, OSError) and not isinstance(cause, http.client.HTTPException):
+        why = cause.strerror or str(cause) or name
+        return _failure("could not download %s: %s" % (shown, why), slug="connect")
+    return _failure("%s gave an answer that is no HTTP: %s %s" % (shown, name, cause))
+
+
+def _opener(guard: Guard) -> Any:
+    """Follows no redirect, raises for no status, and knows http and https only."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (urllib.request.ProxyHandler(), urllib.request.UnknownHandler(), _Http(guard)):
+        opener.add_handler(handler)
+    if hasattr(urllib.request, "HTTPSHandler"):
+        opener.add_handler(_https(guard))
+    return opener
+
+
+class _Http(urllib.request.HTTPHandler):
+    def __init__(self, guard: Guard) -> None:
+        super().__init__()
+        self._guard = guard
+
+    def http_open(self, req: Any) -> Any:
+        return self.do_open(self._connection, req)
+
+    def _connection(self, host: str, **settings: Any) -> Any:
+        connection: Any = http.client.HTTPConnection(host, **settings)
+        connection._create_connection = self._guard.connect
+        return connection
+
+
+def _https(guard: Guard) -> Any:
+    import ssl
+
+    context = ssl.create_default_context()
+
+    class Https(urllib.request.HTTPSHandler):
+        def https_open(self, req: Any) -> Any:
+            return self.do_open(connection, req)
+
+    def connection(host: str, **settings: Any) -> Any:
+        opened: Any = http.client.HTTPSConnection(host, context=context, **settings)
+        opened._create_connection = guard.connect
+        return opened
+
+    return Https(context=context)

@@ -1,0 +1,107 @@
+"""Bounds what blocks, by a time limit and by the end of the run (target)."""
+
+import os
+import time
+from typing import Any, List
+
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+
+_CONNECT = 30.0  # seconds for one address, within the whole
+
+
+class Limit(object):
+    """A time limit of ``seconds``; ``check`` raises ``ResourceError`` once it has passed.
+
+    ``doing`` says in a few words what took too long, ``setting`` which property raises the limit.
+    """
+
+    def __init__(self, context: Context, seconds: float, doing: str, setting: str) -> None:
+        self._context = context
+        self._seconds = seconds
+        self._doing = doing
+        self._setting = setting
+        self._deadline = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left, never below 0."""
+        return max(0.0, self._deadline - time.monotonic())
+
+    def check(self) -> None:
+        """Raise ``Cancelled`` when the run is to end, ``ResourceError`` when the time is up."""
+        self._context.check_cancelled()
+        if not self.left:
+            raise ResourceError(
+                "%s took longer than %g seconds" % (self._doing, self._seconds),
+                kind="resource.archive.timeout",
+                hint="raise %s" % self._setting,
+            )
+
+
+class Guard(object):
+    """Opens connections that end when the limit is reached or the run is to end.
+
+    A thread waits for either and shuts the sockets down, which ends a blocked read at once; then
+    ``limit.check`` says why.
+    """
+
+    def __init__(self, context: Context, limit: Limit) -> None:
+        self.limit = limit
+        self._wakeup = context.cancellation.wakeup
+        self._sockets: List[Any] = []
+        self._fired = False
+
+    def __enter__(self) -> "Guard":
+        import threading
+
+        self._lock = threading.Lock()
+        self._stopped, self._stop = os.pipe()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *failure: Any) -> None:
+        os.write(self._stop, b"x")
+        self._thread.join()
+        for descriptor in (self._stopped, self._stop):
+            os.close(descriptor)
+        for held in self._sockets:
+            held.close()
+
+    def connect(self, address: Any, timeout: Any = None, source_address: Any = None) -> Any:
+        """``socket.create_connection`` under guard; the timeout given is not looked at."""
+        import socket
+
+        self.limit.check()
+        opened = socket.create_connection(
+            address, min(_CONNECT, self.limit.left or _CONNECT), source_address
+        )
+        # The guard ends every wait; this one holds should the clock of the thread be late.
+        opened.settimeout(self.limit.left + _CONNECT)
+        with self._lock:
+            # A copy: TLS takes the descriptor of the original away.
+            self._sockets.append(opened.dup())
+            if self._fired:
+                _shut(self._sockets[-1])
+        return opened
+
+    def _watch(self) -> None:
+        import select
+
+        ready = select.select([self._wakeup, self._stopped], [], [], self.limit.left)[0]
+        if self._stopped in ready:
+            return
+        with self._lock:
+            self._fired = True
+            for held in self._sockets:
+                _shut(held)
+
+
+def _shut(held: Any) -> None:
+    import socket
+
+    try:
+        held.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass  # the other side was faster

@@ -1,0 +1,149 @@
+"""What an archive may hold (target): nothing that would land, or lead, outside of where it goes."""
+
+from typing import Any, Dict, Generator, List, NamedTuple
+
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+
+from .guard import Limit
+
+BLOCK = 256 << 10
+_LONGEST = 4095  # bytes of a path on Linux
+
+FILE, DIRECTORY, SYMLINK, HARDLINK = "file", "directory", "symlink", "hardlink"
+
+
+class Member(NamedTuple):
+    """One entry of an archive; ``kind`` is one of the four, or names what is refused.
+
+    ``link`` is where a link leads; ``mtime`` in seconds; ``content`` opens a file's content.
+    """
+
+    name: str
+    kind: str
+    size: int
+    mode: int
+    mtime: float
+    link: str
+    content: Any
+
+
+Members = Generator[Member, None, None]
+
+
+def refusal(archive: str, message: str, hint: str = "") -> ResourceError:
+    """The error for an archive that is not extracted."""
+    return ResourceError(
+        "%s is not extracted: %s" % (archive, message), kind="resource.archive.refused", hint=hint
+    )
+
+
+class Admission(object):
+    """Decides about the members of one archive, in their order; keeps what was admitted.
+
+    ``kinds`` maps each admitted path, relative and clean, to its kind; the directories on the way
+    to a member are in it too.
+    """
+
+    def __init__(self, archive: str, max_size: int, max_members: int) -> None:
+        self.kinds: Dict[str, str] = {}
+        self._archive = archive
+        self._max_size = max_size
+        self._max_members = max_members
+        self._size = 0
+        self._count = 0
+
+    def admit(self, member: Member) -> str:
+        """The clean path of a member, "" for the root itself. ``ResourceError`` if refused."""
+        self._count += 1
+        self._size += member.size
+        if self._count > self._max_members:
+            hint = "raise extract_max_members if that is right"
+            raise self._refused("it holds more than %d members" % self._max_members, hint)
+        if self._size > self._max_size:
+            hint = "raise extract_max_size if that is right"
+            raise self._refused("it holds more than %d bytes" % self._max_size, hint)
+        if member.kind not in (FILE, DIRECTORY, SYMLINK, HARDLINK):
+            raise self._refused("its member %r is %s" % (member.name, member.kind))
+        path = self._path(member)
+        if path:
+            self._enter(path, member)
+        elif member.kind != DIRECTORY:
+            raise self._refused("its member %r has no name" % member.name)
+        return path
+
+    def _refused(self, message: str, hint: str = "") -> ResourceError:
+        return refusal(self._archive, message, hint)
+
+    def _path(self, member: Member) -> str:
+        if len(member.name) > _LONGEST:
+            raise self._refused("its member %r... has too long a path" % member.name[:100])
+        if member.name.startswith("/"):
+            raise self._refused("its member %r has an absolute path" % member.name)
+        parts = [part for part in member.name.split("/") if part not in ("", ".")]
+        if ".." in parts:
+            raise self._refused("the path of its member %r leads out with .." % member.name)
+        if "\0" in member.name:
+            raise self._refused("the path of its member %r holds a null byte" % member.name)
+        return "/".join(parts)
+
+    def _enter(self, path: str, member: Member) -> None:
+        parts = path.split("/")
+        for end in range(1, len(parts)):
+            self._claim("/".join(parts[:end]), DIRECTORY, member)
+        if member.kind == SYMLINK:
+            self._symlink(parts, member)
+        if member.kind == HARDLINK and self.kinds.get(self.linked(member)) != FILE:
+            raise self._refused(
+                "its member %r is a hard link to %r, which is no file of the archive before it"
+                % (member.name, member.link)
+            )
+        self._claim(path, FILE if member.kind == HARDLINK else member.kind, member)
+
+    def _claim(self, path: str, kind: str, member: Member) -> None:
+        there = self.kinds.setdefault(path, kind)
+        if there != kind:
+            raise self._refused(
+                "its member %r needs %s to be a %s, another one makes it a %s"
+                % (member.name, path, kind, there)
+            )
+
+    def linked(self, member: Member) -> str:
+        """The path of the member that a hard link names."""
+        return self._path(member._replace(name=member.link))
+
+    def _symlink(self, parts: List[str], member: Member) -> None:
+        """Only leading .. and no more than lead to the root: by induction no chain leads out."""
+        target = member.link
+        if not target or len(target) > _LONGEST or "\0" in target:
+            raise self._refused("its member %r is a broken symlink" % member.name)
+        steps = [step for step in target.split("/") if step not in ("", ".")]
+        up = 0
+        while up < len(steps) and steps[up] == "..":
+            up += 1
+        if target.startswith("/") or up >= len(parts) or ".." in steps[up:]:
+            raise self._refused(
+                "its member %r is a symlink to %r, which leads or could lead outside"
+                % (member.name, target)
+            )
+
+
+class Pulse(object):
+    """Checks the limit while bytes pass, and says how far it is."""
+
+    def __init__(self, context: Context, limit: Limit, doing: str) -> None:
+        import time
+
+        self._clock = time.monotonic
+        self._context = context
+        self._limit = limit
+        self._doing = doing
+        self._told = 0.0
+
+    def beat(self, done: str) -> None:
+        """Called for every block or member; ``done`` is told twice a second."""
+        self._limit.check()
+        now = self._clock()
+        if now - self._told >= 0.5:
+            self._told = now
+            self._context.progress("%s: %s" % (self._doing, done) if done else self._doing)

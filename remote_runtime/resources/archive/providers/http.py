@@ -1,0 +1,198 @@
+"""Archives over HTTP and HTTPS, extracted with the standard library (target)."""
+
+import os
+from typing import TYPE_CHECKING, Any, List
+
+from remote_runtime.base import Properties
+from remote_runtime.base import Provider as BaseProvider
+from remote_runtime.digest import sha256
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.archive.settings import Settings
+from remote_runtime.system.attributes import Attributes
+from remote_runtime.system.files import failure
+
+if TYPE_CHECKING:
+    from remote_runtime.resources.archive.members import Admission, Pulse
+    from remote_runtime.system.files import Temporary
+
+_BLOCK = 256 << 10
+_LARGE = 1 << 30  # a guess where the server does not say
+_PARENT_MODE = 0o755
+
+
+class Provider(BaseProvider):
+    """Downloads beside the destination; extracts beside what is there."""
+
+    name = "http"
+    priority = 1
+
+    def unmanageable(self, properties: Properties) -> str:
+        return ""
+
+    # -- download ---------------------------------------------------------------------------------
+
+    def download(self, path: str, settings: Settings) -> "Temporary":
+        """Return a whole and checked download beside ``path``, for ``place`` or ``discard``."""
+        temporary = self.context.files.temporary(path)
+        try:
+            found = self._receive(path, settings, temporary)
+            if settings.checksum and found != settings.checksum:
+                raise ResourceError(
+                    "checksum mismatch of %s, expected %s, got %s"
+                    % (path, settings.checksum, found),
+                    kind="resource.archive.checksum",
+                    hint="nothing was replaced; check the url and the checksum",
+                )
+        except BaseException:
+            temporary.discard()
+            raise
+        return temporary
+
+    def _receive(self, path: str, settings: Settings, temporary: "Temporary") -> str:
+        """Write the answer into the temporary file; return its SHA-256."""
+        from remote_runtime.resources.archive import fetching, guard, members
+
+        credentials = None if settings.username is None else (settings.username, settings.password)
+        doing = "the download of %s" % path
+        limit = guard.Limit(self.context, settings.download_timeout, doing, "download_timeout")
+        pulse = members.Pulse(self.context, limit, "downloading %s" % path)
+        pulse.beat("")
+        with guard.Guard(self.context, limit) as guarded:
+            response, shown = fetching.fetch(
+                guarded, settings.url, settings.headers, credentials, bool(settings.checksum)
+            )
+            try:
+                return self._copy(response, temporary, pulse)
+            except fetching.FAILURES as error:
+                raise fetching.explained(error, guarded, shown) from error
+            except EOFError as error:
+                limit.check()
+                raise ResourceError(
+                    "%s was cut off: %s" % (shown, error), kind="resource.archive.http"
+                ) from error
+            finally:
+                response.close()
+
+    def _copy(self, response: Any, temporary: "Temporary", pulse: "Pulse") -> str:
+        # The body of a chunked answer has no length of its own.
+        given = None if response.chunked else response.headers.get("Content-Length")
+        expected = int(given) if given is not None and given.isdigit() else None
+        digest = sha256(size=_LARGE if expected is None else expected)
+        size = 0
+        while expected is None or size < expected:
+            left = _BLOCK if expected is None else min(_BLOCK, expected - size)
+            data = response.read1(left)
+            if not data:
+                break
+            size += len(data)
+            digest.update(data)
+            temporary.write(data)
+            pulse.beat(_progress(size, expected))
+        if expected is not None and size < expected:
+            raise EOFError("%d bytes of %d arrived" % (size, expected))
+        pulse.beat(_progress(size, expected))
+        return str(digest.hexdigest())
+
+    def place(self, temporary: "Temporary", uid: int, gid: int, mode: int) -> None:
+        """Give a download its attributes and put it where it belongs."""
+        try:
+            temporary.finish(uid, gid, mode, Attributes(self.context.commands))
+            temporary.commit()
+        finally:
+            temporary.discard()
+
+    def remove(self, path: str) -> None:
+        """Remove the archive file."""
+        self.context.files.remove(path)
+
+    # -- extraction -------------------------------------------------------------------------------
+
+    def extract(self, source: str, archive: str, settings: Settings) -> List[str]:
+        """Extract the file ``source``, called ``archive`` in messages; return the paths written.
+
+        Nothing is written before all members are found harmless, nothing below ``extract_parent``
+        is replaced before all of them are written.
+        """
+        from remote_runtime.resources.archive import guard, members, staging
+
+        limit = guard.Limit(
+            self.context,
+            settings.extract_timeout,
+            "the extraction of %s" % archive,
+            "extract_timeout",
+        )
+        pulse = members.Pulse(self.context, limit, "extracting %s" % archive)
+        with staging.opened(source) as file:
+            kinds = self._survey(file, archive, settings, pulse)
+            parent = settings.extract_parent
+            try:
+                staging.in_the_way(archive, parent, kinds)
+                if not self.context.files.exists(parent):
+                    self.context.files.create_directory(parent, _PARENT_MODE)
+                    os.chmod(parent, _PARENT_MODE)
+                return self._write(file, archive, settings, pulse)
+            except OSError as error:
+                raise failure("extract into", parent, error) from error
+
+    def _survey(self, file: Any, archive: str, settings: Settings, pulse: "Pulse") -> Any:
+        """Look at every member and write nothing; return what they are, by path."""
+        from remote_runtime.resources.archive import reading
+
+        admission = _admission(archive, settings)
+        with reading.Reading(archive, settings.kind):
+            for member in reading.members(
+                settings.kind, file, lambda: pulse.beat(""), settings.max_size
+            ):
+                admission.admit(member)
+        return admission.kinds
+
+    def _write(self, file: Any, archive: str, settings: Settings, pulse: "Pulse") -> List[str]:
+        from remote_runtime.resources.archive import members, reading, staging
+
+        parent = settings.extract_parent
+        # Once more: what was looked at need not be what is read now.
+        admission = _admission(archive, settings)
+        written = [0]
+
+        def beat(size: int = 0) -> None:
+            written[0] += size
+            pulse.beat(_progress(written[0], None))
+
+        folder = staging.Staging(parent)
+        try:
+            with reading.Reading(archive, settings.kind):
+                for member in reading.members(settings.kind, file, beat, settings.max_size):
+                    path = admission.admit(member)
+                    if path:
+                        hard = member.kind == members.HARDLINK
+                        linked = admission.linked(member) if hard else ""
+                        folder.add(path, member, linked, beat)
+            folder.finish()
+            self.context.check_cancelled()
+            moved = folder.move(_below(settings.creates, parent))
+        finally:
+            folder.discard(self.context.files.remove_tree)
+        return [os.path.join(parent, path) for path in moved]
+
+
+def _admission(archive: str, settings: Settings) -> "Admission":
+    from remote_runtime.resources.archive.members import Admission
+
+    return Admission(archive, settings.max_size, settings.max_members)
+
+
+def _below(path: str, parent: str) -> str:
+    """A path relative to the folder that it is in, "" where it is not."""
+    top = parent.rstrip("/") + "/"
+    return path[len(top) :] if path.startswith(top) else ""
+
+
+def _progress(size: int, whole: Any) -> str:
+    text = _mebibytes(size)
+    return (
+        text if not whole else "%s of %s (%d %%)" % (text, _mebibytes(whole), size * 100 // whole)
+    )
+
+
+def _mebibytes(size: int) -> str:
+    return "%.1f MiB" % (size / float(1 << 20))

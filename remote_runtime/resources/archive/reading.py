@@ -1,0 +1,182 @@
+"""Reads the members of tar and zip archives, never holding more than a block (target)."""
+
+import os
+import stat
+from typing import Any, Callable
+
+from remote_runtime.errors import ResourceError
+
+from .members import BLOCK, DIRECTORY, FILE, HARDLINK, SYMLINK, Member, Members
+
+_LARGEST_HEADER = 1 << 20  # an extended header of tar; it is read at once
+_BLOCK_OF_TAR = 512
+
+Beat = Callable[[], None]
+
+
+class Reading(object):
+    """A block that reads an archive: what shows that it is broken leaves as ``ResourceError``."""
+
+    def __init__(self, archive: str, kind: str) -> None:
+        self._archive = archive
+        self._kind = kind
+
+    def __enter__(self) -> None:
+        """Nothing to do."""
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        import tarfile
+        import zipfile
+        import zlib
+
+        signs: Any = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError)
+        signs += (ValueError, NotImplementedError, RecursionError, OverflowError)
+        if not isinstance(error, signs) or (isinstance(error, OSError) and error.errno):
+            return  # the disk, not the archive
+        raise ResourceError(
+            "%s is not a whole %s archive: %s"
+            % (self._archive, self._kind, str(error) or type(error).__name__),
+            kind="resource.archive.broken",
+            hint="look at what its url serves; a checksum would have told before",
+        ) from error
+
+
+def members(kind: str, file: Any, beat: Beat, most: int) -> Members:
+    """Yield the members of an open archive; ``content`` of one is valid until the next is asked.
+
+    ``beat`` is called often and may raise; at most ``most`` bytes are unpacked behind the last
+    member. To be used inside ``Reading``.
+    """
+    file.seek(0)
+    return _zip(file, beat) if kind == "zip" else _tar(kind, file, beat, most)
+
+
+class _Stream(object):
+    """An unpacked stream that is skipped in blocks, and of which no header is read too long."""
+
+    def __init__(self, raw: Any, beat: Beat) -> None:
+        self._raw = raw
+        self._beat = beat
+
+    def tell(self) -> int:
+        return int(self._raw.tell())
+
+    def read(self, size: int) -> bytes:
+        if size > _LARGEST_HEADER:
+            raise ValueError("a header of %d bytes" % size)
+        self._beat()
+        data: bytes = self._raw.read(size)
+        return data
+
+    def seek(self, position: int) -> None:
+        left = position - self._raw.tell()
+        while left > 0:
+            skipped = len(self.read(min(left, BLOCK)))
+            if not skipped:
+                return
+            left -= skipped
+        if left < 0:
+            self._raw.seek(position)
+
+    def drain(self, most: int) -> None:
+        """Read to the end, where gzip keeps its checksum."""
+        while True:
+            data = self.read(BLOCK)
+            if not data:
+                return
+            most -= len(data)
+            if most < 0:
+                raise ValueError("too much follows behind the last member")
+
+
+def _tar(kind: str, file: Any, beat: Beat, most: int) -> Members:
+    import gzip
+    import tarfile
+
+    stream = _Stream(gzip.GzipFile(fileobj=file) if kind == "tar.gz" else file, beat)
+    archive: Any = tarfile.TarFile(
+        fileobj=stream,  # type: ignore[arg-type]
+        mode="r",
+        encoding="utf-8",
+        errors="surrogateescape",
+    )
+    while True:
+        entry = archive.next()
+        if entry is None:
+            break
+        archive.members = []  # tarfile would keep them all
+        yield _of_tar(archive, entry)
+    _check_end(archive, stream)
+    stream.drain(most)
+
+
+def _check_end(archive: Any, stream: _Stream) -> None:
+    """tarfile takes a broken header for the end; the true end is zeros, or nothing at all."""
+    stream.seek(archive.offset)
+    if stream.read(_BLOCK_OF_TAR).strip(b"\0"):
+        raise ValueError("a broken header at byte %d" % archive.offset)
+
+
+def _of_tar(archive: Any, entry: Any) -> Member:
+    kinds = (
+        (entry.isreg(), FILE),
+        (entry.isdir(), DIRECTORY),
+        (entry.issym(), SYMLINK),
+        (entry.islnk(), HARDLINK),
+        (entry.ischr() or entry.isblk(), "a device"),
+        (entry.isfifo(), "a pipe"),
+    )
+    kind = next((name for holds, name in kinds if holds), "of an unknown type")
+    return Member(
+        entry.name,
+        kind,
+        entry.size if kind == FILE else 0,
+        entry.mode & 0o7777,
+        float(entry.mtime),
+        entry.linkname,
+        lambda: archive.extractfile(entry),
+    )
+
+
+def _zip(file: Any, beat: Beat) -> Members:
+    import zipfile
+
+    with zipfile.ZipFile(file) as archive:
+        for entry in archive.infolist():
+            beat()
+            if entry.flag_bits & 1:
+                raise ValueError("its member %r is encrypted" % entry.filename)
+            yield _of_zip(archive, entry)
+
+
+def _of_zip(archive: Any, entry: Any) -> Member:
+    unix = entry.create_system == 3
+    bits = entry.external_attr >> 16 if unix else 0
+    kinds = {0: FILE, stat.S_IFREG: FILE, stat.S_IFDIR: DIRECTORY, stat.S_IFLNK: SYMLINK}
+    kind = kinds.get(stat.S_IFMT(bits), "a device or a pipe")
+    if entry.filename.endswith("/"):
+        kind = DIRECTORY
+    link = ""
+    if kind == SYMLINK:
+        if entry.file_size > BLOCK:
+            raise ValueError("the symlink %r holds %d bytes" % (entry.filename, entry.file_size))
+        link = os.fsdecode(archive.read(entry))
+    return Member(
+        entry.filename,
+        kind,
+        entry.file_size if kind == FILE else 0,
+        stat.S_IMODE(bits) or (0o755 if kind == DIRECTORY else 0o644),
+        _time(entry.date_time),
+        link,
+        lambda: archive.open(entry),
+    )
+
+
+def _time(stamp: Any) -> float:
+    """A zip's time is local and names no zone; a day that does not exist is now."""
+    import time
+
+    try:
+        return time.mktime(tuple(stamp) + (0, 0, -1))
+    except (ValueError, OverflowError):
+        return time.time()

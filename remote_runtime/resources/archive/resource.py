@@ -1,0 +1,195 @@
+"""The archive type (target; ``check`` on both sides)."""
+
+import os
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
+
+from remote_runtime import wording
+from remote_runtime.base import (
+    Action,
+    Change,
+    Condition,
+    Item,
+    Missing,
+    Properties,
+    ResourceType,
+    State,
+)
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.files import Status
+
+from . import rules
+from .settings import settings
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Temporary
+
+_NEW_MODE = 0o600  # it may have been fetched with credentials
+_LABEL = "sha256:"
+
+
+class Resource(ResourceType):
+    """One archive file, and what was extracted from it as far as ``creates`` tells."""
+
+    def __init__(self, item: Item, provider: Any, context: Context) -> None:
+        super().__init__(item, provider, context)
+        self.settings = settings(item.name, item.properties)
+        self._fetched: Optional["Temporary"] = None
+        self._replaced: Optional[Status] = None  # what is at the name the download will get
+        self._unmet: List[Missing] = []
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        return rules.problems(name, properties)
+
+    def observe(self) -> State:
+        status = self.context.files.status(self.name)
+        if status is not None and status.kind in ("directory", "other"):
+            what = "a directory" if status.kind == "directory" else "a device, socket or pipe"
+            raise ResourceError("%s is %s, not an archive; it is left alone" % (self.name, what))
+        return State("absent" if status is None else "present", status=status)
+
+    def actions(self, state: Any, refresh: bool) -> List[Action]:
+        status: Optional[Status] = state.status
+        if self.context.planned(Condition("absent", self.name)):
+            status = None
+        if self.ensure == "absent":
+            return [] if status is None else [self._removing(wording.ARCHIVE_REMOVED, "ensure")]
+        if self._created():
+            left = status is not None and self.settings.cleanup
+            return [self._removing(wording.ARCHIVE_CLEANED_UP, "archive")] if left else []
+        return self._getting(status)
+
+    def describe(self, actions: Sequence[Action]) -> str:
+        return wording.ARCHIVE_JOIN.join(action.message for action in actions)
+
+    def _created(self) -> bool:
+        path = self.settings.creates
+        if not path:
+            return False
+        return self.context.files.exists(path) or self.context.planned(Condition("path", path))
+
+    def _getting(self, status: Optional[Status]) -> List[Action]:
+        """Download, extract and clean up, as far as needed; what creates names is not there."""
+        self._unmet = []
+        differences = self._differences(status)
+        actions = [self._downloading(status, differences)] if differences else []
+        if self.settings.extract_parent and (differences or self.settings.creates):
+            actions.append(self._extracting())
+        if self.settings.cleanup:
+            actions.append(self._removing(wording.ARCHIVE_CLEANED_UP, "archive"))
+        pending = self.context.pending
+        for missing in sorted(self._unmet, key=lambda m: pending.may_hold(m.condition)):
+            raise Missing(missing.condition, missing.message, actions, missing.hint)
+        return actions
+
+    def _differences(self, status: Optional[Status]) -> List[Change]:
+        """What makes a download necessary."""
+        owner, group = self._ids()
+        want = self.settings.checksum and _LABEL + self.settings.checksum
+        if status is None:
+            self._need_parent()
+            checksum = [Change("checksum", None, want)] if want else []
+            return [Change("ensure", "absent", "present")] + checksum
+        if status.kind == "symlink":
+            return [Change("type", "symlink", "file")]
+        changes = []
+        accounts = self.context.accounts
+        if status.uid != owner:
+            changes.append(Change("owner", accounts.user_name(status.uid), self.settings.owner))
+        if status.gid != group:
+            changes.append(Change("group", accounts.group_name(status.gid), self.settings.group))
+        found = _LABEL + self.context.files.sha256(self.name, status) if want else ""
+        if found != want:
+            changes.append(Change("checksum", found, want))
+        return changes
+
+    def _ids(self) -> Tuple[int, int]:
+        """Owner and group as numbers; -1 for an account that does not exist (yet)."""
+        accounts, numbers = self.context.accounts, []
+        wanted = ((self.settings.owner, accounts.uid), (self.settings.group, accounts.gid))
+        for name, lookup in wanted:
+            try:
+                numbers.append(lookup(name))
+            except Missing as missing:
+                numbers.append(-1)
+                if not self.context.planned(missing.condition):
+                    self._unmet.append(missing)
+        return numbers[0], numbers[1]
+
+    def _need_parent(self) -> None:
+        parent = os.path.dirname(self.name)
+        condition = Condition("directory", parent)
+        if self.context.files.is_directory(parent) or self.context.planned(condition):
+            return
+        there = self.context.files.exists(parent)
+        message = "the parent directory %s %s" % (
+            parent,
+            "is not a directory" if there else "does not exist",
+        )
+        hint = "manage it in an earlier file resource with ensure: directory"
+        self._unmet.append(Missing(condition, message, hint=hint))
+
+    # -- the steps --------------------------------------------------------------------------------
+
+    def _downloading(self, status: Optional[Status], changes: List[Change]) -> Action:
+        def download() -> None:
+            self._fetched = self.provider.download(self.name, self.settings)
+            self._replaced = status
+            if not self.settings.extract_parent:
+                self._place()
+
+        provides = [] if self.settings.cleanup else [Condition("path", self.name)]
+        return Action(wording.ARCHIVE_DOWNLOADED, download, changes, provides)
+
+    def _extracting(self) -> Action:
+        parent, creates = self.settings.extract_parent, self.settings.creates
+        if self.context.files.exists(parent) and not self.context.files.is_directory(parent):
+            raise ResourceError(
+                "extract_parent %s is not a directory" % parent,
+                hint="name another one, or remove what is there in an earlier resource",
+            )
+        # What else the archive holds is not known before it is there.
+        provides = [Condition("directory", parent), Condition("anything")]
+        if creates:
+            provides.append(Condition("path", creates))
+        changes = [Change("extracted", None, parent)]
+        return Action(wording.ARCHIVE_EXTRACTED, self._extract, changes, provides)
+
+    def _extract(self) -> None:
+        """Extract first, put the archive at its place then: one that is there was extracted."""
+        fetched = self._fetched
+        try:
+            path = self.name if fetched is None else fetched.path
+            self.context.changed_paths.update(self.provider.extract(path, self.name, self.settings))
+            if fetched is not None:
+                self._place()
+        finally:
+            if fetched is not None:
+                fetched.discard()
+        if self.settings.creates and not self.context.files.exists(self.settings.creates):
+            raise ResourceError(
+                "%s was extracted into %s, but %s is not there"
+                % (self.name, self.settings.extract_parent, self.settings.creates),
+                kind="resource.archive.creates",
+                hint="creates must name something that the archive holds",
+            )
+
+    def _place(self) -> None:
+        """Give the finished download its attributes and its name."""
+        fetched, self._fetched = self._fetched, None
+        if fetched is None:
+            raise ResourceError("%s was not downloaded" % self.name)
+        uid, gid = self._ids()
+        old = self._replaced
+        mode = old.mode & 0o777 if old is not None and old.kind == "file" else _NEW_MODE
+        self.provider.place(fetched, uid, gid, mode)
+        self.context.changed_paths.add(self.name)
+
+    def _removing(self, message: str, what: str) -> Action:
+        def remove() -> None:
+            self.provider.remove(self.name)
+            self.context.changed_paths.add(self.name)
+
+        changes = [Change(what, "present", "absent")]
+        return Action(message, remove, changes, [Condition("absent", self.name)])

@@ -1,0 +1,129 @@
+"""What an archive resource may say beyond its schema (both sides)."""
+
+import posixpath
+from typing import Any, Dict, List, Tuple
+
+from remote_runtime import duration
+
+Found = List[Tuple[str, str]]
+
+# A name's ending and the kind of archive that it stands for.
+_ENDINGS = ((".tar.gz", "tar.gz"), (".tgz", "tar.gz"), (".tar", "tar"), (".zip", "zip"))
+_KNOWN = ".tar.gz, .tgz, .tar or .zip"
+_UNITS = {"TiB": 1 << 40, "GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1}
+_TOKEN = "!#$%&'*+-.^_`|~"  # what a header's name may hold beside letters and digits
+_OURS = ("host", "connection", "content-length", "transfer-encoding", "accept-encoding")
+
+
+def kind_of(path: str) -> str:
+    """The kind of archive that a path names: tar.gz, tar or zip; "" for none of them."""
+    for ending, kind in _ENDINGS:
+        if path.lower().endswith(ending) and not path.lower().endswith("/" + ending):
+            return kind
+    return ""
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes of a size such as "512MiB". ``ValueError`` says what was expected."""
+    for unit, factor in _UNITS.items():
+        number = text[: -len(unit)]
+        if text.endswith(unit) and number.isdigit():
+            return int(number) * factor
+    raise ValueError("%r is not a size such as 512MiB or 10GiB" % text)
+
+
+def problems(name: str, properties: Dict[str, Any]) -> Found:
+    """Every broken rule as (property, message); no message repeats what could be a credential."""
+    found = [("name", message) for message in _of_path(name)]
+    if not kind_of(name):
+        found.append(("name", "the name must end in " + _KNOWN))
+    found.extend(_of_url(name, properties.get("url")))
+    for key in ("extract_parent", "creates"):
+        if isinstance(properties.get(key), str):
+            found.extend((key, message) for message in _of_path(properties[key]))
+    if properties.get("cleanup") is True:
+        for key in ("extract_parent", "creates"):
+            if properties.get(key) is None:
+                found.append(("cleanup", "cleanup needs %s to be set" % key))
+    found.extend(_of_access(properties))
+    found.extend(_of_limits(properties))
+    return found
+
+
+def _of_path(path: str) -> List[str]:
+    if not path.startswith("/"):
+        return ["the path must be absolute"]
+    if any(ord(char) < 32 or ord(char) == 127 for char in path):
+        return ["the path holds a control character"]
+    clean = posixpath.normpath("/" + path.lstrip("/"))
+    if clean != path:
+        return ["the path must be clean, without . or .. or doubled slashes: %s" % clean]
+    return []
+
+
+def _of_url(name: str, url: Any) -> Found:
+    if not isinstance(url, str):
+        return []
+    from urllib.parse import unquote, urlsplit
+
+    if any(ord(char) <= 32 or ord(char) == 127 for char in url):
+        return [("url", "it holds a blank or a control character; write %20 for a blank")]
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return [("url", "it is not a valid URL")]
+    if parts.scheme not in ("http", "https"):
+        return [("url", "it must begin with http:// or https://")]
+    if not host:
+        return [("url", "it names no host")]
+    kind, named = kind_of(unquote(parts.path)), kind_of(name)
+    if not kind:
+        return [("url", "its path must end in " + _KNOWN)]
+    if named and kind != named:
+        return [("url", "it names a %s archive, the resource's name a %s archive" % (kind, named))]
+    return []
+
+
+def _of_access(properties: Dict[str, Any]) -> Found:
+    found: Found = []
+    headers = properties.get("headers")
+    headers = headers if isinstance(headers, dict) else {}
+    user = properties.get("username")
+    if properties.get("password") is not None and user is None:
+        found.append(("password", "a password needs a username"))
+    if isinstance(user, str) and ":" in user:
+        found.append(("username", "basic authentication allows no colon in it"))
+    if user is not None and "authorization" in [str(key).lower() for key in headers]:
+        found.append(("headers", "an Authorization header and username exclude each other"))
+    for key, value in headers.items():
+        found.extend(_of_header(str(key), value))
+    return found
+
+
+def _of_header(key: str, value: Any) -> Found:
+    if not key or any(not (c in _TOKEN or (c.isalnum() and ord(c) < 128)) for c in key):
+        return [("headers", "%r cannot be the name of a header" % key)]
+    if key.lower() in _OURS:
+        return [("headers", "%s is set by ccm itself" % key)]
+    text = value if isinstance(value, str) else ""
+    if any((ord(c) < 32 and c != "\t") or ord(c) == 127 or ord(c) > 255 for c in text):
+        return [("headers", "the value of %s holds a character that no header may hold" % key)]
+    return []
+
+
+def _of_limits(properties: Dict[str, Any]) -> Found:
+    found: Found = []
+    for key in ("download_timeout", "extract_timeout"):
+        if isinstance(properties.get(key), str):
+            try:
+                if duration.parse(properties[key]) <= 0:
+                    found.append((key, "it must be longer than nothing"))
+            except ValueError as error:
+                found.append((key, str(error)))
+    if isinstance(properties.get("extract_max_size"), str):
+        try:
+            parse_size(properties["extract_max_size"])
+        except ValueError as error:
+            found.append(("extract_max_size", str(error)))
+    return found

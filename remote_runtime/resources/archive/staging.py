@@ -1,0 +1,189 @@
+"""Writes the members of an archive into a folder of their own, then moves them in place (target).
+
+The folder stands in the one to extract into, is ours alone, and everything in it is reached through
+its descriptor: whoever else may write nearby cannot lead us elsewhere. Each move is one rename.
+"""
+
+import os
+import stat
+from typing import Any, Callable, Dict, List, Set, Tuple
+
+from remote_runtime.errors import ResourceError
+
+from .members import BLOCK, DIRECTORY, FILE, HARDLINK, SYMLINK, Member, refusal
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+
+
+def in_the_way(archive: str, parent: str, kinds: Dict[str, str]) -> None:
+    """Refuse an archive for which something below ``parent`` would have to be removed first."""
+    absent: Set[str] = set()
+    for path in sorted(kinds):
+        above, full = os.path.dirname(path), os.path.join(parent, path)
+        if above in absent:
+            absent.add(path)
+            continue
+        try:
+            mode = os.lstat(full).st_mode
+        except FileNotFoundError:
+            absent.add(path)
+            continue
+        directory = kinds[path] == DIRECTORY
+        if directory != stat.S_ISDIR(mode):
+            there = "symlink" if stat.S_ISLNK(mode) else "directory" if not directory else "file"
+            raise refusal(
+                archive,
+                "%s is a %s, in the archive it is a %s" % (full, there, kinds[path]),
+                hint="remove it in an earlier resource, or extract elsewhere",
+            )
+
+
+def file_mode(mode: int) -> int:
+    """The mode of an extracted file: no special bits, no writing for others, its owner may."""
+    mode = mode & 0o755 | 0o600
+    return mode if mode & 0o100 else mode & ~0o011
+
+
+def directory_mode(mode: int) -> int:
+    """The same for a directory, which its owner may enter and change."""
+    return mode & 0o755 | 0o700
+
+
+class Staging(object):
+    """A folder in the making below ``parent``; ``discard`` it in the end, whatever happened."""
+
+    def __init__(self, parent: str) -> None:
+        self._name = ".ccm-" + "".join("%02x" % b for b in os.urandom(8))
+        self.path = os.path.join(parent, self._name)
+        self._parent = os.open(parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.mkdir(self._name, 0o700, dir_fd=self._parent)
+            self._top = os.open(self._name, _FOLDER, dir_fd=self._parent)
+        except OSError:
+            os.close(self._parent)
+            raise
+        self._folders: Dict[str, Tuple[int, float]] = {}
+        self._known: Set[str] = {""}
+
+    def add(self, path: str, member: Member, linked: str, beat: Callable[[int], None]) -> None:
+        """Write one admitted member; ``linked`` is what a hard link names; ``beat`` gets bytes."""
+        if member.kind == DIRECTORY:
+            self._make(path)
+            self._folders[path] = (directory_mode(member.mode), member.mtime)
+            return
+        self._make(os.path.dirname(path))
+        if member.kind != HARDLINK or linked != path:
+            self._clear(path)
+        if member.kind == FILE:
+            self._write(path, member, beat)
+        elif member.kind == SYMLINK:
+            os.symlink(member.link, path, dir_fd=self._top)
+        elif linked != path:
+            os.link(linked, path, src_dir_fd=self._top, dst_dir_fd=self._top, follow_symlinks=False)
+
+    def _make(self, path: str) -> None:
+        """A directory with those above it, which the archive need not name."""
+        if path in self._known:
+            return
+        self._make(os.path.dirname(path))
+        os.mkdir(path, 0o755, dir_fd=self._top)
+        self._known.add(path)
+
+    def _clear(self, path: str) -> None:
+        """An archive may hold a path twice; the last one counts."""
+        try:
+            os.unlink(path, dir_fd=self._top)
+        except FileNotFoundError:
+            pass
+
+    def _write(self, path: str, member: Member, beat: Callable[[int], None]) -> None:
+        descriptor = os.open(path, _NEW_FILE, 0o600, dir_fd=self._top)
+        with os.fdopen(descriptor, "wb", 0) as out, member.content() as content:
+            while True:
+                data = content.read(BLOCK)
+                if not data:
+                    break
+                beat(len(data))
+                view = memoryview(data)
+                while view:
+                    view = view[out.write(view) :]
+            written = os.fstat(descriptor).st_size
+            if written != member.size:
+                raise ValueError("%r holds %d bytes of %d" % (member.name, written, member.size))
+            os.fchmod(descriptor, file_mode(member.mode))
+            _set_time(descriptor, member.mtime)
+
+    def finish(self) -> None:
+        """Give the directories their modes and times, those inside others first."""
+        for path in sorted(self._folders, reverse=True):
+            mode, mtime = self._folders[path]
+            descriptor = os.open(path, _FOLDER, dir_fd=self._top)
+            try:
+                os.fchmod(descriptor, mode)
+                _set_time(descriptor, mtime)
+            finally:
+                os.close(descriptor)
+
+    def move(self, last: str) -> List[str]:
+        """Move everything in place; return what was moved, relative.
+
+        What leads to the relative path ``last`` is moved after everything else. Directories that
+        are there stay as they are and are filled.
+        """
+        moved: List[str] = []
+        self._merge(self._top, self._parent, "", last, moved)
+        return moved
+
+    def _merge(self, ours: int, theirs: int, at: str, last: str, moved: List[str]) -> None:
+        def leads_to_last(name: str) -> bool:
+            return (last + "/").startswith(os.path.join(at, name) + "/")
+
+        for name in sorted(os.listdir(ours), key=lambda name: (leads_to_last(name), name)):
+            path = os.path.join(at, name)
+            if not _is_folder(name, ours) or not _exists(name, theirs):
+                os.rename(name, name, src_dir_fd=ours, dst_dir_fd=theirs)
+                moved.append(path)
+                continue
+            inner = os.open(name, _FOLDER, dir_fd=ours)
+            try:
+                outer = os.open(name, _FOLDER, dir_fd=theirs)
+                try:
+                    self._merge(inner, outer, path, last, moved)
+                finally:
+                    os.close(outer)
+            finally:
+                os.close(inner)
+
+    def discard(self, remove_tree: Callable[[str], None]) -> None:
+        """Remove what is left of the folder."""
+        for descriptor in (self._top, self._parent):
+            os.close(descriptor)
+        remove_tree(self.path)
+
+
+def _is_folder(name: str, within: int) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=within, follow_symlinks=False).st_mode)
+
+
+def _exists(name: str, within: int) -> bool:
+    try:
+        os.stat(name, dir_fd=within, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _set_time(descriptor: int, mtime: float) -> None:
+    try:
+        os.utime(descriptor, (mtime, mtime))
+    except (OverflowError, ValueError):
+        pass  # a time that this file system cannot hold; that of now stays
+
+
+def opened(path: str) -> Any:
+    """The archive itself, open for reading; a symlink in its place is not followed."""
+    try:
+        return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+    except OSError as error:
+        raise ResourceError("could not read %s: %s" % (path, error.strerror)) from error

@@ -1,0 +1,312 @@
+import hashlib
+import os
+import shutil
+import stat
+import threading
+import time
+
+from remote_runtime.cancellation import Cancelled
+from tests.remote_runtime.archive import server
+from tests.remote_runtime.archive.case import ArchiveTest
+from tests.remote_runtime.archive.making import APP, member, tar
+from tests.remote_runtime.fakes import FailingFiles, context, item, one, run_items
+
+DATA = tar(APP)
+SUM = hashlib.sha256(DATA).hexdigest()
+WRONG = "0" * 64
+
+
+class DownloadTest(ArchiveTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.serve("a.tar.gz", DATA)
+
+    def test_downloaded_once(self) -> None:
+        """An archive is downloaded with its owner and mode, and then nothing is asked for."""
+        event = self.apply(self.archive())
+        self.assertEqual((event["changed"], event["error"]), (True, []))
+        self.assertEqual((event["final_ensure"], event["provider"]), ("present", "http"))
+        self.assertEqual(self.read("dl/a.tar.gz"), DATA)
+        found = os.stat(self.path("dl/a.tar.gz"))
+        self.assertEqual((stat.S_IMODE(found.st_mode), found.st_uid), (0o600, os.geteuid()))
+        self.assertEqual(self.apply(self.archive())["status"], "stable")
+        self.assertEqual(len(self.web.requests), 1)
+        self.assertEqual(self.names("dl"), ["a.tar.gz"])
+
+    def test_checksum(self) -> None:
+        """A checksum in any case is accepted; what differs is refused with both sums."""
+        self.assertFalse(self.apply(self.archive(checksum=SUM.upper()))["failed"])
+        self.assertEqual(self.apply(self.archive(checksum=SUM))["status"], "stable")
+        self.serve("b.tar.gz", DATA)
+        message = self.error(self.archive("b.tar.gz", checksum=WRONG))
+        self.assertIn("checksum mismatch", message)
+        self.assertIn("expected %s, got %s" % (WRONG, SUM), message)
+        self.assertEqual(self.names("dl"), ["a.tar.gz"])
+
+    def test_drift(self) -> None:
+        """A file with another checksum is replaced and keeps its mode, and the change says so."""
+        self.write("dl/a.tar.gz", b"old", 0o640)
+        event = self.apply(self.archive(checksum=SUM))
+        self.assertEqual([c["what"] for c in event["changes"]], ["checksum"])
+        self.assertEqual(event["changes"][0]["to"], "sha256:" + SUM)
+        self.assertEqual(self.read("dl/a.tar.gz"), DATA)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("dl/a.tar.gz")).st_mode), 0o640)
+
+    def test_a_failed_replacement_leaves_the_old(self) -> None:
+        """An archive that is there stays as it is when its successor is refused."""
+        self.write("dl/a.tar.gz", b"old")
+        self.error(self.archive(checksum=WRONG))
+        self.assertEqual(self.read("dl/a.tar.gz"), b"old")
+        self.assertEqual(self.names("dl"), ["a.tar.gz"])
+
+    def test_another_owner(self) -> None:
+        """Another owner or group than wanted makes a new download, as the documents say."""
+        self.apply(self.archive())
+        event = self.apply(self.archive(owner="4711", group="4712"), noop=True)
+        self.assertEqual(event["noop_message"], "Would have downloaded")
+        self.assertEqual([c["what"] for c in event["changes"]], ["owner", "group"])
+
+    def test_a_symlink_is_replaced(self) -> None:
+        """A symlink in the archive's place is replaced and never written through."""
+        self.write("victim", b"safe")
+        os.symlink(self.path("victim"), self.path("dl/a.tar.gz"))
+        self.assertEqual(self.apply(self.archive())["changes"][0]["from"], "symlink")
+        self.assertEqual((self.read("victim"), self.read("dl/a.tar.gz")), (b"safe", DATA))
+
+    def test_absent(self) -> None:
+        """Absent removes the archive, and never a directory in its place."""
+        self.write("dl/a.tar.gz")
+        gone = self.archive(ensure="absent")
+        self.assertEqual(self.apply(gone, noop=True)["noop_message"], "Would have removed")
+        self.assertTrue(self.apply(gone)["changed"])
+        self.assertEqual((self.names("dl"), self.web.requests), ([], []))
+        self.assertEqual(self.apply(gone)["status"], "stable")
+        os.mkdir(self.path("dl/a.tar.gz"))
+        self.assertIn("is a directory", self.error(gone))
+
+    def test_answers_that_are_no_archive(self) -> None:
+        """Each bad answer is an error that says what was wrong, and nothing is left behind."""
+        cases = [
+            (server.status(404), "answered 404"),
+            (server.status(401), "answered 401"),
+            (server.status(503), "answered 503"),
+            (server.status(206), "answered 206"),
+            (server.content(DATA[:100], len(DATA)), "100 bytes of %d arrived" % len(DATA)),
+            (server.chunked(DATA, False), "cut off|no HTTP|IncompleteRead"),
+            (server.garbage, "no HTTP"),
+            (server.redirect(""), "without saying where to"),
+            (server.redirect("ftp://example.com/a.tar.gz"), "no http or https URL"),
+            (server.redirect("file:///etc/passwd"), "no http or https URL"),
+            (server.redirect("http://[broken/a.tar.gz"), "no http or https URL"),
+            (server.redirect("/a.tar.gz"), "more than 10 redirects"),
+        ]
+        for answer, expected in cases:
+            self.web.answers["/a.tar.gz"] = answer
+            self.assertRegex(self.error(self.archive()), expected)
+            self.assertEqual(self.names("dl"), [])
+
+    def test_nobody_there(self) -> None:
+        """A refused connection and an unknown host are told as such."""
+        closed = server.Web()
+        closed.close()
+        refused = self.error(self.archive(url=closed.url("/a.tar.gz")))
+        self.assertIn("Connection refused", refused)
+        unknown = self.error(self.archive(url="http://no-such-host.invalid/a.tar.gz"))
+        self.assertIn("no-such-host.invalid of the url could not be resolved", unknown)
+
+    def test_chunked(self) -> None:
+        """An answer without a length is complete when its last chunk has arrived."""
+        self.web.answers["/a.tar.gz"] = server.chunked(DATA)
+        self.assertFalse(self.apply(self.archive(checksum=SUM))["failed"])
+
+    def test_empty(self) -> None:
+        """An archive of no bytes is downloaded like any other."""
+        self.serve("a.tar.gz", b"")
+        self.assertFalse(self.apply(self.archive())["failed"])
+        self.assertEqual(self.read("dl/a.tar.gz"), b"")
+
+    def test_timeout(self) -> None:
+        """A server that falls silent ends with the limit, and the setting that raises it."""
+        self.web.answers["/a.tar.gz"] = server.hanging(DATA[:50])
+        begin = time.time()
+        message = self.error(self.archive(download_timeout="300ms"))
+        self.assertLess(time.time() - begin, 5)
+        self.assertIn("took longer than 0.3 seconds (raise download_timeout)", message)
+        self.assertEqual(self.names("dl"), [])
+
+    def test_cancelled(self) -> None:
+        """A run that is ended ends a download at once and leaves nothing in place."""
+        self.web.answers["/a.tar.gz"] = server.hanging(DATA[:50])
+        shared = context()
+        timer = threading.Timer(0.3, shared.cancellation.set, ["enough"])
+        timer.start()
+        begin = time.time()
+        try:
+            with self.assertRaises(Cancelled):
+                run_items([self.archive()], shared=shared)
+        finally:
+            timer.join()
+        self.assertLess(time.time() - begin, 5)
+        self.assertEqual(self.names("dl"), [])
+
+    def test_full_disk(self) -> None:
+        """A full disk fails the resource and leaves nothing behind."""
+        message = self.error(self.archive(), files=FailingFiles())
+        self.assertIn("the disk is full", message)
+        self.assertEqual(self.names("dl"), [])
+
+    def test_progress(self) -> None:
+        """While it downloads it says how far it is."""
+        shared, said = context(), []  # type: Any
+        shared.on_progress = said.append
+        run_items([self.archive()], shared=shared)
+        self.assertTrue(said)
+        self.assertTrue(all(line.startswith("downloading " + self.root) for line in said), said)
+
+    def test_preview(self) -> None:
+        """A preview contacts nobody; a parent directory that is planned counts as there."""
+        event = self.apply(self.archive(), noop=True)
+        self.assertEqual(event["noop_message"], "Would have downloaded")
+        self.assertEqual((event["prediction"], self.web.requests), ("certain", []))
+        below = self.archive("new/a.tar.gz", url=self.web.url("/a.tar.gz"))
+        self.assertIn("dl/new does not exist", self.error(below))
+        self.assertIn("dl/new does not exist", self.error(below, noop=True))
+        folder = self.file("dl/new", ensure="directory")
+        planned = run_items([folder, below._replace(index=1)], noop=True)[1]
+        self.assertEqual((planned["failed"], planned["prediction"]), (False, "certain"))
+
+    def test_preview_of_an_owner(self) -> None:
+        """An unknown owner fails, behind a pending command its prediction is unknown."""
+        resource = self.archive(owner="ccm-no-such-user")
+        self.assertIn("no user 'ccm-no-such-user'", self.error(resource))
+        event = run_items([item("exec", "true"), resource._replace(index=1)], noop=True)[1]
+        self.assertEqual((event["failed"], event["prediction"]), (False, "unknown"))
+        self.assertEqual(event["noop_message"], "Would have downloaded")
+
+
+class AccessTest(ArchiveTest):
+    def test_basic_authentication(self) -> None:
+        """Credentials of the properties or the URL are sent; without them 401 says what to do."""
+        self.web.answers["/a.tar.gz"] = server.guarded(DATA, "deploy", "p@ss/w:rd")
+        hidden = self.web.url("/a.tar.gz", userinfo="deploy:p%40ss%2Fw%3Ard@")
+        wrong = self.web.url("/a.tar.gz", userinfo="other:wrong@")
+        for properties in (
+            {"username": "deploy", "password": "p@ss/w:rd"},
+            {"url": hidden},
+            {"url": wrong, "username": "deploy", "password": "p@ss/w:rd"},
+        ):
+            self.assertFalse(self.apply(self.archive(**properties))["failed"])
+            os.unlink(self.path("dl/a.tar.gz"))
+        self.assertIn("check username and password", self.error(self.archive()))
+
+    def test_headers(self) -> None:
+        """Headers go with the request, and the archive is asked for as it is."""
+        self.serve("a.tar.gz", DATA)
+        self.apply(self.archive(headers={"Authorization": "Bearer abcdef", "X-Token": "t0ken"}))
+        sent = self.web.requests[0][1]
+        self.assertEqual((sent["authorization"], sent["x-token"]), ("Bearer abcdef", "t0ken"))
+        self.assertEqual(sent["accept-encoding"], "identity")
+
+    def test_redirects(self) -> None:
+        """Every kind of redirect is followed on the same host, with credentials and headers."""
+        self.serve("real.tar.gz", DATA)
+        for code in (301, 302, 303, 307, 308):
+            to = "/real.tar.gz?x=1" if code % 2 else self.web.url("/real.tar.gz")
+            self.web.answers["/a.tar.gz"] = server.redirect(to, code)
+            event = self.apply(self.archive(username="deploy", password="pass1234"))
+            self.assertFalse(event["failed"], event)
+            self.assertIn("authorization", self.web.requests[-1][1])
+            os.unlink(self.path("dl/a.tar.gz"))
+
+    def test_redirect_to_another_host(self) -> None:
+        """Another host, or another port of it, gets neither credentials nor headers."""
+        other = server.Web()
+        self.addCleanup(other.close)
+        other.answers["/b"] = server.content(DATA)
+        for to in (other.url("/b"), other.url("/b", "localhost")):
+            self.web.answers["/a.tar.gz"] = server.redirect(to)
+            self.apply(self.archive(username="deploy", password="pass1234", headers={"X-T": "tok"}))
+            self.assertEqual(self.read("dl/a.tar.gz"), DATA)
+            os.unlink(self.path("dl/a.tar.gz"))
+            self.assertIn("x-t", self.web.requests[-1][1])
+            self.assertFalse({"x-t", "authorization"} & set(other.requests[-1][1]))
+
+    def test_nothing_secret_in_an_event(self) -> None:
+        """Password, headers, URL credentials and queries stand in no event, failed or not."""
+        url = self.web.url("/a.tar.gz?sig=query-token", userinfo="user:url-password@")
+        self.web.answers["/a.tar.gz"] = server.garbage
+        shared, said = context(), []  # type: Any
+        shared.on_progress = said.append
+        secret = self.archive(
+            url=url,
+            username="deploy",
+            password="the-password",
+            headers={"X-Token": "header-token"},
+        )
+        event = one(run_items([secret], shared=shared))
+        self.assertTrue(event["failed"])
+        text = repr(event) + repr(said)
+        for word in ("url-password", "the-password", "header-token"):
+            self.assertNotIn(word, text)
+        self.assertNotIn("query-token", "".join(event["error"]))
+
+
+class TlsTest(ArchiveTest):
+    def setUp(self) -> None:
+        super().setUp()
+        if not shutil.which("openssl"):
+            self.skipTest("no openssl to make certificates with")
+        self.ca, certificate = server.authority(self.root)
+        self.secure = server.Web(certificate)
+        self.addCleanup(self.secure.close)
+        self.secure.answers["/a.tar.gz"] = server.content(DATA)
+        self.trust(self.ca)
+
+    def trust(self, ca: str) -> None:
+        """Make this the system's only CA, as OpenSSL lets its environment say."""
+        before = os.environ.get("SSL_CERT_FILE")
+        os.environ["SSL_CERT_FILE"] = ca
+        self.addCleanup(os.environ.__setitem__, "SSL_CERT_FILE", before or "")
+
+    def tearDown(self) -> None:
+        if not os.environ.get("SSL_CERT_FILE"):
+            os.environ.pop("SSL_CERT_FILE", None)
+
+    def test_verified(self) -> None:
+        """A certificate of a CA of the system is accepted."""
+        event = self.apply(self.archive(url=self.secure.url("/a.tar.gz", "localhost")))
+        self.assertEqual(event["error"], [])
+        self.assertEqual(self.read("dl/a.tar.gz"), DATA)
+
+    def test_not_trusted(self) -> None:
+        """An unknown CA and another host's certificate are refused, and the error says which."""
+        for url, ca in (
+            (self.secure.url("/a.tar.gz", "localhost"), self.write("empty.pem")),
+            (self.secure.url("/a.tar.gz", "127.0.0.1"), self.ca),
+        ):
+            os.environ["SSL_CERT_FILE"] = ca
+            message = self.error(self.archive(url=url))
+            self.assertIn("the certificate of https://", message)
+            self.assertIn("is not trusted", message)
+        self.assertEqual(self.names("dl"), [])
+
+    def test_no_tls_at_all(self) -> None:
+        """A server that does not speak TLS is told as such."""
+        message = self.error(self.archive(url=self.web.url("/a.tar.gz").replace("http", "https")))
+        self.assertIn("TLS with https://127.0.0.1", message)
+
+    def test_downgrade(self) -> None:
+        """A redirect from https to http is followed only where a checksum holds the content."""
+        self.serve("plain.tar.gz", DATA)
+        self.secure.answers["/a.tar.gz"] = server.redirect(self.web.url("/plain.tar.gz"))
+        url = self.secure.url("/a.tar.gz", "localhost")
+        self.assertIn("redirects from https to http", self.error(self.archive(url=url)))
+        self.assertFalse(self.apply(self.archive(url=url, checksum=SUM))["failed"])
+
+    def test_cut_off(self) -> None:
+        """A TLS connection that ends early is noticed as well."""
+        whole = tar([member("x", os.urandom(500000))])
+        self.secure.answers["/a.tar.gz"] = server.content(whole[:300000], len(whole))
+        message = self.error(self.archive(url=self.secure.url("/a.tar.gz", "localhost")))
+        self.assertRegex(message, "cut off|could not download|TLS")
+        self.assertEqual(self.names("dl"), [])

@@ -1,0 +1,346 @@
+import gzip
+import os
+import stat
+import tarfile
+import unittest
+from typing import Any
+
+from remote_runtime.cancellation import Cancelled
+from remote_runtime.resources.archive.staging import file_mode
+from tests.remote_runtime.archive.case import ArchiveTest
+from tests.remote_runtime.archive.making import (
+    APP,
+    TIME,
+    directory,
+    hardlink,
+    member,
+    symlink,
+    tar,
+    zipped,
+)
+from tests.remote_runtime.fakes import context, item, run_items
+
+OUTSIDE = [
+    member("../evil", b"x"),
+    member("a/../../evil", b"x"),
+    member("a/../b", b"x"),
+    member("/etc/evil", b"x"),
+    directory("../evil"),
+    symlink("link", "/etc"),
+    symlink("link", ".."),
+    symlink("a/link", "../.."),
+    symlink("a/link", "b/../../.."),
+    symlink("a/link", "../b/../.."),
+    symlink("link", ""),
+    hardlink("link", "/etc/passwd"),
+    hardlink("link", "../evil"),
+    hardlink("link", "nowhere"),
+    member("device", type=tarfile.CHRTYPE, devmajor=1, devminor=3),
+    member("device", type=tarfile.BLKTYPE),
+    member("pipe", type=tarfile.FIFOTYPE),
+    member("a" * 5000, b"x"),
+]
+
+
+class ExtractionTest(ArchiveTest):
+    def mode(self, name: str) -> int:
+        return stat.S_IMODE(os.lstat(self.path(name)).st_mode)
+
+    def refused(self, data: bytes, expected: str, name: str = "a.tar.gz", **more: Any) -> None:
+        """Extraction fails with this, nothing is written and the archive is not put in place."""
+        self.serve(name, data)
+        message = self.error(self.extracting(name, creates=self.path("out/app"), **more))
+        self.assertRegex(message, expected)
+        self.assertEqual(self.names("."), ["dl"])
+        self.assertEqual(self.names("dl"), [])
+
+    def test_tar(self) -> None:
+        """tar, tar.gz and tgz give files, directories and links, then nothing is to do."""
+        for name, data in (
+            ("a.tar.gz", tar(APP)),
+            ("b.tgz", tar(APP, style=tarfile.PAX_FORMAT)),
+            ("c.tar", tar(APP, compressed=False)),
+        ):
+            self.serve(name, data)
+            out = self.path("out-" + name)
+            resource = self.archive(name, extract_parent=out, creates=out + "/app/bin/run")
+            event = self.apply(resource)
+            self.assertEqual((event["changed"], event["error"]), (True, []))
+            self.assertEqual(sorted(os.listdir(out)), ["app"])
+            self.assertEqual(os.readlink(out + "/app/current"), "bin/run")
+            self.assertEqual(os.stat(out + "/app/bin/up").st_size, 100000)
+            self.assertTrue(os.path.samefile(out + "/app/same", out + "/app/data"))
+            self.assertEqual(self.apply(resource)["status"], "stable")
+        self.assertEqual(len(self.web.requests), 3)
+
+    def test_attributes(self) -> None:
+        """Owner is the run's user, modes have no special bits and no writing, times are kept."""
+        self.serve("a.tar.gz", tar(APP))
+        self.apply(self.extracting())
+        found = os.stat(self.path("out/app/bin/run"))
+        self.assertEqual((found.st_uid, found.st_gid), (os.geteuid(), os.getegid()))
+        self.assertEqual(self.mode("out/app/bin/run"), 0o755)
+        self.assertEqual((self.mode("out"), self.mode("out/app/bin")), (0o755, 0o755))
+        self.assertEqual(self.mode("out/app/secret"), 0o600)
+        self.assertEqual((found.st_mtime, os.stat(self.path("out/app")).st_mtime), (TIME, TIME))
+
+    def test_zip(self) -> None:
+        """A zip gives its files with the modes that Unix wrote into it, symlinks included."""
+        data = zipped(
+            ("app/", b"", stat.S_IFDIR | 0o775),
+            ("app/run", b"#!/bin/sh\n", stat.S_IFREG | 0o4755),
+            ("app/plain", b"text"),
+            ("app/link", b"run", stat.S_IFLNK | 0o777),
+            ("deep/er/file", b"x" * 100000),
+        )
+        self.serve("a.zip", data)
+        resource = self.extracting("a.zip", creates=self.path("out/app/run"))
+        self.assertEqual(self.apply(resource)["error"], [])
+        self.assertEqual((self.mode("out/app/run"), self.mode("out/app/plain")), (0o755, 0o644))
+        self.assertEqual(os.readlink(self.path("out/app/link")), "run")
+        self.assertEqual(self.read("out/deep/er/file"), b"x" * 100000)
+        self.assertEqual(self.apply(resource)["status"], "stable")
+
+    def test_hostile_tar(self) -> None:
+        """One member that leads outside, behind good ones, and nothing at all is written."""
+        for entry in OUTSIDE:
+            self.refused(tar([*APP, entry]), "is not extracted: ")
+
+    def test_hostile_zip(self) -> None:
+        """The same for zip: paths, symlinks and devices."""
+        entries = [
+            ("../evil", b"x"),
+            ("/etc/evil", b"x"),
+            ("a/../../evil", b"x", stat.S_IFREG | 0o644),
+            ("link", b"/etc", stat.S_IFLNK | 0o777),
+            ("link", b"../x", stat.S_IFLNK | 0o777),
+            ("device", b"", stat.S_IFCHR | 0o666),
+        ]  # type: List[Any]
+        for entry in entries:
+            self.refused(zipped(("good", b"x"), entry), "is not extracted: ", "a.zip")
+
+    def test_through_a_symlink(self) -> None:
+        """No member lies below a symlink or a file of the archive, in whichever order."""
+        for entries in (
+            [directory("d"), symlink("s", "d"), member("s/file", b"x")],
+            [member("s/file", b"x"), symlink("s", "d")],
+            [member("s", b"x"), member("s/file", b"x")],
+            [symlink("s", "d"), hardlink("h", "s")],
+        ):
+            self.refused(tar(entries), "is not extracted: ")
+
+    def test_bombs(self) -> None:
+        """More content, more members or a longer header than allowed: refused unwritten."""
+        zeros = [member("zeros", b"\0" * 3000000)]
+        self.refused(tar(zeros), "more than 2097152 bytes", extract_max_size="2MiB")
+        flat = zipped(*[("f%d" % n, b"\0" * 100000) for n in range(50)])
+        self.refused(flat, "more than 2097152 bytes", "a.zip", extract_max_size="2MiB")
+        many = tar([member("f%d" % n) for n in range(11)])
+        self.refused(many, "more than 10 members", extract_max_members=10)
+        behind = tar(APP) + gzip.compress(b"\0" * 5000000)
+        self.refused(behind, "too much follows", extract_max_size="2MiB")
+        header = tar([member("h", b"x" * 3000000, type=tarfile.XHDTYPE)])
+        self.refused(header, "a header of \\d+ bytes")
+
+    def test_broken(self) -> None:
+        """An archive that is cut off, damaged, of another kind or empty is refused whole."""
+        good = tar(APP)
+        plain = tar(APP, compressed=False)
+        hurt = bytearray(plain)
+        hurt[1024 + 10] ^= 0xFF
+        flipped = bytearray(good)
+        flipped[-6] ^= 0xFF
+        for data in (good[:-20], good[:150], bytes(flipped), plain, b"", b"<html>"):
+            self.refused(data, "not a whole tar.gz archive")
+        for data in (plain[:2000], bytes(hurt), good, b"", b"<html>" * 200):
+            self.refused(data, "not a whole tar archive", "a.tar")
+        packed = zipped(("a", b"x" * 1000), ("b", b"y" * 1000))
+        for data in (packed[:-30], good, b"", b"<html>"):
+            self.refused(data, "not a whole zip archive", "a.zip")
+
+    def test_a_damaged_zip_leaves_nothing(self) -> None:
+        """What shows only while it is unpacked undoes what was written so far."""
+        packed = bytearray(zipped(("a", os.urandom(5000)), ("b", os.urandom(5000))))
+        packed[8000] ^= 0xFF
+        self.serve("a.zip", bytes(packed))
+        message = self.error(self.extracting("a.zip", creates=self.path("out/a")))
+        self.assertIn("not a whole zip archive", message)
+        self.assertEqual((self.names("out"), self.names("dl")), ([], []))
+
+    def test_beside_what_is_there(self) -> None:
+        """Existing directories are filled and keep their mode, files are replaced, others stay."""
+        os.makedirs(self.path("out/app/bin"))
+        os.chmod(self.path("out/app"), 0o700)
+        self.write("out/app/mine", b"mine")
+        held = self.write("out/app/data", b"old")
+        os.symlink(held, self.path("out/app/secret"))
+        self.serve("a.tar.gz", tar(APP))
+        self.assertEqual(self.apply(self.extracting())["error"], [])
+        self.assertEqual((self.mode("out/app"), self.read("out/app/mine")), (0o700, b"mine"))
+        self.assertEqual(
+            (self.read("out/app/data"), self.read("out/app/secret")[:1]), (b"x" * 100000, b"s")
+        )
+        self.assertEqual(self.names("out"), ["app"])
+
+    def test_in_the_way(self) -> None:
+        """A link or file where a directory goes, or the reverse, is refused before anything."""
+        self.serve("a.tar.gz", tar(APP))
+        os.makedirs(self.path("elsewhere"))
+        for prepare, expected in (
+            (lambda: os.symlink(self.path("elsewhere"), self.path("out/app")), "is a symlink"),
+            (lambda: self.write("out/app"), "is a file"),
+            (lambda: os.makedirs(self.path("out/app/data")), "is a directory"),
+        ):
+            os.mkdir(self.path("out"))
+            prepare()
+            self.assertRegex(self.error(self.extracting()), "out/app(/data)? " + expected)
+            self.assertEqual((self.names("elsewhere"), self.names("dl")), ([], []))
+            self.assertEqual(self.names("out"), ["app"])
+            self.setUp()
+            os.makedirs(self.path("elsewhere"))
+            self.serve("a.tar.gz", tar(APP))
+
+    def test_twice_the_same_path(self) -> None:
+        """Of a path that stands in an archive twice the last one counts, links written over."""
+        entries = [
+            member("victim", b"safe"),
+            symlink("a", "victim"),
+            symlink("a", "other"),
+            member("b", b"old"),
+            hardlink("c", "b"),
+            member("b", b"new"),
+            hardlink("b", "b"),
+        ]
+        self.serve("a.tar.gz", tar(entries))
+        self.assertEqual(self.apply(self.extracting())["error"], [])
+        self.assertEqual(os.readlink(self.path("out/a")), "other")
+        self.assertEqual(
+            [self.read("out/" + n) for n in ("victim", "b", "c")], [b"safe", b"new", b"old"]
+        )
+
+    def test_odd_names(self) -> None:
+        """Names that are no UTF-8, hold blanks or begin with a dash are kept byte for byte."""
+        names = ["./-rf", "with blank", "b\udcff", "ü", "./"]
+        self.serve("a.tar.gz", tar([member(n, b"x") for n in names[:-1]] + [directory("./")]))
+        if os.fsencode("\udcff") != b"\xff":
+            self.skipTest("this locale cannot say such a name")
+        self.assertEqual(self.apply(self.extracting())["error"], [])
+        self.assertEqual(self.names("out"), sorted(["-rf", "with blank", "b\udcff", "ü"]))
+
+    def test_timeout_and_cancel(self) -> None:
+        """An extraction that takes too long, or is cancelled, leaves nothing behind."""
+        self.serve("a.tar.gz", tar(APP))
+        message = self.error(self.extracting(extract_timeout="1ns"))
+        self.assertIn("raise extract_timeout", message)
+        self.assertEqual((self.names("."), self.names("dl")), (["dl"], []))
+        shared = context()  # type: Any
+
+        def stop(action: str) -> None:
+            if action.startswith("extracting"):
+                shared.cancellation.set("enough")
+
+        shared.on_progress = stop
+        with self.assertRaises(Cancelled):
+            run_items([self.extracting()], shared=shared)
+        self.assertEqual(self.names("dl"), [])
+        self.assertFalse(os.path.exists(self.path("out/app")))
+
+
+class StateTest(ArchiveTest):
+    """When is what done: the documents' tables, with what ``creates`` decides."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.serve("a.tar.gz", tar(APP))
+        self.creates = self.path("out/app/bin/run")
+
+    def resource(self, **properties: Any) -> Any:
+        return self.extracting(creates=self.creates, **properties)
+
+    def test_noop_wording(self) -> None:
+        """Each preview has the documents' words, and the run then does just that."""
+        sentence = "Would have downloaded. Would have extracted"
+        resource = self.resource(cleanup=True)
+        event = self.apply(resource, noop=True)
+        self.assertEqual(event["noop_message"], sentence + ". Would have cleaned up")
+        self.assertEqual((self.names("."), self.web.requests), (["dl"], []))
+        self.assertEqual(self.apply(self.resource(), noop=True)["noop_message"], sentence)
+        self.assertEqual(self.apply(self.extracting(), noop=True)["noop_message"], sentence)
+        self.apply(resource)
+        self.assertEqual((self.names("dl"), self.names("out")), ([], ["app"]))
+        self.assertEqual(self.apply(resource)["status"], "stable")
+        self.assertEqual(self.apply(resource, noop=True)["status"], "stable")
+
+    def test_creates_decides(self) -> None:
+        """Where creates exists, a missing or wrong archive is not downloaded again."""
+        os.makedirs(os.path.dirname(self.creates))
+        self.write("out/app/bin/run")
+        self.assertEqual(self.apply(self.resource())["status"], "stable")
+        self.write("dl/a.tar.gz", b"other")
+        wrong = self.resource(checksum="0" * 64, owner="4711")
+        self.assertEqual(self.apply(wrong)["status"], "stable")
+        self.assertEqual(self.web.requests, [])
+
+    def test_left_over(self) -> None:
+        """Where creates exists, cleanup removes an archive that was left over, nothing else."""
+        os.makedirs(os.path.dirname(self.creates))
+        self.write("out/app/bin/run")
+        self.write("dl/a.tar.gz", b"left over")
+        resource = self.resource(cleanup=True)
+        self.assertEqual(self.apply(resource, noop=True)["noop_message"], "Would have cleaned up")
+        self.assertTrue(self.apply(resource)["changed"])
+        self.assertEqual((self.names("dl"), self.web.requests), ([], []))
+
+    def test_only_extracted(self) -> None:
+        """An archive that is there is extracted without a download when creates is missing."""
+        self.write("dl/a.tar.gz", tar(APP), 0o600)
+        preview = self.apply(self.resource(), noop=True)
+        self.assertEqual(preview["noop_message"], "Would have extracted")
+        self.assertEqual(self.apply(self.resource())["error"], [])
+        self.assertEqual((self.names("out"), self.web.requests), (["app"], []))
+
+    def test_without_creates(self) -> None:
+        """Without creates an archive that is there was extracted; one that failed is not there."""
+        good = self.web.answers.pop("/a.tar.gz")
+        self.serve("a.tar.gz", tar([*APP, member("../evil")]))
+        self.error(self.extracting())
+        self.web.answers["/a.tar.gz"] = good
+        self.assertEqual(self.apply(self.extracting())["error"], [])
+        self.assertEqual(self.names("out"), ["app"])
+        self.assertEqual(self.apply(self.extracting())["status"], "stable")
+
+    def test_creates_that_never_comes(self) -> None:
+        """An archive that does not bring what creates names fails and says so."""
+        resource = self.extracting(creates=self.path("out/elsewhere"), cleanup=True)
+        message = self.error(resource)
+        self.assertIn("but %s is not there" % self.path("out/elsewhere"), message)
+
+    def test_absent_keeps_what_was_extracted(self) -> None:
+        """Absent removes the archive and leaves what was extracted from it."""
+        self.apply(self.resource())
+        self.assertTrue(self.apply(self.resource(ensure="absent"))["changed"])
+        self.assertEqual((self.names("dl"), self.names("out")), ([], ["app"]))
+
+    def test_what_a_preview_provides(self) -> None:
+        """Behind a pending extraction a file below it is uncertain, creates is known."""
+        behind = self.file("out/app/etc/conf", 1, content="x")
+        run = item("exec", "true", 2, properties={"creates": self.creates})
+        events = run_items([self.resource(), behind, run], noop=True)
+        self.assertEqual([e["failed"] for e in events], [False] * 3)
+        self.assertEqual(events[1]["prediction"], "unknown")
+        self.assertFalse(events[2]["changed"])
+
+    def test_extract_parent_is_a_file(self) -> None:
+        """A file where extract_parent should be is told in the preview already."""
+        self.write("out")
+        for noop in (True, False):
+            message = self.error(self.extracting(), noop=noop)
+            self.assertIn("out is not a directory", message)
+
+
+class ModeTest(unittest.TestCase):
+    def test_file_modes(self) -> None:
+        """Others may not write, nobody gets special bits, x goes with the owner's."""
+        cases = ((0o777, 0o755), (0o6755, 0o755), (0o444, 0o644), (0o000, 0o600), (0o611, 0o600))
+        for given, wanted in cases:
+            self.assertEqual(file_mode(given), wanted)
