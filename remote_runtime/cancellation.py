@@ -5,7 +5,12 @@ from typing import Any
 
 
 class Cancelled(BaseException):
-    """The run was cancelled. No ``Exception``: no provider may take it for its own failure."""
+    """The run was cancelled. No ``Exception``: no provider may take it for its own failure.
+
+    ``outcome`` is how far the resource came that was at work.
+    """
+
+    outcome: Any = None
 
 
 class Cancellation(object):

@@ -71,7 +71,7 @@ class Engine(object):
             try:
                 outcome = self._live(item, noop)
             except Cancelled as cancelled:
-                outcome, interrupted = Outcome(item), cancelled
+                outcome, interrupted = _so_far(item, cancelled), cancelled
                 outcome.fail("interrupted: %s" % cancelled)
         self._emit(self._maker.make(outcome, noop, time.monotonic() - started))
         self._record(item, outcome, noop)
@@ -141,3 +141,11 @@ class Engine(object):
             if child.alias:
                 self._turns["%s#%s" % (child.type, child.alias)] = turn
             self._record_children(child, turn)
+
+
+def _so_far(item: Item, cancelled: Cancelled) -> Outcome:
+    """How far an item came that was at work when the run was cancelled."""
+    outcome = cancelled.outcome
+    if isinstance(outcome, Outcome) and outcome.item.index == item.index:
+        return outcome
+    return Outcome(item)

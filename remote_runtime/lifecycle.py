@@ -3,6 +3,7 @@
 from typing import Any, Callable, Dict, List, Sequence
 
 from .base import Action, Item, Missing, ResourceType
+from .cancellation import Cancelled
 from .context import Context
 from .errors import CcmError, ProtocolError, ResourceError
 from .events import Outcome, secrets_of
@@ -28,8 +29,8 @@ class Lifecycle(object):
     def run(self, item: Item, noop: bool, refresh: bool) -> Outcome:
         """Bring one managed resource to its desired state, or in noop say what that would take.
 
-        Every failure, a defect in a provider included, ends up in the outcome. ``Cancelled`` and
-        ``ProtocolError`` pass: they end the run.
+        Every failure, a defect in a provider included, ends up in the outcome. ``Cancelled``, which
+        carries the outcome so far, and ``ProtocolError`` pass: they end the run.
         """
         outcome = Outcome(item)
         context = self._context
@@ -42,6 +43,10 @@ class Lifecycle(object):
                 self._manage(item, noop, refresh, outcome)
             if not noop and not outcome.failed:
                 self._check(item, outcome)
+        except Cancelled as cancelled:
+            # What was done is done: a package transaction is let finish before the run ends.
+            cancelled.outcome = outcome
+            raise
         except ProtocolError:
             raise
         except CcmError as error:

@@ -207,8 +207,8 @@ class EngineTest(unittest.TestCase):
         events = self.run_names(parent, item("t", "after"), scripts=scripts)
         self.assertEqual(list(events), ["bad", "p", "after"])
 
-    def test_interrupted(self) -> None:
-        """A cancelled run has the event of the resource at work and none after it."""
+    def interrupted(self, script: Script) -> "dict":
+        """The only event of two items, of which the first is cancelled."""
         items = [item("t", "a"), item("t", "b")]
         shared = context(items)
         events = []
@@ -216,11 +216,29 @@ class EngineTest(unittest.TestCase):
         from remote_runtime.events import EventMaker
         from remote_runtime.lifecycle import Lifecycle
 
-        lifecycle = Lifecycle(shared, ScriptRegistry(a=Script(act=Cancelled("ctrl-c"))), dict)  # type: ignore
+        lifecycle = Lifecycle(shared, ScriptRegistry(a=script), dict)  # type: ignore
         engine = Engine(shared, lifecycle, EventMaker(shared.mask), events.append, lambda i: None)
         with self.assertRaises(Cancelled):
             engine.run(items)
-        self.assertEqual(one(events)["error"], ["interrupted: ctrl-c"])
+        return one(events)
+
+    def test_interrupted(self) -> None:
+        """A cancelled run has the event of the resource at work and none after it."""
+        event = self.interrupted(Script(act=Cancelled("ctrl-c")))
+        self.assertEqual((event["error"], event["changed"]), (["interrupted: ctrl-c"], False))
+
+    def test_interrupted_after_the_change(self) -> None:
+        """What was changed before the run was cancelled stands in the event that says so."""
+        script = Script()
+
+        def unsettled(state: object) -> str:
+            raise Cancelled("ctrl-c")
+
+        script.unsettled = unsettled  # type: ignore
+        event = self.interrupted(script)
+        self.assertEqual((event["error"], event["status"]), (["interrupted: ctrl-c"], "failed"))
+        self.assertEqual((event["changed"], event["changes"]),
+                         (True, [{"what": "x", "from": 1, "to": 2}]))  # fmt: skip
 
     def test_mask_of_a_turn(self) -> None:
         """What a sensitive resource says while it works is masked, and only while it works."""
