@@ -101,9 +101,24 @@ def _static_problems(
             split_path(path)
         except BadPathError as error:
             found.append((f"lookup({path!r}): {error}", ""))
-    if any(True for _ in _calls(tree, ("jet",))):
-        found.append(("jet() needs the Jet engine, which this version does not have", ""))
+    for call in _calls(tree, ("jet",)):
+        found += _jet_problems(call)
     return found
+
+
+def _jet_problems(call: nodes.Call) -> list[tuple[str, str]]:
+    """The mistakes of a Jet template that stands in the expression as a literal."""
+    from orchestrator.templates.jet import Delimiters, text_problems
+
+    given = [node.value for node in call.args if isinstance(node, nodes.Const)]
+    if len(call.args) not in (1, 3) or call.kwargs:
+        return [("jet() takes a template, and perhaps two delimiters", "")]
+    if len(given) != len(call.args) or not all(isinstance(value, str) for value in given):
+        return []  # known only once it is evaluated
+    delimiters = Delimiters(*given[1:])
+    if delimiters.problem():
+        return [(f"jet(): {delimiters.problem()}", "")]
+    return [(f"{p.where}: {p.message}", p.hint) for p in text_problems(given[0], delimiters)]
 
 
 def _walk(tree: nodes.Expr, kind: type[Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from orchestrator.expressions.errors import EvaluationError, FactsUnavailableError, NeedFileError
@@ -99,7 +99,7 @@ class Scope:
             "file": lambda path: self.file(path, literals),
             "readFile": lambda path: self.file(path, literals),
             "template": lambda text: self.template(text, literals),
-            "jet": _no_jet,
+            "jet": lambda text, *signs: self.jet(text, literals, *signs),
         }
 
     def lookup(self, path: str, default: Any = _NO_DEFAULT) -> Any:
@@ -147,19 +147,9 @@ class Scope:
         from orchestrator.expressions.scan import holds_expression
         from orchestrator.expressions.template import Template
 
-        if not isinstance(text, str) or text.startswith("/"):
-            message = "template() takes a file beside the manifest or a text of the manifest"
-            raise EvaluationError(f"{message}, not {text!r}")
-        own = text in literals or isinstance(text, ManifestText)
-        if isinstance(text, ManifestText) or "\n" in text or holds_expression(text):
-            if not own:
-                message = (
-                    "template() renders only what the manifest spells out, never a computed text"
-                )
-                raise EvaluationError(message, kind="template.tainted")
-            source, name = str(text), "template()"
-        else:
-            source, name = self.folder.read(text, own), text
+        source, name = self._own("template()", text, literals, holds_expression)
+        if name.endswith(".jet"):
+            return self.jet(text, literals)
         if self._nesting >= MAX_NESTING:
             raise EvaluationError(f"template() is nested deeper than {MAX_NESTING} levels")
         self._nesting += 1
@@ -168,12 +158,47 @@ class Scope:
         finally:
             self._nesting -= 1
 
+    def jet(self, text: str, literals: frozenset[str], left: str = "[[", right: str = "]]") -> str:
+        """Render a Jet template; what may be one is the same as for ``template``."""
+        from orchestrator.templates.jet import Delimiters, library_of
+        from remote_runtime.errors import InputError
+
+        delimiters = Delimiters(left, right)
+        if delimiters.problem():
+            raise EvaluationError(f"jet(): {delimiters.problem()}")
+        openers = (left, *delimiters.comments())
+        source, name = self._own(
+            "jet()", text, literals, lambda whole: any(sign in whole for sign in openers)
+        )
+        try:
+            found = library_of(self.folder, delimiters).parse(source, name)
+        except InputError as error:
+            raise EvaluationError(str(error)) from error
+        return found.render(self)
+
+    def _own(
+        self,
+        function: str,
+        text: str,
+        literals: frozenset[str],
+        is_template: Callable[[str], bool],
+    ) -> tuple[str, str]:
+        """The source of a template and its name, where the user has written it."""
+        if not isinstance(text, str) or text.startswith("/"):
+            message = f"{function} takes a file beside the manifest or a text of the manifest"
+            raise EvaluationError(f"{message}, not {text!r}")
+        own = text in literals or isinstance(text, ManifestText)
+        if isinstance(text, ManifestText) or "\n" in text or is_template(text):
+            if not own:
+                message = (
+                    f"{function} renders only what the manifest spells out, never a computed text"
+                )
+                raise EvaluationError(message, kind="template.tainted")
+            return str(text), function
+        return self.folder.read(text, own), text
+
 
 class ManifestText(str):
     """A text read beside the manifest: the user's own, so ``template()`` may render it."""
 
     __slots__ = ()
-
-
-def _no_jet(*_: Any) -> NoReturn:
-    raise EvaluationError("jet() needs the Jet engine, which this version does not have")

@@ -10,6 +10,6 @@ does (``values``, ``functions``) is Go's, not Python's.
 """
 
 from orchestrator.templates.jet.lexer import Delimiters
-from orchestrator.templates.jet.library import Library, Template, library_of
+from orchestrator.templates.jet.library import Library, Template, library_of, text_problems
 
-__all__ = ["Delimiters", "Library", "Template", "library_of"]
+__all__ = ["Delimiters", "Library", "Template", "library_of", "text_problems"]

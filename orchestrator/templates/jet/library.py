@@ -32,8 +32,10 @@ class Template:
     ``path`` is where it stands below the folder, ``name`` what positions call it.
     """
 
-    def __init__(self, library: Library, text: str, path: str, name: str, number: int) -> None:
-        self.library = library
+    def __init__(
+        self, text: str, path: str, name: str, number: int, library: Library | None = None
+    ) -> None:
+        self._library = library
         self.text = text
         self.path = path
         self.name = name
@@ -46,6 +48,17 @@ class Template:
         self.root = ""
         self.code: Any = None
         self._lines = [0, *(i + 1 for i, sign in enumerate(text) if sign == "\n")]
+
+    def read(self, delimiters: Delimiters, functions: Iterable[str]) -> list[Problem]:
+        """Make the tree; the mistakes that show in it alone."""
+        try:
+            self.tree = parse(self.text, delimiters)
+            problems = list(checks.call_problems(self.tree, functions))
+        except JetSyntaxError as error:
+            problems = [error]
+        except RecursionError:
+            problems = [JetSyntaxError("an expression is nested too deeply", 0, "split it")]
+        return [self.problem(error) for error in problems]
 
     def position(self, at: int) -> Position:
         """Where an offset is."""
@@ -71,10 +84,11 @@ class Template:
         """
         from orchestrator.templates.jet.run import Run
 
-        names = scope.names(frozenset(self.library.literals))
+        assert self._library is not None  # only a library compiles
+        names = scope.names(frozenset(self._library.literals))
         variables = {name: names[name.capitalize()] for name in checks.VARIABLES}
         given = {name: names[name] for name in ("lookup", "file", "readFile")}
-        return Run(self.library, variables, {**given, **(functions or {})}).render(self)
+        return Run(self._library, variables, {**given, **(functions or {})}).render(self)
 
 
 class Library:
@@ -136,16 +150,10 @@ class Library:
         if key[0] in chain or len(chain) >= MAX_CHAIN:
             message = f"{name} extends or imports itself"
             raise InputError([Problem(message, Position(name, 1, 1), "", "template")])
-        template = Template(self, text, key[0], name, next(self._numbers))
-        try:
-            template.tree = parse(text, self._delimiters)
-            problems = list(checks.call_problems(template.tree, self._functions))
-        except JetSyntaxError as error:
-            problems = [error]
-        except RecursionError:
-            problems = [JetSyntaxError("an expression is nested too deeply", 0, "split it")]
+        template = Template(text, key[0], name, next(self._numbers), self)
+        problems = template.read(self._delimiters, self._functions)
         if problems:
-            raise InputError([template.problem(error) for error in problems])
+            raise InputError(problems)
         self._link(template, (*chain, key[0]))
         self._compile(template)
         self._parsed[key] = template
@@ -244,6 +252,12 @@ class Library:
                     error_here = JetSyntaxError(self._not_found(str(path.value)), path.at)
                     raise InputError([part.problem(error_here)])
         return whole
+
+
+def text_problems(text: str, delimiters: Delimiters) -> list[Problem]:
+    """What is wrong with a template, as far as it shows without any other."""
+    template = Template(text, "jet()", "jet()", 0)
+    return template.read(delimiters, ())
 
 
 @lru_cache(maxsize=16)

@@ -65,7 +65,9 @@ def test_what_cannot_be_evaluated_says_why(source: str, words: str) -> None:
         ("lookup('dat.x')", "a path begins with facts., data. or environ."),
         ("1 +", "cannot be read"),
         ("a && b", "write and instead of &&"),
-        ("jet('x')", "needs the Jet engine"),
+        ("jet('[[ uper(1) ]]')", "jet():1:4: there is no function 'uper'"),
+        ("jet('x', '[[')", "jet() takes a template, and perhaps two delimiters"),
+        ("jet('x', 'a', 'b')", "a delimiter is made of signs"),
         ("(" * 5000, "cannot be read"),
     ],
 )
