@@ -109,6 +109,9 @@ class Session(ServiceRequestingTransport):
         self._service_userauth_accepted = True
         self.auth_handler = self.get_auth_handler()
 
+    def _parse_debug(self, message: Message) -> None:
+        """Pass over what servers say for debugging; paramiko would write out each byte of it."""
+
     def begin_session(self) -> None:
         """Send the request for a channel; ``finish_session`` takes the answer."""
         with self.lock:
