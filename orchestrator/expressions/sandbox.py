@@ -90,6 +90,22 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return self.from_string(tree)
 
 
+class Missing(StrictUndefined):
+    """What is not there; touching it is an error in the words of manifests, not of Python."""
+
+    @property
+    def _undefined_message(self) -> str:
+        owner, name = self._undefined_obj, self._undefined_name
+        if not isinstance(owner, _MAPPING_TYPES):
+            return str(super()._undefined_message)
+        from difflib import get_close_matches
+
+        # Facts refuses to be read as a whole while some are missing; their names may be.
+        names = map(str, dict.keys(owner)) if isinstance(owner, dict) else ()
+        close = get_close_matches(str(name), names, 1)
+        return f"there is no {name!r}" + (f", did you mean {close[0]!r}?" if close else "")
+
+
 def _check_numbers(_: Any, arguments: tuple[Any, ...]) -> None:
     bounds.check_numbers(arguments)
 
@@ -109,4 +125,4 @@ def _bounded(function: Any, check: Any) -> Any:
 @cache
 def sandbox(lenient: bool) -> Sandbox:
     """The environment where undefined is an error, or the lenient one where it is empty."""
-    return Sandbox(ChainableUndefined if lenient else StrictUndefined)
+    return Sandbox(ChainableUndefined if lenient else Missing)

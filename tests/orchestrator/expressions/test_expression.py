@@ -41,6 +41,8 @@ def test_an_expression_has_the_value_of_its_parts(source: str, value: Any) -> No
     ("source", "words"),
     [
         ("lookup('data.nope')", "lookup('data.nope'): no such path"),
+        ("Data.nope", "Data.nope: there is no 'nope'"),
+        ("Facts.hots.info", "Facts.hots.info: there is no 'hots', did you mean 'host'?"),
         ("Data.nope", "nope"),
         ("Data.nope.deeper", "nope"),
         ("lookup('facts.list.#(')", "not a GJSON path"),
