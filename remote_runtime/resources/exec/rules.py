@@ -18,6 +18,10 @@ def parse_umask(text: str) -> int:
 def problems(name: str, properties: Dict[str, Any]) -> Found:
     """Every broken rule as (property, message)."""
     found: Found = []
+    if not name.isprintable() and any(
+        ord(char) == 127 or (ord(char) < 32 and char not in "\n\t") for char in name
+    ):
+        found.append(("name", "the name holds a control character"))
     _words("name", name, found)
     plain = properties.get("provider", "posix") == "posix"
     if plain and properties.get("interpreter", "default") == "default":

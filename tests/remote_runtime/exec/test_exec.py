@@ -233,6 +233,7 @@ class ExecTest(FolderTest):
         """Each broken rule is told with its property."""
         for name, properties, where in (
             ("it's", {}, "name"),
+            ("x\x1b[31m", {}, "name"),
             ("x", {"command": 'a "b'}, "command"),
             ("x", {"path": "/usr/bin:bin"}, "path"),
             ("x", {"path": "/usr/bin:"}, "path"),
@@ -253,4 +254,5 @@ class ExecTest(FolderTest):
     def test_no_problems(self) -> None:
         """Quotes that only a shell or an interpreter reads are not judged."""
         self.assertEqual(Resource.check("x", {"command": "it's", "provider": "shell"}), [])
+        self.assertEqual(Resource.check("true\n\tx", {"provider": "shell"}), [])
         self.assertEqual(Resource.check("x", {"command": "it's", "interpreter": "bash"}), [])
