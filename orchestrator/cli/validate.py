@@ -27,5 +27,8 @@ def run(args: argparse.Namespace) -> int:
     for problem in site.warnings:
         print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
     count = len(site.resources)
-    print(plain(f"{args.manifest} is valid: {count} resource{'' if count == 1 else 's'}"))
+    found = f"{count} resource{'' if count == 1 else 's'}"
+    if site.resources_template:
+        found = f"each host's resources come of {site.resources_template.name}"
+    print(plain(f"{args.manifest} is valid: {found}"))
     return 0

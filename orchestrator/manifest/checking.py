@@ -39,10 +39,20 @@ def spell_out(type_: Type, mapping: Mapping, problems: list[Problem]) -> Nodes:
     return nodes
 
 
-def declare(type_: Type, name: Scalar, nodes: Nodes, problems: list[Problem]) -> Declared:
-    """The resource with its templates parsed and everything checked that needs no host."""
+def declare(
+    type_: Type,
+    name: Scalar,
+    nodes: Nodes,
+    problems: list[Problem],
+    written: str | None = None,
+) -> Declared:
+    """The resource with its templates parsed and everything checked that needs no host.
+
+    ``written``: it was generated, so nothing in it is a template; see ``Declared``.
+    """
     declared = Declared(type_, name, nodes)
-    rendered = _renders(nodes)
+    declared.written = written
+    rendered = written is None and _renders(nodes)
     declared.raw = {key: to_plain(node) for key, (_, node) in nodes.items()}
     if rendered and name.kind == "str" and holds_expression(name.text):
         declared.name = parse_template(name, problems)
@@ -142,8 +152,8 @@ def _take_over(declared: Declared, problems: list[Problem]) -> None:
     control = declared.nodes.get("control")
     if control and isinstance(control[1], Mapping):
         declared.control = Control(
-            _condition(control[1].get("if"), problems),
-            _condition(control[1].get("unless"), problems),
+            _condition(declared, control[1].get("if"), problems),
+            _condition(declared, control[1].get("unless"), problems),
         )
 
 
@@ -151,8 +161,13 @@ def _references(value: object) -> tuple[str, ...]:
     return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
 
 
-def _condition(node: Node | None, problems: list[Problem]) -> Expression | None:
+def _condition(declared: Declared, node: Node | None, problems: list[Problem]) -> Expression | None:
     if not isinstance(node, Scalar) or node.kind != "str":
+        return None
+    if not declared.spells_out(node.text):
+        message = f"{declared.id}: control is not spelt out in the template: {node.text}"
+        hint = "leave the resource out with [[ if … ]]"
+        problems.append(Problem(message, node.position, hint, "template.tainted"))
         return None
     expression = parse_bare(node, problems)
     if expression is None:

@@ -22,7 +22,8 @@ class Declared:
 
     ``values`` holds the properties by their documented spelling, plain or with templates in them,
     ``raw`` the same as plain data, ``nodes`` where each stands. Shared by all hosts: never changed
-    after the manifest is loaded.
+    after the manifest is loaded. ``written``: the resource was generated, and this is all that the
+    user wrote.
     """
 
     __slots__ = (
@@ -37,6 +38,7 @@ class Declared:
         "templated",
         "type",
         "values",
+        "written",
     )
 
     def __init__(
@@ -53,6 +55,7 @@ class Declared:
         self.subscribe: tuple[str, ...] = ()
         self.sensitive = False
         self.templated: tuple[str, ...] = ()
+        self.written: str | None = None
 
     @property
     def id(self) -> str:
@@ -63,6 +66,10 @@ class Declared:
     def is_static(self) -> bool:
         """Whether it is the same on every host."""
         return not (self.templated or self.control or isinstance(self.name, Template))
+
+    def spells_out(self, text: str) -> bool:
+        """Whether the user wrote a text of it, rather than a host."""
+        return self.written is None or text in self.written
 
     @property
     def position(self) -> Position:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inventory.document import Mapping, Node, Scalar, read_document
 from orchestrator.expressions.files import Folder
 from orchestrator.manifest.data import DataSource, refuse_unknown_keys
 from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.generated import resources_template
 from orchestrator.manifest.references import check_names, named
 from orchestrator.manifest.structure import ResourceReader
 from remote_runtime.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from orchestrator.templates import jet
 
 _TOP = ("data", "hierarchy", "overrides", "ccm")
 _CCM = ("resources", "resources_jet_file", "fail_on_error", "pre_message", "post_message")
@@ -19,7 +24,8 @@ _CCM = ("resources", "resources_jet_file", "fail_on_error", "pre_message", "post
 class Site:
     """One manifest: its data, its resources in the order written, and what the run should know.
 
-    ``folder`` is where the manifest stands; ``warnings`` are for the user and end nothing.
+    ``folder`` is where the manifest stands; ``warnings`` are for the user and end nothing. With
+    ``resources_template`` there are no ``resources``: each host's come of that template.
     """
 
     def __init__(self, path: Path, source: DataSource, warnings: list[Problem]) -> None:
@@ -28,6 +34,7 @@ class Site:
         self.source = source
         self.warnings = warnings
         self.resources: list[Declared] = []
+        self.resources_template: jet.Template | None = None
         self.fail_on_error = False
         self.pre_message = ""
         self.post_message = ""
@@ -67,7 +74,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
     site.post_message = _text(ccm.get("post_message"), "post_message", problems)
     resources = ccm.get("resources")
     if "resources_jet_file" in ccm:
-        _refuse_jet(ccm, problems)
+        site.resources_template = resources_template(ccm, site.folder, problems)
     if resources is not None:
         reader = ResourceReader(problems)
         reader.read(resources)
@@ -75,15 +82,6 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
     elif "resources_jet_file" not in ccm:
         hint = "add 'resources:' with at least one resource"
         problems.append(Problem("ccm has no resources", ccm.position, hint))
-
-
-def _refuse_jet(ccm: Mapping, problems: list[Problem]) -> None:
-    key = ccm.key("resources_jet_file")
-    if "resources" in ccm:
-        message = "resources_jet_file and resources exclude each other"
-        problems.append(Problem(message, key.position, "keep one"))
-    message = "resources_jet_file needs the Jet engine, which this version does not have"
-    problems.append(Problem(message, key.position, "list the resources", "template.jet"))
 
 
 def _flag(node: Node | None, name: str, problems: list[Problem]) -> bool:

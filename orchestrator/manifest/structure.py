@@ -11,10 +11,14 @@ from remote_runtime.errors import Problem
 
 
 class ResourceReader:
-    """One pass over ``ccm.resources``; every problem is collected."""
+    """One pass over ``ccm.resources``; every problem is collected.
 
-    def __init__(self, problems: list[Problem]) -> None:
+    ``written``: the resources were generated, and this is all that the user wrote.
+    """
+
+    def __init__(self, problems: list[Problem], written: str | None = None) -> None:
         self._problems = problems
+        self._written = written
         self.resources: list[Declared] = []
 
     def read(self, node: Node) -> None:
@@ -99,7 +103,7 @@ class ResourceReader:
             message = f"the name of a {type_.name} must be text, not {name.describe()}"
             self._report(name, message, "")
             return
-        self.resources.append(declare(type_, name, nodes, self._problems))
+        self.resources.append(declare(type_, name, nodes, self._problems, self._written))
 
     def _report(self, node: Node, message: str, hint: str, kind: str = "input") -> None:
         self._problems.append(Problem(message, node.position, hint, kind))

@@ -23,17 +23,20 @@ MAX_FILES = 64
 class HostPlan:
     """What one host is to do. Resources that are the same on every host are shared, not copied.
 
-    ``secrets`` are texts to mask in every sink, ``warnings`` sentences for the user.
+    ``declared`` is what the resources were made of, ``secrets`` are texts to mask in every sink,
+    ``warnings`` sentences for the user.
     """
 
     def __init__(
         self,
         resources: Sequence[Compiled],
+        declared: Sequence[Declared],
         secrets: Sequence[str],
         warnings: Sequence[str],
         fail_on_error: bool,
     ) -> None:
         self._resources = resources
+        self.declared = declared
         self.secrets = tuple(secrets)
         self.warnings = list(warnings)
         self._fail_on_error = fail_on_error

@@ -9,12 +9,13 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.references import Named, check_names
 from orchestrator.manifest.site import Site
 from orchestrator.manifest.values import expressions_in
-from orchestrator.planning.compiled import Compiled, compile_resource
+from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.data import RunData, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.planning.options import PlanOptions
-from orchestrator.planning.rendering import Rendering, names_vary
+from orchestrator.planning.rendering import Rendering
+from orchestrator.planning.resources import GeneratedResources, Resources
 from orchestrator.planning.travel import Travel
 from remote_runtime.errors import InputError, Problem
 
@@ -32,14 +33,11 @@ class Planner:
         self._overlay = FactOverlay(options.facts, options.fact)
         self._data = RunData(site, options, problems)
         self._travel = Travel(site.folder)
-        self._names_vary = any(names_vary(declared) for declared in site.resources)
-        self._shared = {
-            index: self._compile_shared(index, declared, problems)
-            for index, declared in enumerate(site.resources)
-            if declared.is_static
-        }
+        self._resources = Resources(site.resources, self._travel, problems)
+        template = site.resources_template
+        self._generated = GeneratedResources(template, self._travel) if template else None
         self._check_files(problems)
-        _warn_of_registrations(site)
+        site.warnings += self._resources.warnings
         if problems:
             raise InputError(problems)
 
@@ -52,42 +50,41 @@ class Planner:
         ]
         scope = self._data.scope(host, facts)
         secrets = self._data.secrets(scope)
-        resources = self._compile(scope, secrets)
-        plan = HostPlan(resources, secrets, warnings, self.site.fail_on_error)
-        for index, resource in enumerate(resources):
+        resources = self._resources_of(scope, secrets)
+        if self._generated:
+            warnings += map(str, resources.warnings)
+        compiled = self._compile(resources, scope, secrets)
+        declared = resources.declared
+        plan = HostPlan(compiled, declared, secrets, warnings, self.site.fail_on_error)
+        for index, resource in enumerate(compiled):
             if resource.item.deferred_render:
-                plan.defer(index, self.site.resources[index], scope, self._travel)
+                plan.defer(index, declared[index], scope, self._travel)
         return plan
 
-    def _compile_shared(
-        self, index: int, declared: Declared, problems: list[Problem]
-    ) -> Compiled | None:
-        """A resource that is the same on every host: made once, its JSON text included."""
-        values = dict(declared.values)
-        try:
-            blobs = self._travel.replace(declared, values)
-        except EvaluationError as error:
-            text = f"{declared.id}: {error.message}"
-            problems.append(Problem(text, error.where, "", error.kind))
-            return None
-        return compile_resource(index, declared, str(declared.name), values, blobs)
+    def _resources_of(self, scope: Scope, secrets: list[str]) -> Resources:
+        if self._generated is None:
+            return self._resources
+        resources, problems = self._generated.of(scope)
+        if problems:
+            raise plan_error(problems, secrets)
+        return resources
 
-    def _compile(self, scope: Scope, secrets: list[str]) -> list[Compiled]:
-        resources: list[Compiled] = []
+    def _compile(self, resources: Resources, scope: Scope, secrets: list[str]) -> list[Compiled]:
+        found: list[Compiled] = []
         problems: list[Problem] = []
-        for index, declared in enumerate(self.site.resources):
-            compiled = self._shared.get(index)
+        for index, declared in enumerate(resources.declared):
+            compiled = resources.shared(index)
             if compiled is None:
                 rendering = Rendering(declared, scope, self._travel)
                 compiled = rendering.compile(index)
                 problems += rendering.problems
             if compiled is not None:
-                resources.append(compiled)
-        if not problems and self._names_vary:
-            problems = check_names(list(map(_named, self.site.resources, resources)), final=True)
+                found.append(compiled)
+        if not problems and resources.names_vary:
+            problems = check_names(list(map(_named, resources.declared, found)), final=True)
         if problems:
             raise plan_error(problems, secrets)
-        return resources
+        return found
 
     def _check_files(self, problems: list[Problem]) -> None:
         """The files beside the manifest that are spelt out must be there."""
@@ -115,11 +112,3 @@ class Planner:
 
 def _named(declared: Declared, compiled: Compiled) -> Named:
     return Named(declared, compiled.item.name, compiled.item.alias or None)
-
-
-def _warn_of_registrations(site: Site) -> None:
-    for declared in site.resources:
-        if "register_when_stable" in declared.values:
-            message = f"{declared.id}: this version does not publish registrations"
-            where = declared.where(("register_when_stable",))
-            site.warnings.append(Problem(message, where, "", "register"))

@@ -19,7 +19,7 @@ def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
     """
     entries = [
         {item.type: [{item.name: _properties(declared, item, plan)}]}
-        for declared, item in zip(site.resources, plan.items, strict=True)
+        for declared, item in zip(plan.declared, plan.items, strict=True)
     ]
     ccm: dict[str, Any] = {"resources": Mask(plan.secrets).value(entries)}
     for key in ("fail_on_error", "pre_message", "post_message"):

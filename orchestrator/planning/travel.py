@@ -48,7 +48,8 @@ class Travel:
     def _file(self, declared: Declared, key: str, name: str) -> Blob:
         where = declared.where((key,))
         try:
-            path: Path = self._folder.locate(name, literal=name == declared.raw.get(key))
+            literal = name == declared.raw.get(key) and declared.spells_out(name)
+            path: Path = self._folder.locate(name, literal)
             return self._files.get(path)
         except EvaluationError as error:
             raise EvaluationError(f"{key}: {error.message}", where, error.kind) from error

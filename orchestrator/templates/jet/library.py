@@ -15,7 +15,7 @@ from orchestrator.expressions.files import Folder
 from orchestrator.templates.jet import checks
 from orchestrator.templates.jet.lexer import Delimiters, JetSyntaxError
 from orchestrator.templates.jet.parser import parse
-from orchestrator.templates.jet.syntax import Const, Tree
+from orchestrator.templates.jet.syntax import Const, Plain, Tree
 from remote_runtime.errors import InputError, Position, Problem
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ MAX_CHAIN = 20
 class Template:
     """One compiled template; immutable once its library gave it out, shared by all threads.
 
-    ``path`` is where it stands below the folder, ``name`` what positions call it.
+    ``path`` is where it stands below the folder, ``name`` what positions call it; ``reached`` are
+    the templates that a rendering of it may run, itself included, as far as their paths are
+    literal.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Template:
         self.tree = Tree()
         self.extends: Template | None = None
         self.imports: list[Template] = []
+        self.reached: tuple[Template, ...] = ()
         self.blocks: dict[str, BlockBodies] = {}
         self.macros: list[str] = []
         self.root = ""
@@ -74,6 +77,13 @@ class Template:
         yield self
         for other in (*self.imports, *([self.extends] if self.extends else [])):
             yield from other.parts()
+
+    def plain_texts(self) -> Iterator[tuple[str, Position]]:
+        """The texts that all templates it reaches copy as they are, with their positions."""
+        for part in self.reached:
+            for node in checks.walk(part.tree.body):
+                if isinstance(node, Plain):
+                    yield node.text, part.position(node.at)
 
     def render(
         self, scope: Scope, functions: Mapping[str, Callable[..., Any]] | None = None
@@ -111,7 +121,6 @@ class Library:
         self._lock = RLock()
         self._numbers = count()
         self._parsed: dict[tuple[str, str], Template] = {}
-        self._checked: set[int] = set()
         self.positions: list[Position] = []
         self.literals: set[str] = set()
 
@@ -136,9 +145,7 @@ class Library:
             raise ValueError("the path of a template is a text")
         with self._lock:
             found = self._find(path, asking)
-            if found is not None:
-                self._check(found)
-            elif not optional:
+            if found is None and not optional:
                 raise ValueError(self._not_found(path))
             return found
 
@@ -212,7 +219,7 @@ class Library:
 
     def _check(self, template: Template) -> None:
         """Look for names that are set nowhere in all that one rendering can reach."""
-        if template.number in self._checked:
+        if template.reached:
             return
         reached: dict[int, Template] = {}
         whole = self._reach(template, reached)
@@ -227,8 +234,7 @@ class Library:
             ]
             if problems:
                 raise InputError(problems)
-        self._checked.add(template.number)
-        self._checked.update(reached)
+        template.reached = tuple(reached.values())
 
     def _reach(self, template: Template, reached: dict[int, Template]) -> bool:
         """Collect what a rendering may run; False where a path is computed."""

@@ -68,8 +68,8 @@ def test_include_if_exists_and_exec(tmp_path: Path) -> None:
 
 def test_computed_paths_are_found_when_they_run(tmp_path: Path) -> None:
     """An included path may be computed, also from a host's values."""
-    main = '{{ include data.name + ".jet" }}'
-    assert render_files(tmp_path, main_jet=main, web_jet="{{ . | len }}") == "7"
+    main = '{{ x := 1 }}{{ include data.name + ".jet" }}'
+    assert render_files(tmp_path, main_jet=main, web_jet="{{ . | len }}{{ x }}") == "71"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""``ccm.resources_jet_file``: resources that a Jet template writes, per host (controller).
+
+The text that comes of it holds what the host reported. So nothing in it is a template, and what
+decides over files or conditions of the controller must be spelt out in the templates themselves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inventory.document import Mapping, Scalar, parse_document
+from orchestrator.expressions.errors import EvaluationError
+from orchestrator.expressions.scan import holds_expression
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.structure import ResourceReader
+from remote_runtime.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from orchestrator.expressions.files import Folder
+    from orchestrator.templates import jet
+
+
+def resources_template(
+    ccm: Mapping, folder: Folder, problems: list[Problem]
+) -> jet.Template | None:
+    """The checked template that ``ccm`` names, None with problems."""
+    key, node = ccm.key("resources_jet_file"), ccm.get("resources_jet_file")
+    if "resources" in ccm:
+        message = "resources_jet_file and resources exclude each other"
+        problems.append(Problem(message, key.position, "keep one"))
+    if not isinstance(node, Scalar) or node.kind != "str" or not node.text:
+        message = f"resources_jet_file must be the name of a file, not {(node or ccm).describe()}"
+        problems.append(Problem(message, key.position, "such as resources.jet", "input.type"))
+        return None
+    from orchestrator.templates.jet import Delimiters, library_of
+
+    try:
+        template = library_of(folder, Delimiters()).load(node.text)
+    except InputError as error:
+        problems += error.problems
+    except EvaluationError as error:
+        problems.append(Problem(error.message, node.position, "check the path", error.kind))
+    else:
+        problems += _expressions(template)
+        return template
+    return None
+
+
+def _expressions(template: jet.Template) -> list[Problem]:
+    hint = 'write [[ … ]], or [[ "{{" ]] for braces that stay'
+    return [
+        Problem("{{ }} is not rendered in a resources_jet_file", where, hint, "template")
+        for text, where in template.plain_texts()
+        if holds_expression(text)
+    ]
+
+
+def generated_resources(
+    template: jet.Template, text: str, problems: list[Problem]
+) -> list[Declared]:
+    """The resources of a rendered text; the positions of ``problems`` are those in it."""
+    try:
+        root = parse_document(text, f"{template.name} (rendered)", problems)
+    except InputError as error:
+        problems += error.problems
+        return []
+    written = "\n".join(part.text for part in template.reached)
+    reader = ResourceReader(problems, written)
+    reader.read(root)
+    return reader.resources

@@ -1,0 +1,110 @@
+"""The resources of a run, or of the hosts that get the same ones (controller)."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from orchestrator.expressions import EvaluationError, NeedFileError, Scope
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.generated import generated_resources
+from orchestrator.manifest.references import check_names, named
+from orchestrator.planning.compiled import Compiled, compile_resource
+from orchestrator.planning.rendering import names_vary
+from orchestrator.planning.travel import Travel
+from remote_runtime.errors import Problem
+
+if TYPE_CHECKING:
+    from orchestrator.templates import jet
+
+MOST_KEPT = 64
+
+
+class Resources:
+    """Resources in the order written; what is the same on every host is compiled once.
+
+    ``problems`` receives what is wrong with those.
+    """
+
+    def __init__(self, declared: list[Declared], travel: Travel, problems: list[Problem]) -> None:
+        self.declared = declared
+        self.names_vary = any(map(names_vary, declared))
+        self._shared = {
+            index: _compile_shared(index, entry, travel, problems)
+            for index, entry in enumerate(declared)
+            if entry.is_static
+        }
+
+    def shared(self, index: int) -> Compiled | None:
+        """What is the same on every host; None for what must be rendered."""
+        return self._shared.get(index)
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """What the user should know of them."""
+        return [
+            Problem(
+                f"{declared.id}: this version does not publish registrations",
+                declared.where(("register_when_stable",)),
+                "",
+                "register",
+            )
+            for declared in self.declared
+            if "register_when_stable" in declared.values
+        ]
+
+
+class GeneratedResources:
+    """The resources that a template writes for each host. Thread-safe.
+
+    Hosts for which the same text comes out share what is made of it.
+    """
+
+    def __init__(self, template: jet.Template, travel: Travel) -> None:
+        self._template = template
+        self._travel = travel
+        self._lock = Lock()
+        self._made: dict[str, tuple[Resources, list[Problem]]] = {}
+
+    def of(self, scope: Scope) -> tuple[Resources, list[Problem]]:
+        """The resources of one host, and what is wrong with them."""
+        try:
+            text = self._template.render(scope)
+        except NeedFileError as error:
+            message = f"{error.path!r} is a file of the target, which resources cannot wait for"
+            return self._nothing(
+                Problem(message, None, "use a path beside the manifest", error.kind)
+            )
+        except EvaluationError as error:
+            return self._nothing(Problem(error.message, error.where, error.hint, error.kind))
+        with self._lock:
+            if text not in self._made:
+                if len(self._made) >= MOST_KEPT:
+                    self._made.clear()
+                self._made[text] = self._make(text)
+            return self._made[text]
+
+    def _make(self, text: str) -> tuple[Resources, list[Problem]]:
+        problems: list[Problem] = []
+        declared = generated_resources(self._template, text, problems)
+        problems += check_names(list(map(named, declared)))
+        if problems:
+            declared = []
+        return Resources(declared, self._travel, problems), problems
+
+    def _nothing(self, problem: Problem) -> tuple[Resources, list[Problem]]:
+        return Resources([], self._travel, []), [problem]
+
+
+def _compile_shared(
+    index: int, declared: Declared, travel: Travel, problems: list[Problem]
+) -> Compiled | None:
+    """A resource that is the same on every host: made once, its JSON text included."""
+    values = dict(declared.values)
+    try:
+        blobs = travel.replace(declared, values)
+    except EvaluationError as error:
+        text = f"{declared.id}: {error.message}"
+        problems.append(Problem(text, error.where, "", error.kind))
+        return None
+    return compile_resource(index, declared, str(declared.name), values, blobs)
