@@ -124,7 +124,8 @@ class Summary:
                 yield self._faint(f"on {named(names, self._style.width - 24)}:")
             yield from (f"{_INDENT}{text}" for text in lines)
             if alike_only and lines:
-                yield self._faint(f"(as on {names[0]}; others differ in names or numbers only)")
+                what = "names or numbers" if entry.errors or entry.health else "their own name"
+                yield self._faint(f"(as on {names[0]}; others differ in {what} only)")
         if len(shown) < len(variants):
             left = sum(len(names) for _, names, _ in variants[len(shown) :])
             yield self._faint(f"… and differently on {left} more hosts, -v shows all")

@@ -127,7 +127,7 @@ def test_hosts_that_differ_in_their_own_name_stand_together() -> None:
     text = told.summary()
     assert text.count("would    file#/srv/{host}/own.conf  have x") == 1
     assert text.count("+host h1") == 1
-    assert "(as on h1; others differ in names or numbers only)" in text
+    assert "(as on h1; others differ in their own name only)" in text
     text = told.summary(diffs=False)
     assert "would    file#/srv/{host}/own.conf  have x; mode: 0600 → 0644, content\n" in text
     assert "as on" not in text
