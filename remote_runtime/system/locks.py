@@ -17,8 +17,21 @@ def lock_path() -> str:
         for folder in ("/run", "/var/run", "/var/tmp"):
             if os.path.isdir(folder) and os.access(folder, os.W_OK):
                 return os.path.join(folder, "ccm.lock")
-    own = os.environ.get("XDG_RUNTIME_DIR") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(own, "ccm.lock")
+    return os.path.join(folder_of(os.geteuid()), "ccm.lock")
+
+
+def folder_of(uid: int, runtime_folders: str = "/run/user") -> str:
+    """The folder of one user's lock.
+
+    XDG_RUNTIME_DIR has no say: a run from a terminal and one from cron must find the same lock.
+    """
+    own = os.path.join(runtime_folders, str(uid))
+    try:
+        if os.stat(own).st_uid == uid:
+            return own
+    except OSError:
+        pass  # nobody is logged in, or this system has no such folders
+    return os.path.join(os.path.expanduser("~"), ".cache")
 
 
 class Lock(object):
