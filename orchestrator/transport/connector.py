@@ -139,7 +139,9 @@ class Connector:
 
     def _opening(self, host: Target, pipe: Pipe, run: _Run) -> Opening:
         password = self._credentials.become_password if run.prompt else None
-        return Opening(host.name, pipe, run.nonce, self._image, run.prompt, password)
+        return Opening(
+            host.name, pipe, run.nonce, self._image, run.prompt, password, python=host.python
+        )
 
     def _ssh(self) -> Dialer:
         """The SSH libraries take a while to import, so only once a host needs them."""

@@ -23,6 +23,7 @@ class Opening:
     """One host's way to ``ready``; used once.
 
     ``prompt`` is what sudo shows when it wants ``password``; None when the command runs as it is.
+    ``python`` is the interpreter that the inventory names, if it does.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Opening:
         prompt: str | None = None,
         password: Password | None = None,
         timeout: float = START_TIMEOUT,
+        python: str | None = None,
     ) -> None:
         self._host = host
         self._pipe = pipe
@@ -42,6 +44,7 @@ class Opening:
         self._prompt = prompt.encode() if prompt else None
         self._password = password
         self._timeout = timeout
+        self._python = python
         self._deadline = time.monotonic() + timeout
         self._out = bytearray()
         self._err = bytearray()
@@ -67,7 +70,7 @@ class Opening:
 
     def _answer(self, status: str, detail: str) -> None:
         if status != "need":
-            raise refusals.refused(self._host, status, detail, self._err)
+            raise refusals.refused(self._host, status, detail, self._err, self._python)
         if self._sent or detail not in ("zip", "code"):
             raise refusals.confused(self._host, f"it asked for {detail!r}")
         self._sent = True
@@ -116,7 +119,8 @@ class Opening:
         self._watch_prompt(err)
 
     def _ended(self, status: int | None) -> UnreachableError:
-        return refusals.ended(self._host, status, self._out, self._err, self._password is not None)
+        asked = self._password is not None
+        return refusals.ended(self._host, status, self._out, self._err, asked, self._python)
 
     def _is_refusal(self) -> bool:
         return b"incorrect password" in self._err or b"Sorry, try again" in self._err

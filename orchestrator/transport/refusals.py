@@ -26,6 +26,7 @@ _SUDO = (
 )  # fmt: skip
 # Here sudo repeats the whole command, and says no word of itself.
 _NOT_ALLOWED = re.compile(r"sorry, user \S+ is not allowed to execute ")
+_PROGRAM = re.compile(r"\S{100,}")  # our own command, as something that was run repeats it
 _SUDO_MISSING = re.compile(r"sudo\W{0,3}: (command not found|not found|no such file)")
 _LOGIN = (
     ("account is currently not available", "the user may not log in (its shell is nologin)"),
@@ -40,10 +41,12 @@ _WHY = {
 }
 
 
-def refused(host: str, status: str, detail: str, err: bytes | bytearray) -> UnreachableError:
+def refused(
+    host: str, status: str, detail: str, err: bytes | bytearray, python: str | None = None
+) -> UnreachableError:
     """The target said ``nopython``, ``fault`` or something unknown."""
     if status == "nopython":
-        return _no_python(host, detail)
+        return _no_python(host, detail, python)
     if status == "fault":
         return UnreachableError(
             f"the runtime did not start on {host}: {readable(detail.encode())}{_tail(err)}",
@@ -52,10 +55,10 @@ def refused(host: str, status: str, detail: str, err: bytes | bytearray) -> Unre
     return confused(host, f"its status is {status[:40]!r}")
 
 
-def _no_python(host: str, detail: str) -> UnreachableError:
+def _no_python(host: str, detail: str, python: str | None) -> UnreachableError:
     tried = [word.rpartition("=") for word in detail.split()]
     reasons = [f"{name} {_WHY.get(why, why)}" for name, _, why in tried]
-    found = "; ".join(reasons) if reasons else "none was found"
+    found = "; ".join(reasons) or (f"{python} was not found" if python else "none was found")
     hint = "install Python 3.6 or newer there (package python3), or name one with 'python:'"
     if any(why == "incomplete" for _, _, why in tried):
         hint = "install the whole standard library there (Debian: apt-get install python3)"
@@ -72,8 +75,9 @@ def ended(
     out: bytes | bytearray,
     err: bytes | bytearray,
     had_password: bool,
+    python: str | None = None,
 ) -> UnreachableError:
-    """The command ended before the runtime said anything."""
+    """The command ended before the runtime said anything; ``python`` is what the user named."""
     said = readable(err).lower()
     everything = said + "\n" + readable(out).lower()
     for words, sentence, hint in _SUDO:
@@ -94,10 +98,13 @@ def ended(
                 f"{sentence} on {host}", "transport.login", "see to the account"
             )
     how = "" if status is None else f" with status {status}"
+    hint = "the login shell must be able to run /bin/sh"
+    if python:
+        hint = f"is {python}, which the inventory names, a Python interpreter?"
     return UnreachableError(
         f"the command on {host} ended{how} before the runtime started{_tail(err or out)}",
         "transport.bootstrap",
-        "the login shell must be able to run /bin/sh",
+        hint,
     )
 
 
@@ -132,5 +139,6 @@ def confused(host: str, what: str) -> UnreachableError:
 
 
 def _tail(data: bytes | bytearray) -> str:
-    lines = [line.strip() for line in readable(data).splitlines() if line.strip()]
+    text = _PROGRAM.sub("…", readable(data))
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f": {' / '.join(lines[-3:])[-300:]}" if lines else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -302,8 +303,21 @@ def test_the_check_for_json_is_real(tmp_path: Path) -> None:
 
 def test_a_python_that_is_not_there_is_named(home: Path) -> None:
     """The interpreter of the inventory is the only one that is tried."""
-    with pytest.raises(UnreachableError, match="has no Python that ccm can use: none was found"):
+    with pytest.raises(
+        UnreachableError, match="has no Python that ccm can use: /nowhere/python3 was not found"
+    ):
         started(image(home), local(python="/nowhere/python3"))
+
+
+@pytest.mark.parametrize("python", ["/bin/false", "/bin/echo"])
+def test_a_python_that_is_none_is_named(home: Path, python: str) -> None:
+    """What is named as Python and is something else is told as such, without our program."""
+    with pytest.raises(UnreachableError) as caught:
+        started(image(home), local(python=python))
+    error = caught.value
+    assert f"is {python}, which the inventory names, a Python" in error.hint
+    assert len(error.message) < 400
+    assert not re.search(r"\S{100}", error.message)
 
 
 def test_a_runtime_that_cannot_be_imported_is_a_fault(home: Path) -> None:
