@@ -3,6 +3,7 @@
 Only the chosen command is imported, so that ``ccm --version`` and shell completion answer at once.
 """
 
+import errno
 import gc
 import sys
 from typing import TYPE_CHECKING
@@ -22,6 +23,9 @@ COMMANDS = (
     "schema",
     "completion",
 )
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 # Loading makes many objects and hardly any garbage: looking for it as often as Python does by
@@ -84,6 +88,10 @@ def _fail(error: Exception, words: list[str]) -> int:
     if isinstance(error, CcmError):
         print(_told(error), file=sys.stderr)
         return exit_code_of(error)
+    if isinstance(error, OSError) and error.errno in _FULL:
+        _let_go_of_stdout()
+        print(f"ccm: error: output could not be written: {error}", file=sys.stderr)
+        return 1
     from orchestrator.fleet.crash import describe_crash
 
     path = describe_crash(error, f"ccm {words[0] if words else ''}")

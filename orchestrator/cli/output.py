@@ -137,7 +137,8 @@ class Output:
     def close(self) -> None:
         """Close the file of ``--events``."""
         if self._events is not None and self._events is not sys.stdout:
-            self._events.close()
+            with contextlib.suppress(OSError):  # the bus has told of it
+                self._events.close()
 
     def _open_events(self) -> TextIO | None:
         path = self._args.events

@@ -163,6 +163,20 @@ def test_a_defect_exits_70_with_a_masked_report(
     assert "hunter22" not in text
 
 
+@pytest.mark.parametrize("words", ["completion bash", "--help", "schema"])
+def test_a_disk_that_is_full_is_no_defect(words: str) -> None:
+    """Output that cannot be written is told in one line, with exit code 1."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "orchestrator.cli.app", *words.split()],
+            cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == (
+        "ccm: error: output could not be written: [Errno 28] No space left on device\n"
+    )
+
+
 def test_a_reader_that_goes_away_is_no_error() -> None:
     """``ccm completion bash | head -1`` ends quietly."""
     command = f"{sys.executable} -m orchestrator.cli.app completion bash | head -1"
