@@ -36,11 +36,12 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_FORKS,
         help="hosts at a time (default: %(default)s)",
     )
-    group.add_argument("--user", metavar="NAME", help="log in as this user")
+    group.add_argument("--user", metavar="NAME", type=user, help="log in as this user")
     group.add_argument("--ask-pass", action="store_true", help="ask for the login password once")
     group.add_argument(
         "--become",
         metavar="USER",
+        type=user,
         nargs="?",
         const=True,
         help="become this user with sudo (default: root)",
@@ -88,6 +89,20 @@ def add_facts(group: "argparse._ActionsContainer") -> None:
         default=[],
         help="one fact, wins over all; dots nest; repeatable",
     )
+
+
+def user(text: str) -> str:
+    """A user name as an inventory may have it."""
+    import re
+
+    from inventory.properties import USER
+
+    if text.endswith((".yaml", ".yml")):
+        hint = "put the manifest before the option, or write --become=USER"
+        raise argparse.ArgumentTypeError(f"{text!r} is a manifest, not a user: {hint}")
+    if not re.fullmatch(USER, text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a user name")
+    return text
 
 
 def count(text: str) -> int:
