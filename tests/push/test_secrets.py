@@ -32,6 +32,7 @@ ccm:
         - quoted: {command: "no-such-program-'{{ Data.password }}'"}
         - cut: {command: "printf '%s\\n' '{{ Data.pem }}' >&2; exit 1"}
         - sensitive: {command: "echo quiet-output; echo quiet-error >&2; exit 1", sensitive: true}
+        - "echo {{ Data.password }}": {sensitive: true, alias: "named-{{ Data.password }}"}
         - url: {command: "echo https://user:url-password@example.com/x >&2; exit 1"}
         - header: {command: "echo 'Authorization: Bearer bearer-token' >&2; exit 1"}
         - environment: {command: "env >&2; exit 1", environment: ["PGPASSWORD={{ Data.password }}"]}
