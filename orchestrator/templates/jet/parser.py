@@ -52,7 +52,9 @@ class _Parser:
         return self._tree
 
     def _head(self) -> None:
-        """``extends`` and ``import`` come before everything but blanks."""
+        """``extends`` and ``import`` come before everything but blanks, which Jet drops there."""
+        if not any(isinstance(piece, Action) for piece in self._pieces):
+            return
         while self._next < len(self._pieces):
             piece = self._pieces[self._next]
             if isinstance(piece, Text):
