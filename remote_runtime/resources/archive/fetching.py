@@ -95,7 +95,7 @@ def _accepted(response: Any, target: _Target) -> Any:
         return response
     response.close()
     raise _failure(
-        "GET %s answered %d %s" % (target.shown, response.status, response.reason),
+        "GET %s answered %d %s" % (target.shown, response.status, response.reason[:100]),
         _HINTS.get(response.status, "try again later" if response.status >= 500 else ""),
     )
 
@@ -130,6 +130,12 @@ def _refuse(target: _Target, following: _Target, downgrade: bool) -> None:
 
 
 def _open(opener: Any, guard: Guard, target: _Target, headers: Dict[str, str]) -> Any:
+    if target.scheme == "https" and not hasattr(urllib.request, "HTTPSHandler"):
+        raise _failure(
+            "%s needs TLS, and this host's Python was built without it" % target.shown,
+            "install Python's ssl module, or give a python that has it",
+            "tls",
+        )
     request = urllib.request.Request(target.url)
     request.add_header("User-Agent", "ccm/" + VERSION)
     for key, value in headers.items():

@@ -55,6 +55,8 @@ class Admission(object):
 
     def admit(self, member: Member) -> str:
         """The clean path of a member, "" for the root itself. ``ResourceError`` if refused."""
+        if member.size < 0:
+            raise self._refused("its member %r has a negative size" % member.name)
         self._count += 1
         self._size += member.size
         if self._count > self._max_members:

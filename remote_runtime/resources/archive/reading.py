@@ -8,7 +8,7 @@ from remote_runtime.errors import ResourceError
 
 from .members import BLOCK, DIRECTORY, FILE, HARDLINK, SYMLINK, Member, Members
 
-_LARGEST_HEADER = 1 << 20  # an extended header of tar; it is read at once
+_LARGEST_HEADER = 1 << 20  # of tar; it is read at once, and its size may be any number
 _BLOCK_OF_TAR = 512
 
 Beat = Callable[[], None]
@@ -62,7 +62,7 @@ class _Stream(object):
         return int(self._raw.tell())
 
     def read(self, size: int) -> bytes:
-        if size > _LARGEST_HEADER:
+        if not 0 <= size <= _LARGEST_HEADER:
             raise ValueError("a header of %d bytes" % size)
         self._beat()
         data: bytes = self._raw.read(size)

@@ -73,6 +73,9 @@ def _of_url(name: str, url: Any) -> Found:
         host, _ = parts.hostname, parts.port
     except ValueError:
         return [("url", "it is not a valid URL")]
+    if any(char in parts.netloc.rpartition("@")[0] for char in "@'\""):
+        # What masks credentials looks for their end.
+        return [("url", "write %40, %27 and %22 for @, ' and \" in its credentials")]
     if parts.scheme not in ("http", "https"):
         return [("url", "it must begin with http:// or https://")]
     if not host:

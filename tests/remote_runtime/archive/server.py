@@ -22,9 +22,12 @@ class _Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
 
 class Web(object):
-    """Serves ``answers`` by path; ``requests`` holds (path, headers) of each request."""
+    """Serves ``answers`` by path at an address of this machine.
 
-    def __init__(self, certificate: str = "") -> None:
+    ``requests`` holds (path, headers) of each request.
+    """
+
+    def __init__(self, certificate: str = "", address: str = "127.0.0.1") -> None:
         self.answers = {}  # type: Dict[str, Answer]
         self.requests = []  # type: List[Tuple[str, Dict[str, str]]]
         web = self
@@ -39,7 +42,8 @@ class Web(object):
             def log_message(self, *arguments: Any) -> None:
                 """Nothing to say."""
 
-        self._server = _Server(("127.0.0.1", 0), Handler)
+        self._address = address
+        self._server = _Server((address, 0), Handler)
         self.port = self._server.server_address[1]
         if certificate:
             context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -52,8 +56,8 @@ class Web(object):
         self._thread.daemon = True
         self._thread.start()
 
-    def url(self, path: str, host: str = "127.0.0.1", userinfo: str = "") -> str:
-        return "%s://%s%s:%d%s" % (self._scheme, userinfo, host, self.port, path)
+    def url(self, path: str, host: str = "", userinfo: str = "") -> str:
+        return "%s://%s%s:%d%s" % (self._scheme, userinfo, host or self._address, self.port, path)
 
     def close(self) -> None:
         self._server.shutdown()
@@ -138,16 +142,16 @@ def garbage(handler: Any) -> None:
     handler.wfile.write(b"220 mail.example.com ESMTP\r\n")
 
 
-def authority(folder: str) -> Tuple[str, str]:
-    """A CA of our own and a certificate for localhost: (CA file, certificate with its key)."""
+def authority(folder: str, names: str = "DNS:localhost") -> Tuple[str, str]:
+    """A CA of our own and a certificate for the names: (CA file, certificate with its key)."""
     ca, both = os.path.join(folder, "ca.pem"), os.path.join(folder, "server.pem")
     config = os.path.join(folder, "openssl.cnf")
     with open(config, "w") as out:
         out.write(
             "[req]\ndistinguished_name=dn\nprompt=no\n[dn]\nCN=localhost\n"
             "[ca]\nbasicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign\n"
-            "subjectKeyIdentifier=hash\n[leaf]\nsubjectAltName=DNS:localhost\n"
-            "basicConstraints=CA:FALSE\nauthorityKeyIdentifier=keyid\n"
+            "subjectKeyIdentifier=hash\n[leaf]\nsubjectAltName=%s\n"
+            "basicConstraints=CA:FALSE\nauthorityKeyIdentifier=keyid\n" % names
         )
     new = ["req", "-config", config, "-newkey", "rsa:2048", "-nodes", "-sha256"]
     _openssl(folder, new + ["-x509", "-extensions", "ca", "-keyout", "ca.key", "-out", "ca.pem"])

@@ -231,6 +231,16 @@ class AccessTest(ArchiveTest):
             self.assertIn("x-t", self.web.requests[-1][1])
             self.assertFalse({"x-t", "authorization"} & set(other.requests[-1][1]))
 
+    def test_proxy(self) -> None:
+        """The proxy of the login's environment is used, with its credentials."""
+        url = "http://no-such-host.invalid/a.tar.gz"
+        self.web.answers[url] = server.content(DATA)
+        os.environ["http_proxy"] = self.web.url("", userinfo="proxy:pass5678@")
+        self.addCleanup(os.environ.pop, "http_proxy")
+        self.assertEqual(self.apply(self.archive(url=url))["error"], [])
+        self.assertEqual(self.read("dl/a.tar.gz"), DATA)
+        self.assertIn("proxy-authorization", self.web.requests[0][1])
+
     def test_nothing_secret_in_an_event(self) -> None:
         """Password, headers, URL credentials and queries stand in no event, failed or not."""
         url = self.web.url("/a.tar.gz?sig=query-token", userinfo="user:url-password@")

@@ -1,12 +1,15 @@
 import gzip
+import io
 import os
+import shutil
 import stat
 import tarfile
 import unittest
 from typing import Any
 
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.resources.archive.staging import file_mode
+from remote_runtime.resources.archive.members import Member
+from remote_runtime.resources.archive.staging import Staging, file_mode
 from tests.remote_runtime.archive.case import ArchiveTest
 from tests.remote_runtime.archive.making import (
     APP,
@@ -18,7 +21,7 @@ from tests.remote_runtime.archive.making import (
     tar,
     zipped,
 )
-from tests.remote_runtime.fakes import context, item, run_items
+from tests.remote_runtime.fakes import FolderTest, context, item, run_items
 
 OUTSIDE = [
     member("../evil", b"x"),
@@ -141,6 +144,8 @@ class ExtractionTest(ArchiveTest):
         self.refused(behind, "too much follows", extract_max_size="2MiB")
         header = tar([member("h", b"x" * 3000000, type=tarfile.XHDTYPE)])
         self.refused(header, "a header of \\d+ bytes")
+        less = tar([*APP, member("n", pax_headers={"size": "-512"})], style=tarfile.PAX_FORMAT)
+        self.refused(less, "negative size|not a whole tar.gz")
 
     def test_broken(self) -> None:
         """An archive that is cut off, damaged, of another kind or empty is refused whole."""
@@ -336,6 +341,25 @@ class StateTest(ArchiveTest):
         for noop in (True, False):
             message = self.error(self.extracting(), noop=noop)
             self.assertIn("out is not a directory", message)
+
+
+class MoveTest(FolderTest):
+    def test_creates_comes_last(self) -> None:
+        """Of everything that is moved, what creates names comes last, in whichever folder."""
+        os.makedirs(self.path("a/b"))
+        names = ["a/b/first", "a/b/marker", "a/b/zzz", "a/y", "z/whole"]
+        for last in names[:4]:
+            staging = Staging(self.root)
+            for name in names:
+                made = Member(name, "file", 1, 0o644, TIME, "", lambda: io.BytesIO(b"x"))
+                staging.add(name, made, "", lambda size: None)
+            staging.finish()
+            moved = staging.move(last)
+            staging.discard(shutil.rmtree)
+            self.assertEqual(moved[-1], last)
+            self.assertEqual(sorted(os.listdir(self.root)), ["a", "z"])
+            self.assertTrue(all(os.path.exists(self.path(name)) for name in names))
+            shutil.rmtree(self.path("z"))
 
 
 class ModeTest(unittest.TestCase):

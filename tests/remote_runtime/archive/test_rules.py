@@ -77,6 +77,8 @@ class RulesTest(unittest.TestCase):
             ({"headers": {"Host": "hunter2"}}, "headers"),
             ({"headers": {"X": "hunter2\r\nY: z"}}, "headers"),
             ({"url": "http://u:hunter2@ex ample.com/a.tar.gz"}, "url"),
+            ({"url": "http://u:p@hunter2@example.com/a.tar.gz"}, "url"),
+            ({"url": "http://u:'hunter2@example.com/a.tar.gz"}, "url"),
         ]
         for properties, key in cases:
             found = self.problems(**properties)

@@ -13,6 +13,7 @@ from remote_runtime.system.files import failure
 
 if TYPE_CHECKING:
     from remote_runtime.resources.archive.members import Admission, Pulse
+    from remote_runtime.resources.archive.staging import Staging
     from remote_runtime.system.files import Temporary
 
 _BLOCK = 256 << 10
@@ -168,11 +169,20 @@ class Provider(BaseProvider):
                         linked = admission.linked(member) if hard else ""
                         folder.add(path, member, linked, beat)
             folder.finish()
-            self.context.check_cancelled()
-            moved = folder.move(_below(settings.creates, parent))
+            with self.context.unkillable():
+                moved = folder.move(_below(settings.creates, parent))
         finally:
-            folder.discard(self.context.files.remove_tree)
+            self._discard(folder)
         return [os.path.join(parent, path) for path in moved]
+
+    def _discard(self, folder: "Staging") -> None:
+        """A large folder takes its time to remove; a cancelled run waits for that as well."""
+        cancellation = self.context.cancellation
+        cancellation.protections += 1
+        try:
+            folder.discard(self.context.files.remove_tree)
+        finally:
+            cancellation.protections -= 1
 
 
 def _admission(archive: str, settings: Settings) -> "Admission":
