@@ -10,6 +10,7 @@ from orchestrator.report.collected import Collected, Entry
 # Failures first; a preview's and a push's changes before hosts where nothing is to do.
 ORDER = [outcome.DEFECT, outcome.FAILED, outcome.UNREACHABLE, outcome.INTERRUPTED, outcome.OK]
 
+LOOKED_AT = 4_000  # characters of a text that decide whether it is like another
 HOST = "{host}"  # stands for the name of each host of a block
 
 # Process ids, addresses, hashes and times differ between hosts that failed for the same reason.
@@ -79,7 +80,7 @@ def alike(text: str, host: str) -> str:
     """The text without what differs between hosts for no reason that matters."""
     if not text:
         return text
-    return _VARYING.sub("#", alike_but_for(host, text))
+    return _VARYING.sub("#", alike_but_for(host, text[:LOOKED_AT]))
 
 
 def alike_but_for(host: str, text: str) -> str:

@@ -1,5 +1,6 @@
 """The summary at the end of a run, and of ``ccm report`` (controller)."""
 
+import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple, TextIO
 
@@ -111,7 +112,7 @@ class Summary:
         if result.outcome == outcome.INTERRUPTED and result.planned:
             done = span([one.tally.total for one in block.results])
             planned = span([one.planned for one in block.results])
-            yield f"    {done} of {planned} resources were done"
+            yield f"    {done} of {planned} resources had their turn"
 
     def _row(self, row: dict[Entry, list[str]]) -> Iterator[str]:
         """One resource: what is the same on all hosts of the block, then what differs."""
@@ -202,7 +203,11 @@ class Summary:
         for (level, text), hosts in notices.items():
             if not self._choice.quiet:
                 who = named(sorted(set(hosts)), self._style.width - 30)
-                yield f"{self._style('changed', level)}: {text} {self._style('faint', f'[{who}]')}"
+                first, *more = textwrap.wrap(
+                    f"{level}: {text} [{who}]", self._style.width - INDENT, break_on_hyphens=False
+                )
+                yield self._style("changed", level) + first.removeprefix(level)
+                yield from (f"{_INDENT}{line}" for line in more)
 
 
 def _headed(entry: Entry) -> tuple[str, ...]:

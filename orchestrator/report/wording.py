@@ -152,6 +152,8 @@ def host_line(result: HostResult, noop: bool) -> str:
     if result.message:
         text = f"{result.message.splitlines()[0]}{f' ({text})' if text else ''}"
     word = result.outcome
+    if text.startswith(word):
+        return f"{text} ({took(result.seconds)})"  # "interrupted while running"
     if word == OK and result.changed:
         word = "pending" if noop else "changed"
     return f"{word}: {text} ({took(result.seconds)})"

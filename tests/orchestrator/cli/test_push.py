@@ -221,7 +221,7 @@ def test_an_interrupt_ends_the_run_and_its_commands(desk: Desk, number: signal.S
     assert process.returncode == 130
     assert time.monotonic() - began < 6
     assert "interrupted while running" in out
-    assert "of 2 resources were done" in out
+    assert "of 2 resources had their turn" in out
     assert "press Ctrl-C again" in err
     while _survivors(mark) and time.monotonic() < began + 8:
         time.sleep(0.05)

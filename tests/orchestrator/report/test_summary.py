@@ -204,7 +204,8 @@ def test_an_interrupted_host_says_how_far_it_was() -> None:
         told.end(host, "interrupted", planned=9, message="interrupted while running", stderr="x")
     text = told.summary()
     assert "web[1-2] (2 hosts)  interrupted (3-5 stable)" in text
-    assert "3-5 of 9 resources were done" in text
+    assert "3-5 of 9 resources had their turn" in text
+    assert "[1/2] web1: interrupted while running (3 stable)" in told.out.getvalue()
 
 
 def test_quiet_shows_failures_only() -> None:
