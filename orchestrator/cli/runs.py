@@ -57,8 +57,13 @@ def _outcome(kept: "KeptRun") -> str:
     """How many hosts ended how."""
     from collections import Counter
 
+    from remote_runtime.errors import InputError
+
     if not kept.about["end"]:
         return "did not end"
-    found = Counter(result.outcome for result in kept.results())
+    try:
+        found = Counter(result.outcome for result in kept.results())
+    except InputError:
+        return "cannot be read"
     order = ("defect", "failed", "unreachable", "interrupted", "ok")
     return ", ".join(f"{found[name]} {name}" for name in order if found[name])

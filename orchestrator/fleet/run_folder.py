@@ -114,12 +114,14 @@ class KeptRun:
         self.run_id = str(self.about["run_id"])
 
     def results(self) -> list[HostResult]:
-        """Every host's result; empty for a run that did not come to its end."""
+        """Every host's result; empty for a run that did not come to its end. InputError."""
         try:
             record = _read(self.path / "hosts.json")
+            return [HostResult.from_record(entry) for entry in record["hosts"]]
         except FileNotFoundError:
             return []
-        return [HostResult.from_record(entry) for entry in record["hosts"]]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise _unreadable(self.path / "hosts.json", error) from error
 
     def lines(self) -> Iterator[str]:
         """The transaction events, one JSON text each; half a line at the end is left out."""
@@ -169,7 +171,7 @@ def kept_run(run_id: str = "") -> KeptRun:
     try:
         return KeptRun(path)
     except (OSError, ValueError, KeyError) as error:
-        raise _no_run(f"{path}/run.json cannot be read: {error}", "remove that folder") from error
+        raise _unreadable(path / "run.json", error) from error
 
 
 def last_failed() -> list[str]:
@@ -179,6 +181,10 @@ def last_failed() -> list[str]:
         finished = {result.host for result in results if result.outcome == "ok"}
         return [host for host in run.about["hosts"] if host not in finished]
     return []
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    return _no_run(f"{path} cannot be read: {error}", f"remove {path.parent}")
 
 
 def _no_run(message: str, hint: str) -> InputError:

@@ -100,3 +100,13 @@ def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came() -> None:
     kinds = [type(event).__name__ for event in kept_run().replay()]
     assert kinds == ["RunStarted", "ResourceEvent", "RunFinished"]
     assert last_failed() == ["web1", "web2"]
+
+
+@pytest.mark.parametrize("text", ["{", '{"hosts": [{"host": "web1", "colour": "red"}]}'])
+def test_results_that_cannot_be_read_are_told_with_their_file(text: str) -> None:
+    """A file that a full disk cut off, or another version wrote, is no defect of ccm."""
+    folder = keep("20260314T091502Z-aaaa")
+    (folder.path / "hosts.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"hosts\.json cannot be read"):
+        last_failed()
+    assert [run.run_id for run in kept_runs()] == ["20260314T091502Z-aaaa"]
