@@ -13,8 +13,10 @@ ORDER = [outcome.DEFECT, outcome.FAILED, outcome.UNREACHABLE, outcome.INTERRUPTE
 LOOKED_AT = 4_000  # characters of a text that decide whether it is like another
 HOST = "{host}"  # stands for the name of each host of a block
 
-# Process ids, addresses, hashes and times differ between hosts that failed for the same reason.
+# Process ids, addresses, hashes, fingerprints and times differ between hosts that failed for the
+# same reason.
 _VARYING = re.compile(
+    r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]*Z?|\bSHA256:[\w+/]{43}|"
     r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b|\b[0-9a-f]{12,}\b|(?<![\w.])\d{4,}\b|\d+\.\d+ ?s\b"
 )
 

@@ -102,7 +102,9 @@ class Summary:
         for line in error_lines([text], style.width - 6, self._choice.everything):
             yield f"    {line}"
         if result.hint:
-            for line in error_lines([f"→ {result.hint}"], style.width - 6, True):
+            only = f" -l {result.host}" if len(block.hosts) > 1 else ""  # is for one of them
+            hint = f"→ {result.hint.replace(only, '')}"
+            for line in error_lines([hint], style.width - 6, True):
                 yield f"    {line}"
         if result.report:
             yield f"    please report it with {result.report}"

@@ -184,6 +184,22 @@ def test_hosts_that_cannot_be_reached_for_one_reason_stand_together() -> None:
     assert "→ start sshd" in text
 
 
+def test_hosts_whose_keys_are_new_stand_together() -> None:
+    """Fingerprints and moments part nobody, and the command to run is for all of the block."""
+    told = Told("web1", "web2", "db1", "db2")
+    for host, letter in (("web1", "a"), ("web2", "B")):
+        message = f"the host key of {host} is unknown: ED25519 key SHA256:{letter * 43}"
+        hint = f"compare the fingerprint, then: ccm hosts trust -i hosts.yaml -l {host}"
+        told.end(host, "unreachable", message=message, hint=hint)
+    for number, host in enumerate(("db1", "db2")):
+        message = f"another push is at work, since 2026-03-14T09:15:0{number}.5{number}Z"
+        told.end(host, "failed", message=message)
+    text = told.summary()
+    assert "web[1-2] (2 hosts)  unreachable" in text
+    assert "db[1-2] (2 hosts)  failed" in text
+    assert "ccm hosts trust -i hosts.yaml\n" in text
+
+
 def test_different_reasons_are_different_blocks() -> None:
     """Exit statuses and words that differ are never merged."""
     told = Told("web1", "web2")
