@@ -25,6 +25,13 @@ _NO_FILTERS = {
 _MAPPING_TYPES = (dict, Mapping)
 
 
+class Trusted:
+    """Whose methods are part of a language: they bound and check what they do themselves.
+
+    No template may get hold of such an object, only of what its methods give.
+    """
+
+
 class Sandbox(ImmutableSandboxedEnvironment):
     """Compiles bare expressions; one instance serves all threads."""
 
@@ -58,6 +65,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
         """Call what a template may call, within bounds."""
         owner = getattr(__obj, "__self__", None)
+        if isinstance(owner, Trusted):
+            return __obj(*args)  # the keywords are Jinja2's own
         bounds.check_method(owner, getattr(__obj, "__name__", ""), (*args, *kwargs.values()))
         return super().call(__context, __obj, *args, **kwargs)
 

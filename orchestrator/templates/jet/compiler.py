@@ -8,34 +8,23 @@ which a ``Run`` provides. Every body that something else may run is a macro of i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jinja2 import nodes
 
+from orchestrator.templates.jet.operands import ExpressionCompiler, call
 from orchestrator.templates.jet.syntax import (
-    Binary,
     Block,
-    Call,
-    Const,
-    Dot,
-    ErrorText,
     Expr,
-    Field,
     If,
     Include,
     Index,
-    Logic,
-    Name,
-    Negative,
-    Not,
     Output,
     Plain,
     Range,
     Return,
     Set,
-    Slice,
     Statement,
-    Ternary,
     Tree,
     Try,
     Yield,
@@ -59,15 +48,15 @@ class Compiled(NamedTuple):
     blocks: dict[str, BlockBodies]
 
 
-class Compiler:
+class Compiler(ExpressionCompiler):
     """Compiles one template. ``note`` keeps an offset and gives the number that stands for it.
 
     ``prefix`` makes the names of the macros unique among all templates.
     """
 
     def __init__(self, prefix: str, note: Callable[[int], int]) -> None:
+        super().__init__(note)
         self._prefix = prefix
-        self._note = note
         self._macros: list[nodes.Node] = []
         self._blocks: dict[str, BlockBodies] = {}
 
@@ -89,25 +78,25 @@ class Compiler:
         body = [self._parameter(name, default, block.at) for name, default in block.parameters]
         context = content = ""
         if block.context is not None:
-            context = self._macro([nodes.ExprStmt(_call("give", self._expr(block.context)))])
+            context = self._macro([nodes.ExprStmt(call("give", self._expr(block.context)))])
         if block.content is not None:
             content = self._macro(self._sized(block.content))
         return BlockBodies(self._macro([*body, *self._sized(block.body)]), context, content)
 
     def _parameter(self, name: str, default: Expr | None, at: int) -> nodes.Node:
         if default is None:
-            return nodes.ExprStmt(_call("need", name, self._note(at)))
-        let = nodes.ExprStmt(_call("default", name, self._expr(default)))
-        return nodes.If(_call("lacks", name), [let], [], [])
+            return nodes.ExprStmt(call("need", name, self._note(at)))
+        let = nodes.ExprStmt(call("default", name, self._expr(default)))
+        return nodes.If(call("lacks", name), [let], [], [])
 
     def _sized(self, body: list[Statement]) -> list[nodes.Node]:
         """A body that says how much text it holds, for the bounds."""
-        return [nodes.ExprStmt(_call("spend", _size(body))), *self._body(body)]
+        return [nodes.ExprStmt(call("spend", _size(body))), *self._body(body)]
 
     def _body(self, statements: Sequence[Statement]) -> list[nodes.Node]:
         found = [node for statement in statements for node in self._statement(statement)]
         if any(isinstance(statement, Set) and statement.let for statement in statements):
-            return [nodes.ExprStmt(_call("enter")), *found, nodes.ExprStmt(_call("leave"))]
+            return [nodes.ExprStmt(call("enter")), *found, nodes.ExprStmt(call("leave"))]
         return found
 
     def _statement(self, statement: Statement) -> list[nodes.Node]:
@@ -120,7 +109,7 @@ class Compiler:
         if isinstance(statement, Set):
             return [nodes.ExprStmt(self._set(statement))]
         if isinstance(statement, Return):
-            return [nodes.ExprStmt(_call("return", self._expr(statement.value)))]
+            return [nodes.ExprStmt(call("return", self._expr(statement.value)))]
         return [nodes.Output([self._written(statement)])]
 
     def _written(
@@ -128,24 +117,24 @@ class Compiler:
     ) -> nodes.Expr:
         at = self._note(statement.at)
         if isinstance(statement, Output):
-            return _call("write", self._expr(statement.value), at)
+            return call("write", self._expr(statement.value), at)
         if isinstance(statement, Block):
-            return _call("block", statement.name, at)
+            return call("block", statement.name, at)
         if isinstance(statement, Try):
             otherwise = self._macro(self._sized(statement.otherwise))
             body = self._macro(self._sized(statement.body))
-            return _call("attempt", body, otherwise, statement.error)
+            return call("attempt", body, otherwise, statement.error)
         context = self._optional(statement.context)
         if isinstance(statement, Yield):
             content = ""
             if statement.content is not None:
                 content = self._macro(self._sized(statement.content))
             pairs = [nodes.Pair(nodes.Const(k), self._expr(v)) for k, v in statement.arguments]
-            return _call("yield", statement.name, at, nodes.Dict(pairs), context, content)
+            return call("yield", statement.name, at, nodes.Dict(pairs), context, content)
         if isinstance(statement, YieldContent):
-            return _call("content", at, context)
+            return call("content", at, context)
         path = self._expr(statement.path)
-        return _call("include", path, at, context, statement.optional)
+        return call("include", path, at, context, statement.optional)
 
     def _optional(self, expression: Expr | None) -> nodes.Expr:
         """A list of one value or none, so that nil is a value."""
@@ -163,10 +152,10 @@ class Compiler:
         if statement.first is None:
             return [made]
         first = nodes.ExprStmt(self._set(statement.first))
-        return [nodes.ExprStmt(_call("enter")), first, made, nodes.ExprStmt(_call("leave"))]
+        return [nodes.ExprStmt(call("enter")), first, made, nodes.ExprStmt(call("leave"))]
 
     def _range(self, statement: Range) -> nodes.Node:
-        items = _call(
+        items = call(
             "range",
             self._expr(statement.items),
             statement.index,
@@ -184,100 +173,9 @@ class Compiler:
             index = statement.values[0]
             assert isinstance(index, Index)  # so the parser has it
             base, key = self._expr(index.base), self._expr(index.key)
-            return _call("set_found", statement.let, names, base, key, at)
+            return call("set_found", statement.let, names, base, key, at)
         values = nodes.List([self._expr(value) for value in statement.values])
-        return _call("set", statement.let, names, values, at)
-
-    def _truth(self, expression: Expr) -> nodes.Expr:
-        made = self._expr(expression)
-        if isinstance(expression, Logic | Not):
-            return made
-        return _call("truth", made)
-
-    def _expr(self, expression: Expr) -> nodes.Expr:
-        if isinstance(expression, Const):
-            return nodes.Const(expression.value)
-        if isinstance(expression, Dot):
-            return _call("dot")
-        if isinstance(expression, Logic):
-            kind = nodes.And if expression.operator == "&&" else nodes.Or
-            return kind(self._truth(expression.left), self._truth(expression.right))
-        if isinstance(expression, Not):
-            return nodes.Not(self._truth(expression.operand))
-        if isinstance(expression, Ternary):
-            condition = self._truth(expression.condition)
-            return nodes.CondExpr(condition, self._expr(expression.yes), self._expr(expression.no))
-        if isinstance(expression, Call):
-            return self._call(expression)
-        return self._operation(expression)
-
-    def _operation(self, expression: Expr) -> nodes.Expr:
-        at = self._note(expression.at)
-        if isinstance(expression, Name):
-            return _call("get", expression.name, at)
-        if isinstance(expression, Field):
-            base = self._expr(expression.base)
-            return _call("element", base, expression.name, spelling(expression.base), at)
-        if isinstance(expression, Index):
-            base, key = self._expr(expression.base), self._expr(expression.key)
-            return _call("element", base, key, spelling(expression.base), at)
-        if isinstance(expression, Slice):
-            bounds = [
-                self._expr(e) if e else nodes.Const(None) for e in (expression.low, expression.high)
-            ]
-            return _call("cut", self._expr(expression.base), *bounds, spelling(expression.base), at)
-        if isinstance(expression, ErrorText):
-            return _call("error_text", self._expr(expression.base), at)
-        if isinstance(expression, Negative):
-            return _call("calculate", "-", 0, self._expr(expression.operand), at)
-        assert isinstance(expression, Binary)  # a slot is refused before anything is compiled
-        left, right = self._expr(expression.left), self._expr(expression.right)
-        if expression.operator == "==":
-            return _call("equal", left, right)
-        if expression.operator == "!=":
-            return nodes.Not(_call("equal", left, right))
-        kind = "calculate" if expression.operator in "+-*/%" else "compare"
-        return _call(kind, expression.operator, left, right, at)
-
-    def _call(self, call: Call) -> nodes.Expr:
-        if call.name == "isset":
-            made = self._isset(call.arguments[0])
-            for argument in call.arguments[1:]:
-                made = nodes.And(made, self._isset(argument))
-            return made
-        arguments = [self._expr(argument) for argument in call.arguments]
-        return _call("call", call.name, self._note(call.at), *arguments)
-
-    def _isset(self, argument: Expr) -> nodes.Expr:
-        """Whether a path leads somewhere, asked step by step so that nothing fails."""
-        keys: list[nodes.Expr] = []
-        base = argument
-        while isinstance(base, Field | Index):
-            key = nodes.Const(base.name) if isinstance(base, Field) else self._expr(base.key)
-            keys.insert(0, key)
-            base = base.base
-        steps = nodes.List(keys)
-        if isinstance(base, Name):
-            return _call("has_name", base.name, steps)
-        if isinstance(base, Call) and base.name == "lookup" and len(base.arguments) == 1:
-            return _call("has_path", self._expr(base.arguments[0]), steps, self._note(base.at))
-        return _call("has", self._expr(base), steps)
-
-
-def spelling(expression: Expr) -> str:
-    """How a template calls a value, as far as that fits into a message."""
-    if isinstance(expression, Name):
-        return expression.name
-    if isinstance(expression, Field):
-        base = spelling(expression.base)
-        return f".{expression.name}" if base == "." else f"{base}.{expression.name}"
-    if isinstance(expression, Index):
-        key = expression.key
-        shown = spelling(key) if not isinstance(key, Const) else repr(key.value)
-        return f"{spelling(expression.base)}[{shown}]"
-    if isinstance(expression, Call):
-        return f"{expression.name}(…)"
-    return "." if isinstance(expression, Dot) else "(…)"
+        return call("set", statement.let, names, values, at)
 
 
 def _size(statements: Sequence[Statement]) -> int:
@@ -289,8 +187,3 @@ def _size(statements: Sequence[Statement]) -> int:
         elif isinstance(statement, If):
             total += _size(statement.body) + _size(statement.otherwise)
     return total
-
-
-def _call(name: str, *arguments: Any) -> nodes.Call:
-    made = [a if isinstance(a, nodes.Node) else nodes.Const(a) for a in arguments]
-    return nodes.Call(nodes.Name(f"jet_{name}", "load"), made, [], None, None)

@@ -215,7 +215,10 @@ def _number(text: str, at: int) -> int | float:
         if len(text) > 18:
             raise JetSyntaxError(f"the number {text} is too large", at)
         return int(text)
-    return float(text)
+    number = float(text)
+    if number == float("inf"):
+        raise JetSyntaxError(f"the number {text} is too large", at)
+    return number
 
 
 def _unescape(text: str, at: int) -> str:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from orchestrator.templates.jet.expressions import ActionParser
+from orchestrator.templates.jet.clauses import ClauseParser
 from orchestrator.templates.jet.lexer import Action, Delimiters, JetSyntaxError, Lexer, Text
 from orchestrator.templates.jet.syntax import (
     Block,
     Call,
     Const,
     Expr,
-    Field,
     If,
     Include,
-    Index,
-    Name,
     Output,
     Plain,
     Range,
     Return,
-    Set,
-    Slot,
     Statement,
     Tree,
     Try,
@@ -42,7 +37,7 @@ class _Parser:
         self._next = 0
         self._depth = 0
         self._tree = Tree()
-        self._action = ActionParser(Action([], 0))
+        self._action = ClauseParser(Action([], 0))
 
     def parse(self) -> Tree:
         self._head()
@@ -61,13 +56,13 @@ class _Parser:
                 if piece.text.strip():
                     return
             else:
-                action = ActionParser(piece)
+                action = ClauseParser(piece)
                 if action.sign not in ("extends", "import"):
                     return
                 self._take_head(action)
             self._next += 1
 
-    def _take_head(self, action: ActionParser) -> None:
+    def _take_head(self, action: ClauseParser) -> None:
         word = action.take()
         path = action.expect("string", f"the path that {word.value} names, in quotes")
         action.close()
@@ -87,7 +82,7 @@ class _Parser:
             if isinstance(piece, Text):
                 found.append(Plain(piece.at, piece.text))
                 continue
-            self._action = ActionParser(piece)
+            self._action = ClauseParser(piece)
             sign = self._action.sign
             if sign in _ENDS:
                 self._action.take()
@@ -140,7 +135,7 @@ class _Parser:
         value = action.expression()
         if action.sign not in (",", ":=", "="):
             return [self._shown(at, value)]
-        assignment = self._assignment(value)
+        assignment = action.assignment(value)
         if not action.accept(";"):
             piped = action.sign == "|"
             action.close("no pipes in an assignment: write x := upper(y)" if piped else "")
@@ -159,39 +154,8 @@ class _Parser:
             return Include(at, shown.arguments[0], context, optional=True)
         return Output(at, shown)
 
-    def _assignment(self, first: Expr) -> Set:
-        action = self._action
-        targets = [first]
-        while action.accept(","):
-            targets.append(action.expression())
-        let = action.sign == ":="
-        if action.sign not in (":=", "="):
-            raise action.unexpected("':=' or '='")
-        action.take()
-        values = [action.expression()]
-        while action.accept(","):
-            values.append(action.expression())
-        names = [self._target(target) for target in targets]
-        found = len(names) == 2 and len(values) == 1 and isinstance(values[0], Index)
-        if len(names) != len(values) and not found:
-            message = f"{len(names)} names, but {len(values)} values"
-            raise JetSyntaxError(message, first.at)
-        return Set(first.at, let, names, values, found)
-
-    def _target(self, target: Expr) -> str:
-        if isinstance(target, Name):
-            return target.name
-        if isinstance(target, Slot):
-            return "_"
-        if isinstance(target, Field | Index):
-            hint = "set a variable of its own"
-            raise JetSyntaxError(
-                "only variables can be set, nothing inside a value", target.at, hint
-            )
-        raise JetSyntaxError("only a variable can be set", target.at)
-
     def _if(self, at: int) -> Statement:
-        first, condition = self._condition()
+        first, condition = self._action.condition()
         body, end = self._body(at, "if")
         if end != "else":
             self._end(end, "if", at)
@@ -204,30 +168,19 @@ class _Parser:
             self._action.close()
             return self._last_body(at, "if")
         branch_at = self._action.take().at
-        first, condition = self._condition()
+        first, condition = self._action.condition()
         body, end = self._body(branch_at, "if")
         if end != "else":
             self._end(end, "if", branch_at)
             return [If(branch_at, first, condition, body, [])]
         return [If(branch_at, first, condition, body, self._else(at))]
 
-    def _condition(self) -> tuple[Set | None, Expr]:
-        action, first = self._action, None
-        condition = action.expression()
-        if action.sign in (",", ":=", "="):
-            first = self._assignment(condition)
-            action.expect(";", "';' and the condition")
-            condition = action.expression()
-        hint = "no pipes in a condition: write upper(x)" if action.sign == "|" else ""
-        action.close(hint)
-        return first, condition
-
     def _range(self, at: int) -> Statement:
         action = self._action
         names: list[str] = []
         items = action.expression()
         if action.sign in (",", ":=", "="):
-            names, items = self._range_names(items)
+            names, items = action.range_names(items)
         action.close()
         body, end = self._body(at, "range")
         otherwise: list[Statement] = []
@@ -240,29 +193,10 @@ class _Parser:
         index, value = ([*names, "", ""])[:2]
         return Range(at, index, value, items, body, otherwise)
 
-    def _range_names(self, first: Expr) -> tuple[list[str], Expr]:
-        action = self._action
-        targets = [first]
-        while action.accept(","):
-            targets.append(action.expression())
-        if len(targets) > 2:
-            raise JetSyntaxError("range gives an index and a value, not more", first.at)
-        action.expect(":=", "':=' and what to range over")
-        return [self._target(target) for target in targets], action.expression()
-
     def _block(self, at: int) -> Statement:
         action = self._action
         name = action.expect("name", "the name of the block")
-        parameters: list[tuple[str, Expr | None]] = []
-        action.expect("(", "'(' and perhaps parameters, as in block menu(title=\"\")")
-        while action.sign != ")":
-            parameter = action.expect("name", "a parameter or ')'")
-            parameters.append(
-                (parameter.value, action.expression() if action.accept("=") else None)
-            )
-            if not action.accept(","):
-                break
-        action.expect(")", "')' or a comma")
+        parameters = action.parameters()
         context = None if action.sign == "close" else action.expression()
         action.close()
         body, end = self._body(at, "block")
@@ -284,7 +218,7 @@ class _Parser:
             action.close()
             return YieldContent(at, context)
         name = action.expect("name", "the name of a block, or content")
-        arguments = self._yield_arguments(name.value)
+        arguments = action.yield_arguments(name.value)
         context = None if action.sign in ("close", "content") else action.expression()
         content = None
         given = action.accept("content")
@@ -292,24 +226,6 @@ class _Parser:
         if given:
             content = self._last_body(at, "yield")
         return Yield(name.at, name.value, arguments, context, content)
-
-    def _yield_arguments(self, block: str) -> list[tuple[str, Expr]]:
-        action = self._action
-        found: list[tuple[str, Expr]] = []
-        action.expect("(", f"'(' as in yield {block}()")
-        while action.sign != ")":
-            hint = f'arguments are given by name: yield {block}(title="x")'
-            if action.sign != "name":
-                raise action.unexpected("an argument as name=value", hint)
-            argument = action.take()
-            if action.sign != "=":
-                raise action.unexpected("'=' and the value of the argument", hint)
-            action.take()
-            found.append((argument.value, action.expression()))
-            if not action.accept(","):
-                break
-        action.expect(")", "')' or a comma")
-        return found
 
     def _include(self, at: int) -> Statement:
         action = self._action

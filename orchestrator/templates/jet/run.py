@@ -15,7 +15,7 @@ from inventory.document import nearest
 from orchestrator.expressions.bounds import MAX_TEXT, TooLargeError
 from orchestrator.expressions.errors import EvaluationError, FactsUnavailableError
 from orchestrator.templates.jet import values
-from orchestrator.templates.jet.functions import FUNCTIONS
+from orchestrator.templates.jet.operations import Caught, Frame, Operations
 from remote_runtime.errors import CcmError, InputError
 
 if TYPE_CHECKING:
@@ -29,24 +29,6 @@ FAILURES = (
     RecursionError,
 )  # fmt: skip
 
-_MISSING = object()
-
-
-class Frame:
-    """The variables of one list of statements; ``blocks`` where a template begins."""
-
-    __slots__ = ("blocks", "parent", "variables")
-
-    def __init__(
-        self,
-        parent: Frame | None,
-        variables: dict[str, Any],
-        blocks: Mapping[str, BlockBodies] | None = None,
-    ) -> None:
-        self.parent = parent
-        self.variables = variables
-        self.blocks = blocks or {}
-
 
 class Content(NamedTuple):
     """What ``yield content`` runs: a macro, and what it sees."""
@@ -56,13 +38,7 @@ class Content(NamedTuple):
     outer: Content | None
 
 
-class Caught(NamedTuple):
-    """What ``catch`` names: the message, written as it is."""
-
-    message: str
-
-
-class Run:
+class Run(Operations):
     """The state of one rendering, and the functions that a compiled template calls.
 
     ``variables`` are the names of the scope, ``functions`` those beyond Jet's own.
@@ -75,18 +51,11 @@ class Run:
         functions: Mapping[str, Callable[..., Any]],
     ) -> None:
         self._library = library
-        self._functions = {
-            **{name: function.call for name, function in FUNCTIONS.items()},
-            "exec": self._exec,
-            **functions,
-        }
-        self._frame = Frame(None, dict(variables))
-        self._dot: Any = dict(variables)
+        super().__init__(variables, {"exec": self._exec, **functions})
         self._content: Content | None = None
         self._macros: dict[str, Callable[[], str]] = {}
         self._loaded: set[int] = set()
         self._running: list[Template] = []
-        self._at = 0
         self._given: Any = None
         self._returned: Any = None
         self._depth = 0
@@ -333,82 +302,3 @@ class Run:
         likely = nearest(name, known)
         hint = f", did you mean {likely}?" if likely else ", define or import it"
         return f"there is no block {name!r}{hint}"
-
-    # Values
-
-    def _frame_of(self, name: str) -> Frame | None:
-        frame: Frame | None = self._frame
-        while frame is not None and name not in frame.variables:
-            frame = frame.parent
-        return frame
-
-    def jet_get(self, name: str, at: int) -> Any:
-        """The value of a variable."""
-        self._at = at
-        frame = self._frame_of(name)
-        if frame is None:
-            raise values.MissingError(f"{name!r} is not set")
-        return frame.variables[name]
-
-    def jet_dot(self) -> Any:
-        """The context."""
-        return self._dot
-
-    def jet_element(self, base: Any, key: Any, path: str, at: int) -> Any:
-        """``base[key]``."""
-        self._at = at
-        return values.element(base, key, path)
-
-    def jet_cut(self, base: Any, low: Any, high: Any, path: str, at: int) -> Any:
-        """``base[low:high]``."""
-        self._at = at
-        return values.cut(base, low, high, path)
-
-    def jet_call(self, name: str, at: int, *arguments: Any) -> Any:
-        """The value of a function."""
-        self._at = at
-        return self._functions[name](*arguments)
-
-    def jet_calculate(self, operator: str, left: Any, right: Any, at: int) -> Any:
-        """Arithmetic."""
-        self._at = at
-        return values.calculate(operator, left, right)
-
-    def jet_compare(self, operator: str, left: Any, right: Any, at: int) -> bool:
-        """An order."""
-        self._at = at
-        return values.compare(operator, left, right)
-
-    def jet_equal(self, left: Any, right: Any) -> bool:
-        """``==``."""
-        return values.equal(left, right)
-
-    def jet_truth(self, value: Any) -> bool:
-        """What a condition makes of a value."""
-        return values.truth(value)
-
-    def jet_error_text(self, value: Any, at: int) -> str:
-        """``value.Error()``."""
-        self._at = at
-        if not isinstance(value, Caught):
-            raise ValueError(f"Error() is asked of what catch caught, not of {values.kind(value)}")
-        return value.message
-
-    def jet_has(self, value: Any, keys: list[Any], nil: bool = False) -> bool:
-        """Whether the keys lead to something below a value; nil is nothing unless ``nil``."""
-        for key in keys:
-            try:
-                value = values.element(value, key, "")
-            except (values.MissingError, ValueError):
-                return False
-        return nil or value is not None
-
-    def jet_has_name(self, name: str, keys: list[Any]) -> bool:
-        """Whether a variable is set, and the keys lead to something below it."""
-        frame = self._frame_of(name)
-        return frame is not None and self.jet_has(frame.variables[name], keys)
-
-    def jet_has_path(self, path: Any, keys: list[Any], at: int) -> bool:
-        """Whether ``lookup(path)`` finds something."""
-        self._at = at
-        return self.jet_has(self._functions["lookup"](path, None), keys)

@@ -48,6 +48,8 @@ def text(value: Any) -> str:
         return str(value)
     if value is None:
         return ""
+    if value.__class__ is int:
+        return str(value)
     if isinstance(value, float):
         return _float(value)
     return json.dumps(plain(value), ensure_ascii=False)

@@ -17,6 +17,7 @@ from tests.orchestrator.templates.jet import failure, refused, render
         ("{{ $x }}", "names have no $ in Jet"),
         ('{{ "\\q" }}', "\\q is not an escape"),
         ("{{ 0644 }}", "0644 would be read as an octal number"),
+        ("{{ 1e999 }}", "the number 1e999 is too large"),
         ("{{ 1a }}", "'1a' is not a number"),
         ("{{ 1 + }}", "t.jet:1:8: expected a value, found the action ends"),
         ("{{ (1 }}", "expected ')', found the action ends"),
