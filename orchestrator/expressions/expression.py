@@ -93,6 +93,10 @@ class Expression:
         """The files beside the manifest that it literally reads with ``file()``."""
         return [path for path in self._program.files() if path and not path.startswith("/")]
 
+    def jet_files(self) -> list[str]:
+        """The templates beside the manifest that it literally renders with ``jet()``."""
+        return [path for path in self._program.jet_files() if path and not path.startswith("/")]
+
     def _explain(self, error: Exception) -> str:
         if isinstance(error, CcmError):
             return error.message

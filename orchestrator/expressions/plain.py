@@ -31,6 +31,8 @@ class Runnable(Protocol):
 
     def files(self) -> list[str]: ...
 
+    def jet_files(self) -> list[str]: ...
+
 
 class _Plain:
     """What both kinds have in common: no literal that counts, no file."""
@@ -41,6 +43,10 @@ class _Plain:
 
     def files(self) -> list[str]:
         """It reads none."""
+        return []
+
+    def jet_files(self) -> list[str]:
+        """It renders none."""
         return []
 
 

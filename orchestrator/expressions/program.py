@@ -16,6 +16,7 @@ from orchestrator.expressions.scope import FUNCTIONS, VARIABLES, Scope
 
 _KNOWN = (*VARIABLES, *FUNCTIONS, "range", "dict")
 _FILE_FUNCTIONS = ("file", "readFile")
+_JET_SIGNS = ("[[", "[*", "{*", "\n")
 
 
 class Program:
@@ -79,6 +80,16 @@ class Program:
     def files(self) -> list[str]:
         """The paths that it literally gives to ``file()``."""
         return [] if self._tree is None else _literal_arguments(self._tree, _FILE_FUNCTIONS)
+
+    def jet_files(self) -> list[str]:
+        """The paths that it literally gives to ``jet()``, delimiters being the usual ones."""
+        if self._tree is None:
+            return []
+        alone = [call for call in _calls(self._tree, ("jet",)) if len(call.args) == 1]
+        given = [call.args[0] for call in alone]
+        texts = [node.value for node in given if isinstance(node, nodes.Const)]
+        texts = [text for text in texts if isinstance(text, str)]
+        return [text for text in texts if not any(sign in text for sign in _JET_SIGNS)]
 
 
 def _static_problems(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import EvaluationError, Scope
+from orchestrator.expressions.files import Folder
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.references import Named, check_names
 from orchestrator.manifest.site import Site
@@ -18,6 +19,9 @@ from orchestrator.planning.rendering import Rendering
 from orchestrator.planning.resources import GeneratedResources, Resources
 from orchestrator.planning.travel import Travel
 from remote_runtime.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from orchestrator.templates import jet
 
 
 class Planner:
@@ -101,13 +105,24 @@ class Planner:
                 problems.append(Problem(text, error.where, "", error.kind))
 
     def _check_texts(self, declared: Declared, key: str, problems: list[Problem]) -> None:
+        folder = self.site.folder
         for expression in expressions_in(declared.values[key]):
-            for path in expression.controller_files():
-                try:
-                    self.site.folder.read(path, literal=True)
-                except EvaluationError as error:
-                    text = f"{declared.id}: {key}: {error.message}"
-                    problems.append(Problem(text, expression.where, "", error.kind))
+            try:
+                for path in expression.controller_files():
+                    folder.read(path, literal=True)
+                for path in expression.jet_files():
+                    _jet_library(folder).load(path)
+            except InputError as error:
+                problems += error.problems
+            except EvaluationError as error:
+                text = f"{declared.id}: {key}: {error.message}"
+                problems.append(Problem(text, expression.where, "", error.kind))
+
+
+def _jet_library(folder: Folder) -> jet.Library:
+    from orchestrator.templates.jet import Delimiters, library_of
+
+    return library_of(folder, Delimiters())
 
 
 def _named(declared: Declared, compiled: Compiled) -> Named:

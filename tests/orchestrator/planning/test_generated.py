@@ -126,3 +126,11 @@ def test_braces_can_be_written(tmp_path: Path) -> None:
     """A text with braces comes from an action."""
     write(tmp_path, "- exec: [{x: {command: 'docker ps [[ \"{{.Names}}\" ]]'}}]\n")
     assert plan(tmp_path, SITE).items[0].properties["command"] == "docker ps {{.Names}}"
+
+
+def test_templates_that_jet_names_are_checked_before_any_host(tmp_path: Path) -> None:
+    """A literal path in jet() is read and checked with the manifest."""
+    write(tmp_path, "\n[[ uper(1) ]]", "bad.jet")
+    site = "ccm: {resources: [{exec: [{x: {command: \"{{ jet('%s') }}\"}}]}]}\n"
+    assert "bad.jet:2:4: there is no function 'uper'" in refused(tmp_path, site % "bad.jet")
+    assert "exec#x: command: cannot read" in refused(tmp_path, site % "no.jet")
