@@ -27,11 +27,15 @@ def shorten(value: str, limit: int = MAX_VALUE) -> str:
 def brief(change: ChangeLine) -> str:
     """A change in a few words: a value that is a hash tells nobody more than that it differs."""
     if change.diff and "\n" not in change.diff:
-        return f"{change.what}: {change.diff}"
+        return f"{shorten(change.what)}: {_cut(change.diff)}"
     if all(_HASHED.fullmatch(text) for text in (change.before, change.after) if text):
-        return change.what
-    before, after = shorten(change.before), shorten(change.after)
-    return f"{change.what}: {before} → {after}" if before else f"{change.what}: {after}"
+        return shorten(change.what)
+    return _from_to(change)
+
+
+def _from_to(change: ChangeLine) -> str:
+    what, before, after = map(shorten, change[:3])
+    return f"{what}: {before} → {after or 'none'}" if before else f"{what}: {after}"
 
 
 def hashless(change: ChangeLine) -> ChangeLine:
@@ -51,20 +55,17 @@ def change_lines(change: ChangeLine, style: Style, diffs: bool, known: bool) -> 
     """The lines of one change; ``known`` says that the same diff was shown before."""
     one_line = "\n" not in change.diff
     if change.diff and one_line:
-        yield f"{change.what}: {change.diff}"
+        yield f"{shorten(change.what)}: {_cut(change.diff)}"
         return
     if not change.diff or not diffs:
-        before, after = shorten(change.before), shorten(change.after)
-        yield (
-            f"{change.what}: {before} → {after or 'none'}" if before else f"{change.what}: {after}"
-        )
+        yield _from_to(change)
         return
     if known:
-        yield f"{change.what}: the same diff as above"
+        yield f"{shorten(change.what)}: the same diff as above"
         return
     lines = change.diff.splitlines()
     for line in lines[:MAX_DIFF_LINES]:
-        yield _diff_line(line, style)
+        yield _diff_line(_cut(line), style)
     if len(lines) > MAX_DIFF_LINES:
         yield style("faint", f"… {len(lines) - MAX_DIFF_LINES} more lines, see ccm report --json")
 
