@@ -10,10 +10,19 @@ import subprocess
 import threading
 import time
 
+from orchestrator.transport.credentials import BECOME_PASSWORD, COMMAND_SUFFIX, SSH_PASSWORD
 from remote_runtime.errors import UnreachableError
 
 READ_SIZE = 256 * 1024
 _SLICE = 0.2  # how long a blocked call takes to notice a close
+
+
+def _environment() -> dict[str, str]:
+    """The environment of the controller without the passwords in it: no target sees those."""
+    secrets = {
+        name + end for name in (SSH_PASSWORD, BECOME_PASSWORD) for end in ("", COMMAND_SUFFIX)
+    }
+    return {name: value for name, value in os.environ.items() if name not in secrets}
 
 
 class LocalPipe:
@@ -23,7 +32,7 @@ class LocalPipe:
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                bufsize=0, start_new_session=True,
+                bufsize=0, start_new_session=True, env=_environment(),
             )  # fmt: skip
         except OSError as error:
             raise UnreachableError(f"{command[0]} cannot be started: {error}") from error

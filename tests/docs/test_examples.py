@@ -80,6 +80,9 @@ def test_manifests_validate(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     path = tmp_path / "site.yaml"
     path.write_text(block.manifest(), encoding="utf-8")
+    for beside in blocks(block.page, ""):  # a template's first line names the file, as a comment
+        if named := re.match(r"\{\* (\S+) \*\}\n", beside.text):
+            (tmp_path / named[1]).write_text(beside.text[named.end() :], encoding="utf-8")
     code = app.main(["validate", str(path)])
     told = capsys.readouterr()
     assert code == 0, told.out + told.err

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.push.command import Run
+from tests.push.command import Ccm, Run
 from tests.push.target import Target
 
 SITE = """\
@@ -93,3 +93,20 @@ def test_what_a_run_keeps_is_private(local: Target) -> None:
     caches = list(local.ccm.scratch.rglob(".cache/ccm"))
     for folder in [*runs, *caches]:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
+
+
+def test_a_local_target_gets_no_password_of_the_controller(tmp_path: Path) -> None:
+    """With connection: local the runtime's environment holds none of the password variables."""
+    ccm = Ccm(tmp_path, {"CCM_BECOME_PASSWORD": "s3cret-of-mine", "CCM_SSH_PASSWORD": "an0ther"})
+    inventory = tmp_path / "hosts.yaml"
+    inventory.write_text("hosts:\n  here: {connection: local}\n")
+    seen = tmp_path / "seen"
+    command = f"tr '\\\\0' '\\\\n' < /proc/$PPID/environ > {seen}"
+    site = (
+        "ccm:\n  resources:\n    - exec:\n        - look:\n            provider: shell\n"
+        f'            command: "{command}"\n'
+    )
+    done = ccm.push(inventory, site)
+    assert done.code == 0, done.output
+    assert "PATH=" in seen.read_text()
+    assert "CCM_" not in seen.read_text()

@@ -226,9 +226,11 @@ class ExtractionTest(ArchiveTest):
     def test_odd_names(self) -> None:
         """Names that are no UTF-8, hold blanks or begin with a dash are kept byte for byte."""
         names = ["./-rf", "with blank", "b\udcff", "ü", "./"]
-        self.serve("a.tar.gz", tar([member(n, b"x") for n in names[:-1]] + [directory("./")]))
-        if os.fsencode("\udcff") != b"\xff":
+        try:
+            os.fsencode("".join(names))
+        except UnicodeEncodeError:
             self.skipTest("this locale cannot say such a name")
+        self.serve("a.tar.gz", tar([member(n, b"x") for n in names[:-1]] + [directory("./")]))
         self.assertEqual(self.apply(self.extracting())["error"], [])
         self.assertEqual(self.names("out"), sorted(["-rf", "with blank", "b\udcff", "ü"]))
 
