@@ -65,6 +65,7 @@ class _AnsibleReader:
         self._declaration = Declaration()
 
     def read(self, root: Node) -> Declaration:
+        """Turn the list into a declaration; mistakes go to the checker."""
         assert isinstance(root, Mapping)
         for key, node in root.pairs():
             if key.text == "_meta":

@@ -26,6 +26,7 @@ class _Reader:
         self._declaration = Declaration()
 
     def read(self, root: Node) -> Declaration:
+        """Turn the document into a declaration; mistakes go to the checker."""
         top = self._checker.mapping(root, "an inventory")
         if top is None:
             return self._declaration

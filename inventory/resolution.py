@@ -102,6 +102,7 @@ class _Hosts:
             self._direct.setdefault(host, []).append(group.name)
 
     def resolve(self) -> dict[str, Host]:
+        """Decide every value of every host, the nearest first."""
         hosts: dict[str, Host] = {}
         direct = self._direct
         for name, entry in self._declaration.hosts.items():
