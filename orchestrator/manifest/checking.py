@@ -14,6 +14,7 @@ from orchestrator.manifest.values import (
     is_templated,
     parse_bare,
     parse_template,
+    with_entry,
 )
 from remote_runtime.errors import Problem
 
@@ -109,8 +110,23 @@ def _report(
             message = (
                 f"{_name(path)} must be text, but YAML reads {scalar.text} as {scalar.value!r}"
             )
-            hint, kind = f'quote it: "{scalar.text}"', "input.quote"
+            refusal = _refusal_of_quoted(declared, path, scalar.text)
+            hint = refusal or f'quote it: "{scalar.text}"'
+            kind = "input" if refusal else "input.quote"
         problems.append(Problem(f"{declared.id}: {message}", declared.where(path), hint, kind))
+
+
+def _refusal_of_quoted(declared: Declared, path: tuple[str | int, ...], text: str) -> str:
+    """Why the text would not do at the path either; "" when quoting it is all that is wanted."""
+    key, type_ = str(path[0]), declared.type
+    value = with_entry(declared.raw[key], path[1:], text)
+    for complaint in type_.properties[key].complaints(value):
+        if complaint.path == path[1:]:
+            return "; ".join(filter(None, (complaint.message, complaint.hint)))
+    # The type's own rules may take it that the schema holds for whatever they are given.
+    fitting = {k: v for k, v in declared.raw.items() if not type_.properties[k].complaints(v)}
+    found = type_.check(declared.name_node.text, {**fitting, key: value})
+    return "; ".join(message for name, message in found if name == key)
 
 
 def _name(path: tuple[str | int, ...]) -> str:

@@ -100,7 +100,8 @@ def _text(node: Node | None, name: str, problems: list[Problem]) -> str:
     if isinstance(node, Scalar) and isinstance(node.value, str):
         return node.value
     message = f"{name} must be text, not {node.describe()}"
-    problems.append(Problem(message, node.position, "quote it", "input.type"))
+    hint = "quote it" if isinstance(node, Scalar) else ""
+    problems.append(Problem(message, node.position, hint, "input.type"))
     return ""
 
 

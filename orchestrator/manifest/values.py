@@ -76,6 +76,15 @@ def expressions_in(value: Any) -> list[Expression]:
     return []
 
 
+def with_entry(value: Any, path: tuple[str | int, ...], entry: Any) -> Any:
+    """The value with another entry at the path; the containers on the way are copied."""
+    if not path:
+        return entry
+    copy: Any = list(value) if isinstance(value, list) else dict(value)
+    copy[path[0]] = with_entry(value[path[0]], path[1:], entry)
+    return copy
+
+
 class Locator:
     """Finds where the pieces of one scalar stand in the file.
 

@@ -116,6 +116,40 @@ def test_a_number_where_text_belongs_must_be_quoted(tmp_path: Path, value: str, 
     assert any(words in str(problem) for problem in refused_resource(tmp_path, text))
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("exec:\n    - a: {timeout: 5}", "'5' is not a duration such as 30s"),
+        ("exec:\n    - a: {onlyif: {command: x, timeout: 5}}", "'5' is not a duration such as 30s"),
+        ("exec:\n    - a: {umask: 99}", "'99' is not allowed"),
+        ("exec:\n    - a: {cwd: 7}", "'7' is not an absolute path"),
+        ("exec:\n    - a: {health_checks: [{command: x, timeout: 5}]}", "A duration such as 500ms"),
+        ("package:\n    - a: {update_cache: yes}", "'yes' is not a duration such as 30s"),
+        ("package:\n    - a: {ensure: true}", "'true' is not present, absent, latest or a version"),
+    ],
+)
+def test_quoting_is_advised_only_where_it_helps(tmp_path: Path, text: str, words: str) -> None:
+    """Where the quoted text would be refused too, the hint says at once what is wanted."""
+    (problem,) = refused_resource(tmp_path, f"- {text}")
+    assert words in problem.hint
+    assert "quote" not in str(problem)
+
+
+def test_an_advised_quote_is_accepted(tmp_path: Path) -> None:
+    """What the hint says to write is taken, also where another property is wrong."""
+    text = "- exec:\n    - a: {timeout: 0, returns: zero, environment: [1, A=b]}"
+    hints = [problem.hint for problem in refused_resource(tmp_path, text)]
+    assert hints == ['quote it: "0"', "", "'1' is not KEY=value, with both of them given"]
+    load(tmp_path, 'ccm: {resources: [{exec: [{a: {timeout: "0"}}]}]}')
+
+
+def test_a_list_is_not_to_be_quoted(tmp_path: Path) -> None:
+    """Quoting is advised for a scalar that YAML reads as something else, not for a list."""
+    for written, hint in (("5", "quote it"), ("[a]", "")):
+        text = f"ccm: {{pre_message: {written}, resources: [{{exec: [{{a: {{}}}}]}}]}}"
+        assert [problem.hint for problem in refused(tmp_path, text)] == [hint]
+
+
 def test_a_version_must_be_quoted(tmp_path: Path) -> None:
     """1.10 reaches us as 1.1, so it is refused at its place."""
     (problem,) = refused_resource(tmp_path, "- package:\n    - nginx: {ensure: 1.10}")
