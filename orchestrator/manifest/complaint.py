@@ -65,6 +65,11 @@ def show(value: Any) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
+def with_article(noun: str) -> str:
+    """``an exec``, ``a file``."""
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
 def kind_of(value: Any) -> str:
     """What a value is, in words."""
     for kind, words in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string")):

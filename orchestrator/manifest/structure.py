@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.manifest.checking import Nodes, declare, spell_out
-from orchestrator.manifest.complaint import suggestion
+from orchestrator.manifest.complaint import suggestion, with_article
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.types import Type, load_type, type_names
 from remote_runtime.errors import Problem
@@ -79,7 +79,8 @@ class ResourceReader:
 
     def _entry(self, type_: Type, node: Node) -> list[tuple[Scalar, Nodes]]:
         if not isinstance(node, Mapping) or not node.entries:
-            message = f"a {type_.name} must be written as '- NAME: {{...}}', not {node.describe()}"
+            one = with_article(type_.name)
+            message = f"{one} must be written as '- NAME: {{...}}', not {node.describe()}"
             hint = f"write '- {node.text}: {{}}'" if isinstance(node, Scalar) else ""
             self._report(node, message, hint)
             return []
@@ -100,7 +101,7 @@ class ResourceReader:
 
     def _declare(self, type_: Type, name: Node, nodes: Nodes) -> None:
         if not isinstance(name, Scalar) or name.kind == "null" or not name.text:
-            message = f"the name of a {type_.name} must be text, not {name.describe()}"
+            message = f"the name of {with_article(type_.name)} must be text, not {name.describe()}"
             self._report(name, message, "")
             return
         self.resources.append(declare(type_, name, nodes, self._problems, self._written))
