@@ -30,6 +30,7 @@ _LIMITS = {
     "maxProperties": "must have at most {} keys",
     "multipleOf": "must be a multiple of {}",
 }
+_ONE_OF_THEM = "give exactly one of them"
 _REQUIRED = re.compile(r"'(.*)' is a required property\Z", re.DOTALL)
 
 
@@ -52,6 +53,8 @@ def complaints(error: Any, name: str) -> list[Complaint]:
     keyword = error.validator
     if keyword in ("anyOf", "oneOf") and error.context:
         return _of_choice(error, name, subject, path)
+    if keyword == "oneOf" and (both := _fulfilled(error)):
+        return [Complaint(path, f"{subject} has both {' and '.join(both)}", _ONE_OF_THEM)]
     if keyword == "additionalProperties" and isinstance(error.instance, dict):
         return _of_unknown_keys(error, subject, path)
     message, hint = _sentence(error, keyword, subject)
@@ -109,8 +112,9 @@ def _of_choice(error: Any, name: str, subject: str, path: tuple[str | int, ...])
     for found in error.context:
         branches.setdefault(found.schema_path[0], []).append(found)
     if all(f.validator == "required" for fs in branches.values() for f in fs):
+        one = error.validator == "oneOf"
         words = " or ".join(", ".join(f.validator_value) for fs in branches.values() for f in fs)
-        return [Complaint(path, f"{subject} needs {words}")]
+        return [Complaint(path, f"{subject} needs {words}", _ONE_OF_THEM if one else "")]
     fitting = [
         found
         for found in branches.values()
@@ -122,6 +126,14 @@ def _of_choice(error: Any, name: str, subject: str, path: tuple[str | int, ...])
     words = " or ".join(_KINDS[kind] for kind in kinds if isinstance(kind, str))
     message = f"{subject} must be {words}" if words else f"{subject} fits none of its forms"
     return [Complaint(path, f"{message}, not {show(error.instance)}", _description(error))]
+
+
+def _fulfilled(error: Any) -> list[str]:
+    """The keys of those branches that are there, of branches that only say what is required."""
+    branches = [branch.get("required") for branch in error.validator_value]
+    if not all(branches) or not isinstance(error.instance, dict):
+        return []
+    return [", ".join(keys) for keys in branches if all(key in error.instance for key in keys)]
 
 
 def _of_unknown_keys(error: Any, subject: str, path: tuple[str | int, ...]) -> list[Complaint]:

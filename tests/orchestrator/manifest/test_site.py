@@ -87,7 +87,16 @@ ccm:
         ("- exec:\n    - a: {control: {if: \"'yes'\"}}", 2, "control must give true or false"),
         ("- exec:\n    - a: {control: {if: '{{ 1 }}'}}", 2, "without braces"),
         ("- exec:\n    - a: {health_checks: [{command: x, tries: 0}]}", 2, "at least 1"),
-        ("- exec:\n    - a: {health_checks: [{name: x}]}", 2, "needs command or goss_rules"),
+        (
+            "- exec:\n    - a: {health_checks: [{name: x}]}",
+            2,
+            "needs command or goss_rules (give exactly one of them)",
+        ),
+        (
+            "- exec:\n    - a: {health_checks: [{command: x, goss_rules: {file: {}}}]}",
+            2,
+            "health_checks[0] has both command and goss_rules (give exactly one of them)",
+        ),
         ("- exec:\n    - a: {register_when_stable: [{cluster: c}]}", 2, "needs service"),
         ("- file:\n    - /a: {owner: r, group: r}", 2, "needs mode"),
         ("- file:\n    - a: {ensure: absent}", 2, "absolute path"),
