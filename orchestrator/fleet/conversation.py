@@ -131,6 +131,8 @@ class Conversation:
         tally = self._result.tally
         if tally.failed:
             self._result.outcome = outcome.FAILED
+            if self._plan.fail_on_error and not cancelled:
+                self._result.untried = self._check.unheard
         elif not cancelled and not tally.skipped and self._check.unheard:
             # After a failure a run may stop short, and a skipped apply is silent on its children.
             raise ProtocolError(

@@ -19,8 +19,8 @@ _TALLY = (
     "unpredicted", "health_checks", "total_errors",
 )  # fmt: skip
 _RESULT = (
-    "host", "outcome", "kind", "message", "hint", "stderr", "phase", "planned", "seconds",
-    "tally", "report",
+    "host", "outcome", "kind", "message", "hint", "stderr", "phase", "planned", "untried",
+    "seconds", "tally", "report",
 )  # fmt: skip
 
 
@@ -68,7 +68,8 @@ class HostResult:
     ``outcome`` is ok, failed (a resource failed or no plan could be made), unreachable (not reached
     or lost), interrupted, or defect. ``kind``, ``message`` and ``hint`` are those of the error that
     ended the run, empty where it ran to its end. ``phase`` says how far it got, ``planned`` is the
-    number of resources in its plan, ``seconds`` how long it took.
+    number of resources in its plan, ``untried`` how many of them had no turn because
+    ``fail_on_error`` ended the run, ``seconds`` how long it took.
     """
 
     __slots__ = _RESULT
@@ -84,6 +85,7 @@ class HostResult:
         self.stderr = ""
         self.phase = ""
         self.planned = 0
+        self.untried = 0
         self.seconds = seconds
         self.tally = Tally()
         self.report = ""
@@ -103,8 +105,9 @@ class HostResult:
         """Read what ``record`` wrote; KeyError where a member is missing."""
         result = cls(record["host"])
         for name in cls.__slots__:
-            if name != "tally":
+            if name not in ("tally", "untried"):
                 setattr(result, name, record[name])
+        result.untried = record.get("untried", 0)  # runs of older versions have none
         for name in Tally.__slots__:
             setattr(result.tally, name, record["tally"][name])
         return result

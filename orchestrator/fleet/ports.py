@@ -47,6 +47,9 @@ class Plan(Protocol):
     """One host's plan. See docs/design/architecture.md, "Ports"."""
 
     @property
+    def fail_on_error(self) -> bool: ...
+
+    @property
     def warnings(self) -> Iterable[str]: ...
 
     @property

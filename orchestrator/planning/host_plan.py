@@ -24,7 +24,7 @@ class HostPlan:
     """What one host is to do. Resources that are the same on every host are shared, not copied.
 
     ``declared`` is what the resources were made of, ``secrets`` are texts to mask in every sink,
-    ``warnings`` sentences for the user.
+    ``warnings`` sentences for the user, ``fail_on_error`` whether the first failure ends the run.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class HostPlan:
         self.declared = declared
         self.secrets = tuple(secrets)
         self.warnings = list(warnings)
-        self._fail_on_error = fail_on_error
+        self.fail_on_error = fail_on_error
         self._turns: dict[int, tuple[Declared, Scope, Travel]] = {}
         self._blobs: dict[str, Blob] | None = None
 
@@ -54,7 +54,7 @@ class HostPlan:
 
     def payload(self, envelope: Mapping[str, Any]) -> bytes:
         """The JSON text of the ``plan`` frame; ``envelope`` holds what comes from the command."""
-        head = {"t": "plan", "fail_on_error": self._fail_on_error, **envelope}
+        head = {"t": "plan", "fail_on_error": self.fail_on_error, **envelope}
         secrets = [*head.get("secrets", ()), *self.secrets]
         head["secrets"] = list(dict.fromkeys(secrets))
         text = json.dumps(head, separators=(",", ":")).encode("ascii")

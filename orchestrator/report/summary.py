@@ -84,6 +84,13 @@ class Summary:
             yield style(
                 "faint", f"    … {len(block.entries) - len(rows)} more resources, -v shows all"
             )
+        yield from self._untried(block)
+
+    def _untried(self, block: Block) -> Iterator[str]:
+        numbers = [result.untried for result in block.results]
+        if any(numbers):
+            words = "resource was" if set(numbers) == {1} else "resources were"
+            yield f"    fail_on_error: {span(numbers)} {words} not tried"
 
     def _fate(self, block: Block) -> str:
         result = block.result

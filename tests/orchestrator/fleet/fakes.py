@@ -192,8 +192,14 @@ class FakeBlob:
 class FakePlan:
     """A plan of files; ``blobs`` by hash."""
 
-    def __init__(self, names: list[str], blobs: Mapping[str, FakeBlob] | None = None) -> None:
+    def __init__(
+        self,
+        names: list[str],
+        blobs: Mapping[str, FakeBlob] | None = None,
+        fail_on_error: bool = False,
+    ) -> None:
         self.names = names
+        self.fail_on_error = fail_on_error
         self.blobs = blobs or {}
         self.warnings: list[str] = []
         self.secrets: list[str] = []
@@ -220,11 +226,13 @@ class FakePlanner:
         names: list[str],
         blobs: Mapping[str, FakeBlob] | None = None,
         secrets: Sequence[str] = (),
+        fail_on_error: bool = False,
     ) -> None:
         self._names, self._blobs, self._secrets = names, blobs, secrets
+        self._fail_on_error = fail_on_error
 
     def plan(self, host: FakeHost, gathered: Gathered) -> FakePlan:
-        plan = FakePlan(self._names, self._blobs)
+        plan = FakePlan(self._names, self._blobs, self._fail_on_error)
         plan.secrets += self._secrets
         return plan
 

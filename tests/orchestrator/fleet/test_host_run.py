@@ -70,6 +70,28 @@ def test_a_failed_resource_makes_the_host_failed() -> None:
     assert (result.outcome, result.tally.failed, result.tally.total_errors) == ("failed", 1, 1)
 
 
+@pytest.mark.parametrize(("fail_on_error", "untried"), [(True, 2), (False, 0)])
+def test_what_fail_on_error_left_out_is_counted(fail_on_error: bool, untried: int) -> None:
+    """A run that fail_on_error ended says how many resources never had their turn."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        far.say("event", seq=1, event=make_event(name="/etc/a", status="failed", error=["no"]))
+        far.say("done", events=1, cancelled=False)
+
+    result, _ = run_against(script, fail_on_error=fail_on_error)
+    assert (result.outcome, result.untried) == ("failed", untried)
+    assert HostResult.from_record(result.record()).untried == untried
+
+
+def test_a_result_that_an_older_ccm_kept_is_read() -> None:
+    """A record without the number of untried resources is one of a run that left none out."""
+    record = HostResult("web1").record()
+    del record["untried"]
+    assert HostResult.from_record(record).untried == 0
+
+
 def _after_plan(play: Callable[[FarEnd], None]) -> Callable[[FarEnd], None]:
     def script(far: FarEnd) -> None:
         far.greet()

@@ -224,6 +224,16 @@ def test_an_interrupted_host_says_how_far_it_was() -> None:
     assert "[1/2] web1: interrupted while running (3 stable)" in told.out.getvalue()
 
 
+def test_what_fail_on_error_left_out_is_told() -> None:
+    """A host whose run fail_on_error ended says how many resources were not tried."""
+    told = Told("web1", "web2")
+    for host, untried in (("web1", 3), ("web2", 0)):
+        told.event(host, f"/{untried}", "failed", error=["no"])
+        told.end(host, "failed", untried=untried)
+    assert told.summary().count("fail_on_error:") == 1
+    assert "    fail_on_error: 3 resources were not tried\n" in told.summary()
+
+
 def test_quiet_shows_failures_only() -> None:
     """With -q a run in which nothing failed writes nothing."""
     told = Told("web1")
