@@ -4,6 +4,7 @@
 
     run.json       what was run: command, options without secrets, manifest, hosts, start
     events.jsonl   every transaction event, one JSON object per line, in the order of arrival
+    notices.jsonl  the warnings and errors that hosts told, if any, one JSON object per line
     hosts.json     every host's result, written at the end
 
 Folders are 0700, files 0600; ``run.json`` and ``hosts.json`` are whole at every instant. The newest
@@ -24,6 +25,8 @@ from orchestrator.fleet.state_folder import make_private, state_folder
 from remote_runtime.errors import InputError, Problem
 
 KEPT = 200
+MAX_NOTICES = 4 << 20  # bytes of notices.jsonl
+LEFT_OUT = "more warnings than a run keeps, the rest is left out"
 FORMAT = 1
 
 
@@ -48,6 +51,8 @@ class RunFolder:
         self._started: dict[str, Any] = {}
         self._results: list[dict[str, Any]] = []
         self._events: TextIO = _open_private(self.path / "events.jsonl")
+        self._notices: TextIO | None = None
+        self._noticed = 0
 
     def handle(self, event: happening.Event) -> None:
         """Keep what has to be kept of an event."""
@@ -55,7 +60,10 @@ class RunFolder:
             self._events.write(event.line + "\n")
         elif isinstance(event, happening.HostFinished):
             self._results.append(event.result.record())
-            self._events.flush()
+            self._flush()
+        elif isinstance(event, happening.HostNotice):
+            if event.level != "info":
+                self._notice(event)
         elif isinstance(event, happening.RunStarted):
             self._start(event)
         elif isinstance(event, happening.RunFinished):
@@ -76,8 +84,24 @@ class RunFolder:
         }
         _write_whole(self.path / "run.json", self._started)
 
-    def _finish(self, event: happening.RunFinished) -> None:
+    def _notice(self, event: happening.HostNotice) -> None:
+        if self._noticed > MAX_NOTICES:
+            return
+        line = json.dumps(event._asdict()) + "\n"
+        self._noticed += len(line)
+        if self._noticed > MAX_NOTICES:
+            line = json.dumps(event._replace(level="warning", text=LEFT_OUT)._asdict()) + "\n"
+        if self._notices is None:
+            self._notices = _open_private(self.path / "notices.jsonl")
+        self._notices.write(line)
+
+    def _flush(self) -> None:
         self._events.flush()
+        if self._notices is not None:
+            self._notices.flush()
+
+    def _finish(self, event: happening.RunFinished) -> None:
+        self._flush()
         _write_whole(self.path / "hosts.json", {"format": FORMAT, "hosts": self._results})
         ended = {**self._started, "end": event.at, "interrupted": event.interrupted}
         _write_whole(self.path / "run.json", ended)
@@ -86,6 +110,8 @@ class RunFolder:
     def close(self) -> None:
         """Write out what is buffered."""
         self._events.close()
+        if self._notices is not None:
+            self._notices.close()
 
 
 def prune(keep: int = KEPT) -> None:
@@ -125,10 +151,18 @@ class KeptRun:
 
     def lines(self) -> Iterator[str]:
         """The transaction events, one JSON text each; half a line at the end is left out."""
-        with open(self.path / "events.jsonl", encoding="utf-8") as source:
-            for line in source:
-                if line.endswith("\n"):
-                    yield line[:-1]
+        return _whole_lines(self.path / "events.jsonl")
+
+    def notices(self) -> Iterator[happening.HostNotice]:
+        """The warnings and errors of hosts; none for a run of a version that did not keep them."""
+        path = self.path / "notices.jsonl"
+        if not path.exists():
+            return
+        try:
+            for line in _whole_lines(path):
+                yield happening.HostNotice(**json.loads(line))
+        except (OSError, ValueError, TypeError) as error:
+            raise _unreadable(path, error) from error
 
     def replay(self) -> Iterator[happening.Event]:
         """What subscribers were told, as far as reports need it."""
@@ -144,6 +178,7 @@ class KeptRun:
         for line in self.lines():
             event = json.loads(line)
             yield happening.ResourceEvent(event["host"], event, line)
+        yield from self.notices()
         for result in self.results():
             yield happening.HostFinished(result)
         yield happening.RunFinished(about["end"] or about["start"], about["interrupted"])
@@ -189,6 +224,13 @@ def _unreadable(path: Path, error: Exception) -> InputError:
 
 def _no_run(message: str, hint: str) -> InputError:
     return InputError([Problem(message, None, hint, "input.run")])
+
+
+def _whole_lines(path: Path) -> Iterator[str]:
+    with open(path, encoding="utf-8") as source:
+        for line in source:
+            if line.endswith("\n"):
+                yield line[:-1]
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.run_folder import (
+    MAX_NOTICES,
     RunFolder,
     kept_run,
     kept_runs,
@@ -110,3 +111,44 @@ def test_results_that_cannot_be_read_are_told_with_their_file(text: str) -> None
     with pytest.raises(InputError, match=r"hosts\.json cannot be read"):
         last_failed()
     assert [run.run_id for run in kept_runs()] == ["20260314T091502Z-aaaa"]
+
+
+def _noticed(*notices: happening.HostNotice) -> list[happening.HostNotice]:
+    folder = RunFolder("20260314T091502Z-aaaaaa", {})
+    folder.handle(happening.RunStarted(folder.path.name, 1.0, ("web1",), False))
+    for notice in notices:
+        folder.handle(notice)
+    folder.handle(happening.RunFinished(2.0, False))
+    folder.close()
+    return [event for event in kept_run().replay() if isinstance(event, happening.HostNotice)]
+
+
+def test_warnings_are_kept_with_the_run() -> None:
+    """Warnings and errors of hosts are told again; the output of commands is not kept."""
+    warning = happening.HostNotice("web1", "warning", "the clock is wrong — by far")
+    error = happening.HostNotice("web1", "error", "no")
+    told = _noticed(warning, happening.HostNotice("web1", "info", "Reading lists"), error)
+    assert told == [warning, error]
+    mode = (runs_folder() / kept_run().run_id / "notices.jsonl").stat().st_mode
+    assert stat.S_IMODE(mode) == 0o600
+
+
+def test_a_fleet_that_warns_without_end_does_not_fill_the_disk() -> None:
+    """Notices beyond the bound are not kept, and the report says that some were left out."""
+    text = "x" * 400
+    many = (happening.HostNotice("web1", "warning", text) for _ in range(MAX_NOTICES // 300))
+    told = _noticed(*many)
+    kept = runs_folder() / kept_run().run_id / "notices.jsonl"
+    assert kept.stat().st_size < MAX_NOTICES + 1_000
+    assert told[0].text == text
+    assert told[-1].text == "more warnings than a run keeps, the rest is left out"
+    assert sum("left out" in notice.text for notice in told) == 1
+
+
+def test_half_a_notice_does_not_keep_a_run_from_being_read() -> None:
+    """A line that a crash or a full disk cut off is passed over."""
+    _noticed(happening.HostNotice("web1", "warning", "w"))
+    path = runs_folder() / kept_run().run_id / "notices.jsonl"
+    path.write_text(path.read_text(encoding="utf-8") + '{"host": ', encoding="utf-8")
+    kinds = [type(event).__name__ for event in kept_run().replay()]
+    assert kinds == ["RunStarted", "HostNotice", "RunFinished"]
