@@ -1,6 +1,5 @@
 """The summary at the end of a run, and of ``ccm report`` (controller)."""
 
-import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple, TextIO
 
@@ -22,6 +21,7 @@ from orchestrator.report.wording import (
     row_words,
     span,
 )
+from orchestrator.report.wrapping import wrapped
 
 MAX_VARIANTS = 3
 MAX_ROWS = 40
@@ -212,9 +212,8 @@ class Summary:
         for (level, text), hosts in notices.items():
             if not self._choice.quiet:
                 who = named(sorted(set(hosts)), self._style.width - 30)
-                first, *more = textwrap.wrap(
-                    f"{level}: {text} [{who}]", self._style.width - INDENT, break_on_hyphens=False
-                )
+                width = self._style.width - INDENT
+                first, *more = wrapped(f"{level}: {text}", width, f" [{who}]")
                 yield self._style("changed", level) + first.removeprefix(level)
                 yield from (f"{_INDENT}{line}" for line in more)
 

@@ -1,13 +1,13 @@
 """The words of a summary: one change, one resource, one host's counts (controller)."""
 
 import re
-import textwrap
 from collections.abc import Iterable, Iterator
 
 from orchestrator.fleet.outcome import OK, HostResult
 from orchestrator.fleet.plain_text import one_line
 from orchestrator.report.collected import ChangeLine, Entry
 from orchestrator.report.style import Style
+from orchestrator.report.wrapping import wrapped
 
 _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{20,}\b")
 _HASHED = re.compile(r"(?:sha256:)?[0-9a-f]{32,}")
@@ -48,7 +48,7 @@ def flowing(head: str, detail: str, width: int) -> list[str]:
     """The detail behind its head where a line has room for both, else wrapped in lines below."""
     if len(head) + 2 + len(detail) <= width or not detail:
         return [f"  {detail}" if detail else ""]
-    return ["", *textwrap.wrap(detail, width - INDENT, break_on_hyphens=False)]
+    return ["", *wrapped(detail, width - INDENT)]
 
 
 def change_lines(change: ChangeLine, style: Style, diffs: bool, known: bool) -> Iterator[str]:
@@ -100,7 +100,7 @@ def _reason(lines: list[str], width: int, everything: bool) -> Iterator[str]:
     """The lines wrapped; their beginning only, unless ``everything`` is wanted."""
     shown = lines if everything else [line[:MAX_REASON] for line in lines[:MAX_ERROR_LINES]]
     for line in shown:
-        yield from textwrap.wrap(line, width, break_on_hyphens=False) or [""]
+        yield from wrapped(line, width) or [""]
     if shown != lines:
         yield "… more of it: -v shows all"
 

@@ -4,6 +4,8 @@ import io
 import json
 from typing import Any
 
+import pytest
+
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Collected
@@ -42,10 +44,10 @@ class Told:
             setattr(result, key, value)
         self._tell(happening.HostFinished(result))
 
-    def summary(self, **choice: bool) -> str:
+    def summary(self, width: int = 100, **choice: bool) -> str:
         self._tell(happening.RunFinished(103.5, False))
         choice.setdefault("diffs", self.noop)
-        lines = Summary(self.collected, Style(False, 100), Choice(**choice)).lines("run-1")
+        lines = Summary(self.collected, Style(False, width), Choice(**choice)).lines("run-1")
         return "\n".join(lines)
 
 
@@ -198,6 +200,38 @@ def test_hosts_whose_keys_are_new_stand_together() -> None:
     assert "web[1-2] (2 hosts)  unreachable" in text
     assert "db[1-2] (2 hosts)  failed" in text
     assert "ccm hosts trust -i hosts.yaml\n" in text
+
+
+COMMAND = "ccm hosts trust -i some/folder/hosts.yaml -l web1"
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        f"compare the fingerprint, then: {COMMAND}",
+        f"the host's key may be new; run: {COMMAND}",
+        f"look first, then use '{COMMAND}' or ask the host's owner",
+        f"look first, then use `ssh -o 'A b' {COMMAND}` or ask the host's owner",
+        f'look first, then use "{COMMAND}" or ask the host\'s owner',
+    ],
+)
+def test_a_command_in_a_hint_is_not_broken(hint: str) -> None:
+    """On a narrow terminal a hint is wrapped around its command, which can be copied whole."""
+    told = Told("web1", "db1")
+    told.end("web1", "unreachable", message="no", hint=hint)
+    told.event("db1", "/x", "failed", error=[f"no ({hint})"])
+    told._tell(happening.HostNotice("db1", "warning", hint))
+    told.end("db1", "failed")
+    lines = told.summary(width=40).splitlines()
+    assert sum(COMMAND in line for line in lines) == 3
+    assert all(len(line) <= 40 for line in lines if line.startswith("    ") and "ccm" not in line)
+
+
+def test_an_apostrophe_begins_no_command() -> None:
+    """Words between the apostrophes of two words are wrapped like any others."""
+    told = Told("web1")
+    told.end("web1", "failed", message="the user's home and the host's state and the user's shell")
+    assert max(map(len, told.summary(width=40).splitlines()[2:4])) <= 40
 
 
 def test_different_reasons_are_different_blocks() -> None:
