@@ -7,6 +7,7 @@ from orchestrator.expressions import Expression
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.manifest.complaint import Complaint, suggestion
 from orchestrator.manifest.declared import Control, Declared
+from orchestrator.manifest.references import REFERENCES, unrendered
 from orchestrator.manifest.types import Type
 from orchestrator.manifest.values import (
     compile_node,
@@ -106,6 +107,9 @@ def _report(
         path = (*prefix, *complaint.path)
         message, hint, kind = complaint.message, complaint.hint, "input"
         scalar = declared.scalar_at(path)
+        if scalar is not None and path[0] in REFERENCES and holds_expression(scalar.text):
+            problems.append(unrendered(declared, str(path[0]), scalar.text, scalar.position))
+            continue
         if complaint.wants_text and scalar is not None:
             message = (
                 f"{_name(path)} must be text, but YAML reads {scalar.text} as {scalar.value!r}"

@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 from inventory.document import nearest
 from orchestrator.expressions import Template
+from orchestrator.expressions.scan import holds_expression
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.values import is_templated
 from remote_runtime.errors import Position, Problem
+
+REFERENCES = ("require", "subscribe")
 
 
 class Named(NamedTuple):
@@ -45,18 +48,28 @@ def check_names(resources: Sequence[Named], final: bool = False) -> list[Problem
         if entry.name is None or open_alias:
             unknown.setdefault(entry.declared.type.name, index)
     for index, entry in enumerate(resources):
-        for key in ("require", "subscribe"):
+        for key in REFERENCES:
             for at, reference in enumerate(getattr(entry.declared, key)):
                 if "#" not in reference:
                     continue  # refused by the schema
                 found = first.get(reference)
                 if found is not None and found < index:
                     continue
+                where = entry.declared.where((key, at))
+                if found is None and holds_expression(reference):
+                    problems.append(unrendered(entry.declared, key, reference, where))
+                    continue
                 if unknown.get(reference.partition("#")[0], index) < index:
                     continue
-                where = entry.declared.where((key, at))
                 problems.append(_refusal(entry, key, reference, found, index, first, where))
     return problems
+
+
+def unrendered(declared: Declared, key: str, text: str, where: Position) -> Problem:
+    """A reference that only a template would make one: they are checked before any host is."""
+    message = f"{declared.id}: {key} is never rendered, so {text} names nothing"
+    hint = "write type#name in full, or give that resource an alias and write type#alias"
+    return Problem(message, where, hint, "input.reference")
 
 
 def _add_names(

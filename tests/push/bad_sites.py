@@ -64,6 +64,15 @@ SITES = {
         "        - c: {}\n",
         ["site.yaml:5:25", "exec#restart", "site.yaml:6:25", "later"],
     ),
+    "a reference that is a template": (
+        "ccm:\n  resources:\n    - exec:\n        - a: {}\n"
+        '        - b: {require: ["exec#{{ Data.x }}"]}\n',
+        ["site.yaml:5:25", "never rendered", "alias"],
+    ),
+    "a duration without its unit": (
+        "ccm:\n  resources:\n    - exec:\n        - a: {timeout: 5}\n",
+        ["site.yaml:4:24", "is not a duration such as 30s"],
+    ),
     "a template that cannot be read": (
         "ccm:\n  resources:\n    - exec:\n        - a: {command: \"echo {{ 1 + }}\"}\n"
         "        - b: {command: 'echo {{ Data.x'}\n",

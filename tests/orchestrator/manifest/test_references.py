@@ -38,3 +38,31 @@ def test_a_bad_reference_is_refused(tmp_path: Path, text: str, words: str) -> No
     """Duplicates, later, own and unknown references each say what is wrong, once."""
     problems = refused_resource(tmp_path, text)
     assert [words in str(problem) for problem in problems] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ('- "x{{ Data.n }}": {}\n- b: {require: ["exec#x{{ Data.n }}"]}', 5, 25),
+        ('- "x{{ Data.n }}": {}\n- b: {subscribe: ["exec#a", "exec#${ Data.n }"]}', 5, 37),
+        ('- b: {require: ["{{ Data.type }}#x"]}', 4, 25),
+        ('- b: {require: ["{{ Data.all }}"]}', 4, 25),
+        ('- b: {require: "{{ Data.all }}"}', 4, 24),
+    ],
+)
+def test_a_template_in_a_reference_is_refused(
+    tmp_path: Path, text: str, line: int, column: int
+) -> None:
+    """References are never rendered: that is said before any host is asked, and what to do."""
+    lines = "".join(f"    {entry}\n" for entry in text.splitlines())
+    (problem,) = refused_resource(tmp_path, f"- exec:\n    - a: {{}}\n{lines}")
+    assert problem.where is not None
+    assert problem.where[1:] == (line + 1, column)
+    assert "is never rendered" in problem.message
+    assert "alias" in problem.hint
+
+
+def test_a_name_that_only_looks_like_a_template_may_be_named(tmp_path: Path) -> None:
+    """With render: false the braces belong to the name."""
+    text = "{'a {{ b }}': {render: false}}, {c: {require: ['exec#a {{ b }}']}}"
+    assert len(load(tmp_path, f"ccm: {{resources: [{{exec: [{text}]}}]}}").resources) == 2
