@@ -3,9 +3,10 @@
 import re
 import textwrap
 
-# Between quotes that do not stand within a word, or behind "run:" up to the end.
+# Between quotes that do not stand within a word, or behind "run:" or "then:" up to the end.
 _COMMAND = re.compile(
-    r"(?<!\w)(?P<quote>['\"`])(?:(?!(?P=quote)).)+(?P=quote)(?!\w)|(?<=\brun: )\S.*|(?<=\bthen: )\S.*"
+    r"(?<!\w)(?P<quote>['\"`])(?:(?!(?P=quote)).)+(?P=quote)(?!\w)"
+    r"|(?<=\brun: )\S.*|(?<=\bthen: )\S.*"
 )
 _KEPT = "\0"  # stands for a space that is no place to break; plain text does not hold it
 
