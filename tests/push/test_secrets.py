@@ -109,4 +109,4 @@ def test_a_local_target_gets_no_password_of_the_controller(tmp_path: Path) -> No
     done = ccm.push(inventory, site)
     assert done.code == 0, done.output
     assert "PATH=" in seen.read_text()
-    assert "CCM_" not in seen.read_text()
+    assert "_PASSWORD" not in seen.read_text()
