@@ -130,9 +130,9 @@ class Output:
             self.human.write(text.rstrip("\n") + "\n")
             self.human.flush()
 
-    def summary(self, run_id: str) -> None:
-        """Write the summary."""
-        Summary(self._collected, Style.of(self.human), self._choice).write(self.human, run_id)
+    def summary(self, kept: str) -> None:
+        """Write the summary; ``kept`` is the run's id, "" for a run that could not be kept."""
+        Summary(self._collected, Style.of(self.human), self._choice).write(self.human, kept)
 
     def close(self) -> None:
         """Close the file of ``--events``."""

@@ -68,7 +68,7 @@ def carry_out(job: Job, output: Output) -> int:
     code = run_exit_code(results, rollout.interrupted, job.detailed)
     code = _faults(bus, code)
     with contextlib.suppress(BrokenPipeError):
-        output.summary(run_id)
+        output.summary(run_id if folder.whole else "")
     if job.json:
         write_document(KeptRun(folder.path), code, sys.stdout)
     return code

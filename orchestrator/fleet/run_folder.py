@@ -42,11 +42,15 @@ def new_run_id(now: float | None = None) -> str:
 
 
 class RunFolder:
-    """Subscriber that spools a run to its folder as it happens."""
+    """Subscriber that spools a run to its folder as it happens.
+
+    ``whole`` says whether everything was written, up to the run's end.
+    """
 
     def __init__(self, run_id: str, options: dict[str, Any]) -> None:
         self.path = make_private(runs_folder()) / run_id
         self.path.mkdir(mode=0o700)
+        self.whole = False
         self._options = options
         self._started: dict[str, Any] = {}
         self._results: list[dict[str, Any]] = []
@@ -105,6 +109,7 @@ class RunFolder:
         _write_whole(self.path / "hosts.json", {"format": FORMAT, "hosts": self._results})
         ended = {**self._started, "end": event.at, "interrupted": event.interrupted}
         _write_whole(self.path / "run.json", ended)
+        self.whole = True
         prune()
 
     def close(self) -> None:

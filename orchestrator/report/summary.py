@@ -50,7 +50,7 @@ class Summary:
         self._shown: set[tuple[str, str, str]] = set()
 
     def write(self, out: TextIO, kept: str = "") -> None:
-        """Write the summary; ``kept`` names the run's id."""
+        """Write the summary; ``kept`` is the run's id, "" where ccm report has it not."""
         for line in self.lines(kept):
             out.write(line + "\n")
         out.flush()

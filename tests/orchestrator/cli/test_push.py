@@ -226,3 +226,20 @@ def test_an_interrupt_ends_the_run_and_its_commands(desk: Desk, number: signal.S
     while _survivors(mark) and time.monotonic() < began + 8:
         time.sleep(0.05)
     assert _survivors(mark) == []
+
+
+def test_a_run_that_could_not_be_kept_is_not_offered_again(desk: Desk) -> None:
+    """Where the run's folder cannot be written the summary does not point to ccm report."""
+    desk.site()
+    _, out, _ = desk.push()
+    assert "ccm report shows it again" in out
+    runs = desk.folder / "state" / "ccm" / "runs"
+    desk.site(f"""
+    - exec:
+        - gone: {{command: "sh -c 'rm -r {runs}/*'"}}
+""")
+    code, out, err = desk.push()
+    assert code == 1
+    assert "output could not be written" in err
+    assert "Hosts      1: 1 changed" in out
+    assert "ccm report" not in out

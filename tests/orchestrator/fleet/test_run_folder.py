@@ -152,3 +152,14 @@ def test_half_a_notice_does_not_keep_a_run_from_being_read() -> None:
     path.write_text(path.read_text(encoding="utf-8") + '{"host": ', encoding="utf-8")
     kinds = [type(event).__name__ for event in kept_run().replay()]
     assert kinds == ["RunStarted", "HostNotice", "RunFinished"]
+
+
+def test_a_run_that_could_not_be_written_is_not_called_kept() -> None:
+    """A run counts as kept once it is whole on the disk, not when the disk was full at its end."""
+    assert keep("20260314T091502Z-aaaaaa").whole
+    folder = RunFolder("20260314T091502Z-bbbbbb", {})
+    (folder.path / "hosts.json.new").symlink_to("/dev/full")
+    folder.handle(happening.RunStarted("20260314T091502Z-bbbbbb", 1.0, ("web1",), False))
+    with pytest.raises(OSError, match="No space left"):
+        folder.handle(happening.RunFinished(2.0, False))
+    assert not folder.whole
