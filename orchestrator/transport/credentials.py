@@ -7,11 +7,11 @@ cannot lock an account on a whole fleet. None of them is ever part of a message 
 from __future__ import annotations
 
 import os
-import subprocess
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from orchestrator.transport.user_command import run_shell
 from remote_runtime.errors import UnreachableError, UsageError
 
 SSH_PASSWORD = "CCM_SSH_PASSWORD"
@@ -176,18 +176,10 @@ class Credentials:
 
 
 def _run(variable: str, command: str) -> str:
-    try:
-        done = subprocess.run(
-            command,
-            shell=True,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=COMMAND_TIMEOUT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+    done = run_shell(command, COMMAND_TIMEOUT)
+    if done is None:
         message = f"the command in {variable} gave no password within {COMMAND_TIMEOUT} s"
-        raise UsageError(message, hint="run it by hand") from None
+        raise UsageError(message, hint="run it by hand")
     text = done.stdout.decode("utf-8", "surrogateescape").split("\n", 1)[0].rstrip("\r")
     if done.returncode or not text:
         why = f"exit status {done.returncode}" if done.returncode else "nothing was printed"

@@ -12,11 +12,11 @@ import getpass
 import glob
 import os
 import re
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from orchestrator.transport.user_command import run_shell
 from remote_runtime.errors import InputError, Position, Problem
 
 MAX_DEPTH = 16
@@ -203,18 +203,8 @@ def _matches_list(text: str, value: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _succeeds(command: str) -> bool:
-    try:
-        done = subprocess.run(
-            command,
-            shell=True,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=EXEC_TIMEOUT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+    done = run_shell(command, EXEC_TIMEOUT)
+    return done is not None and done.returncode == 0
 
 
 _CRITERIA: dict[str, Callable[[str, str, Found], bool]] = {
