@@ -158,7 +158,9 @@ def test_render_wants_one_host_that_has_its_facts(site: Path) -> None:
 def test_a_schema_is_a_schema(site: Path, name: str) -> None:
     """Each schema is valid JSON Schema 2020-12 and complete in itself."""
     done = ccm(site, "schema", name)
-    jsonschema.Draft202012Validator.check_schema(json.loads(done.stdout))
+    schema = json.loads(done.stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$schema"].endswith("2020-12/schema")
 
 
 def test_the_manifest_schema_knows_the_types(site: Path) -> None:

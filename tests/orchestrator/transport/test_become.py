@@ -204,4 +204,6 @@ def test_a_proved_password_is_tried_everywhere_at_once(sudo: Sudo, tmp_path: Pat
 def test_a_password_with_odd_characters_arrives_as_it_is(sudo: Sudo, tmp_path: Path) -> None:
     """Quotes, blanks and letters beyond ASCII are passed on byte for byte."""
     sudo.install(password="pä ss'x")
-    opened(tmp_path, "pä ss'x").close()
+    link = opened(tmp_path, "pä ss'x")
+    assert link.nonce
+    link.close()

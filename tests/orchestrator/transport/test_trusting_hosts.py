@@ -46,7 +46,9 @@ def test_what_is_trusted_can_be_connected_to(
     """Scan, trust, open."""
     host = sshd.host(known_hosts=str(tmp_path / "known"))
     trust([one for one in scanned(ssh_config, host) if isinstance(one, Shown)])
-    connect().open(host, Phases()).close()
+    link = connect().open(host, Phases())
+    assert link.nonce
+    link.close()
 
 
 def test_a_jump_host_is_scanned_before_the_hosts_behind_it(
