@@ -10,6 +10,7 @@ of markers is written by hand. Runs on the controller, from a checkout.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import re
 import sys
@@ -32,8 +33,8 @@ def fill(text: str, parts: Parts) -> str:
     for name, content in parts.items():
         begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-        new = f"{begin}\n{content}\n{end}"
-        text, count = pattern.subn(lambda _, new=new: new, text)  # type: ignore[misc]
+        new = f"{begin}\n{content}\n{end}".replace("\\", r"\\")  # no reference to a group
+        text, count = pattern.subn(new, text)
         if count != 1:
             raise ValueError(f"the markers {begin} and {end} must stand there exactly once")
     return text
@@ -55,7 +56,7 @@ def generated() -> Iterator[tuple[Path, Callable[[], Parts]]]:
     """Every page with generated parts, and what makes them."""
     reference = DOCS / "reference"
     for name in resource_types():
-        yield reference / "resources" / f"{name}.md", lambda name=name: _type_parts(name)  # type: ignore[misc]
+        yield reference / "resources" / f"{name}.md", functools.partial(_type_parts, name)
     yield reference / "manifest.md", lambda: {"common": tables.properties(_common())}
     yield reference / "inventory.md", lambda: {"properties": tables.properties(_connection())}
     yield reference / "events.md", lambda: {"members": tables.properties(schemas.load("event"))}

@@ -1,7 +1,7 @@
 """The texts and files that the plan names by SHA-256 (target)."""
 
 # All of ``collections`` that is needed; the rest takes a target half a millisecond.
-from _collections import deque  # type: ignore[import-not-found]
+from _collections import deque  # type: ignore[import-not-found]  # collections is slow to load
 from typing import Callable, Deque, Dict, Generator, Iterable, Iterator, List, Set
 
 from .digest import sha256

@@ -4,7 +4,7 @@ import os
 import time
 
 # All of ``collections`` that is needed; the rest takes a target half a millisecond.
-from _collections import deque  # type: ignore[import-not-found]
+from _collections import deque  # type: ignore[import-not-found]  # collections is slow to load
 from typing import Any, Callable, Deque, Optional, Tuple
 
 from . import wire

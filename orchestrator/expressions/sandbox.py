@@ -62,7 +62,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         """Carry out a binary operation within bounds."""
         return bounds.OPERATORS[operator](left, right)
 
-    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as Jinja2 has it
         """Call what a template may call, within bounds."""
         owner = getattr(__obj, "__self__", None)
         if isinstance(owner, Trusted):

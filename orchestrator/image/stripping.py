@@ -66,6 +66,7 @@ class _Finder(ast.NodeVisitor):
         self._body(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """Cut the annotations of a function, then what is in it."""
         given = node.args
         for argument in (*given.args, *given.kwonlyargs, given.vararg, given.kwarg):
             if argument is not None and argument.annotation is not None:

@@ -82,6 +82,7 @@ def _resolve(
             "transport.resolve",
             "check the name, or give 'address:' in the inventory",
         ) from error
+    # the stubs allow for families that are not asked for
     return [(kind, target) for kind, _, _, _, target in found]  # type: ignore[misc]
 
 

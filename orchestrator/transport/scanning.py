@@ -38,6 +38,7 @@ def scan(
     dialer = Dialer(credentials)
 
     def shown(route: Route | Unscanned) -> Shown | Unscanned:
+        """What one host shows, or why it shows nothing."""
         if isinstance(route, Unscanned):
             return route
         try:

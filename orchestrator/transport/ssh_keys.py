@@ -111,6 +111,7 @@ class Keyring:
 
         def try_it(text: str) -> bool:
             try:
+                # the stubs want text; the libraries want bytes
                 opened.append(paramiko.PKey.from_path(path, text.encode()))  # type: ignore[arg-type]
             except (ValueError, TypeError, paramiko.SSHException):
                 return False
@@ -158,6 +159,7 @@ class _Agent(AgentSSH):
 
     def _send_message(self, msg: Any) -> Any:
         with self._talking:  # one socket serves all hosts
+            # the stubs leave out what is paramiko's own
             return super()._send_message(msg)  # type: ignore[misc]
 
 

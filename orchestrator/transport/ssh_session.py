@@ -189,6 +189,7 @@ class Authentication(AuthOnlyHandler):
     def _parse_userauth_failure(self, message: Message) -> None:
         names = Message(message.asbytes()).get_list()
         self.accepted = [name for name in names if re.fullmatch(r"[A-Za-z0-9@.-]{1,64}", name)]
+        # the stubs leave out what is paramiko's own
         super()._parse_userauth_failure(message)  # type: ignore[misc]
 
 

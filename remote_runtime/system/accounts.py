@@ -29,7 +29,7 @@ class Accounts(object):
 
     def forget(self) -> None:
         """Ask the system again; after a package or a command may have changed accounts."""
-        self.__init__()  # type: ignore[misc]
+        self.__init__()  # type: ignore[misc]  # as new; no class is below this one
 
     def uid(self, owner: str) -> int:
         """The id of a user; digits only are an id already. ``Missing`` for an unknown name."""

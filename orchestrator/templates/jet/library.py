@@ -195,6 +195,7 @@ class Library:
             self.positions.append(template.position(0))
         compiled = Compiler(f"t{template.number}m", note).compile(template.tree)
         template.root = compiled.root
+        # the compiler makes nothing but macros there
         template.macros = [macro.name for macro in compiled.tree.body]  # type: ignore[attr-defined]
         template.blocks.update(compiled.blocks)
         template.code = sandbox(False).compile_template(compiled.tree)

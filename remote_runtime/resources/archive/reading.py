@@ -69,6 +69,7 @@ class _Stream(object):
         return data
 
     def seek(self, position: int) -> None:
+        """Read on to a position; a stream goes forward only."""
         left = position - self._raw.tell()
         while left > 0:
             skipped = len(self.read(min(left, BLOCK)))

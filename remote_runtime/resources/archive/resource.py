@@ -50,6 +50,7 @@ class Resource(ResourceType):
         return State("absent" if status is None else "present", status=status)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
+        """What is left to do; see ``ResourceType``."""
         status: Optional[Status] = state.status
         if self.context.planned(Condition("absent", self.name)):
             status = None

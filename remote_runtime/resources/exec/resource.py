@@ -25,6 +25,7 @@ class Resource(ResourceType):
         return State("present")
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
+        """What is left to do; see ``ResourceType``."""
         if not refresh and not self._due():
             return []
         message = wording.EXECUTED_BY_SUBSCRIBE if refresh else wording.EXECUTED

@@ -72,6 +72,7 @@ class Resource(ResourceType):
         return State(ensure, status=status)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
+        """What is left to do; see ``ResourceType``."""
         status: Optional[Status] = state.status
         if needs.planned_away(self.context, self.name):
             status = None
