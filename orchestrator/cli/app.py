@@ -49,7 +49,14 @@ def main(argv: list[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     try:
-        return _dispatch(words)
+        try:
+            code = _dispatch(words)
+        except SystemExit:  # how argparse ends a --help
+            sys.stdout.flush()
+            raise
+        # Here, where a failure has a place to be told: Python's own flush comes too late for that.
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         print("\nccm: interrupted", file=sys.stderr)
         return 130

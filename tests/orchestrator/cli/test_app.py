@@ -173,6 +173,7 @@ def test_a_disk_that_is_full_is_no_defect(words: str) -> None:
         done = subprocess.run(
             [sys.executable, "-m", "orchestrator.cli.app", *words.split()],
             cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+            env={k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"},
         )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr == (

@@ -12,10 +12,11 @@ from orchestrator.cli.signals import Interrupts
 ROOT = Path(__file__).resolve().parents[3]
 
 STUBBORN = """
-import time
+import os, time
 from orchestrator.cli.signals import Interrupts
-with Interrupts(lambda: print("ending", flush=True)):
-    print("running", flush=True)
+# written past Python's buffers: a signal may come in the middle of a print
+with Interrupts(lambda: os.write(1, b"ending\\n")):
+    os.write(1, b"running\\n")
     while True:
         time.sleep(0.01)
 """
