@@ -102,7 +102,9 @@ class HostRun:
 
     def _enter(self, phase: str) -> None:
         self.phase = phase
-        self._bus.publish(happening.HostPhase(self.name, phase, time.time()))
+        now = time.time()
+        self._result.phases.append([phase, round(now, 3)])
+        self._bus.publish(happening.HostPhase(self.name, phase, now))
 
     def _end_with(self, error: CcmError) -> None:
         if self._cancelled:

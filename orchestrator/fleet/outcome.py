@@ -20,8 +20,10 @@ _TALLY = (
 )  # fmt: skip
 _RESULT = (
     "host", "outcome", "kind", "message", "hint", "stderr", "phase", "planned", "untried",
-    "seconds", "tally", "report",
+    "seconds", "phases", "tally", "report",
 )  # fmt: skip
+# What runs of older versions did not keep.
+_LATER: dict[str, Any] = {"untried": 0, "phases": ()}
 
 
 class Tally:
@@ -69,7 +71,8 @@ class HostResult:
     or lost), interrupted, or defect. ``kind``, ``message`` and ``hint`` are those of the error that
     ended the run, empty where it ran to its end. ``phase`` says how far it got, ``planned`` is the
     number of resources in its plan, ``untried`` how many of them had no turn because
-    ``fail_on_error`` ended the run, ``seconds`` how long it took.
+    ``fail_on_error`` ended the run, ``seconds`` how long it took, ``phases`` each phase's name and
+    when it began (seconds of ``time.time()``).
     """
 
     __slots__ = _RESULT
@@ -87,6 +90,7 @@ class HostResult:
         self.planned = 0
         self.untried = 0
         self.seconds = seconds
+        self.phases: list[list[Any]] = []
         self.tally = Tally()
         self.report = ""
 
@@ -105,9 +109,10 @@ class HostResult:
         """Read what ``record`` wrote; KeyError where a member is missing."""
         result = cls(record["host"])
         for name in cls.__slots__:
-            if name not in ("tally", "untried"):
+            if name in _LATER:
+                setattr(result, name, record.get(name, _LATER[name]))
+            elif name != "tally":
                 setattr(result, name, record[name])
-        result.untried = record.get("untried", 0)  # runs of older versions have none
         for name in Tally.__slots__:
             setattr(result.tally, name, record["tally"][name])
         return result

@@ -55,6 +55,9 @@ def test_an_honest_host_is_ok_and_every_event_is_told() -> None:
     assert json.loads(told[0].line)["run_id"] == "run-1"
     phases = [event.phase for event in recorder.of(happening.HostPhase)]
     assert phases == ["connecting", "logging in", "gathering facts", "planning", "running"]
+    kept = HostResult.from_record(result.record()).phases
+    assert [name for name, _ in kept] == phases
+    assert kept == sorted(kept, key=lambda phase: phase[1])
 
 
 def test_a_failed_resource_makes_the_host_failed() -> None:
@@ -86,10 +89,11 @@ def test_what_fail_on_error_left_out_is_counted(fail_on_error: bool, untried: in
 
 
 def test_a_result_that_an_older_ccm_kept_is_read() -> None:
-    """A record without the number of untried resources is one of a run that left none out."""
+    """A record without untried resources left none out, one without phases tells of none."""
     record = HostResult("web1").record()
-    del record["untried"]
-    assert HostResult.from_record(record).untried == 0
+    del record["untried"], record["phases"]
+    read = HostResult.from_record(record)
+    assert (read.untried, list(read.phases)) == (0, [])
 
 
 def _after_plan(play: Callable[[FarEnd], None]) -> Callable[[FarEnd], None]:
