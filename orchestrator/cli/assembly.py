@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from inventory import Host, Inventory, load
-from orchestrator.fleet.run_folder import last_failed
+from orchestrator.fleet.kept_runs import last_failed
 
 if TYPE_CHECKING:
     from orchestrator.fleet.gathered import Gathered

@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Scan, show, ask, write. 3 when a host showed no key, 2 when nobody could be asked."""
     from inventory import load
-    from orchestrator.fleet.run_folder import last_failed
+    from orchestrator.fleet.kept_runs import last_failed
     from orchestrator.transport import Credentials, Settings
     from orchestrator.transport.scanning import scan
     from orchestrator.transport.trusting import Shown, Unscanned, trust

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write what was asked for."""
     from inventory import load
-    from orchestrator.fleet.run_folder import last_failed
+    from orchestrator.fleet.kept_runs import last_failed
 
     if args.limit and (args.graph or args.host):
         raise UsageError("--limit goes with the list only", hint="leave it out")

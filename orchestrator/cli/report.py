@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from orchestrator.fleet.events import Event
-    from orchestrator.fleet.run_folder import KeptRun
+    from orchestrator.fleet.kept_runs import KeptRun
 
 HELP = "Show a run again: the last one, or the one of an id or the beginning of one."
 EXAMPLE = """
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the run's summary, document or events."""
-    from orchestrator.fleet.run_folder import kept_run
+    from orchestrator.fleet.kept_runs import kept_run
     from orchestrator.report.document import write_document
 
     kept = kept_run(args.id)

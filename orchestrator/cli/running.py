@@ -13,10 +13,11 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.crash import describe_crash
 from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Connector, Planner, Target
 from orchestrator.fleet.rollout import Rollout
-from orchestrator.fleet.run_folder import KeptRun, RunFolder
+from orchestrator.fleet.run_folder import RunFolder
 from orchestrator.fleet.settings import Settings
 from orchestrator.report.document import write_document
 from remote_runtime.errors import UsageError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.options import count
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.run_folder import KeptRun
+    from orchestrator.fleet.kept_runs import KeptRun
 
 HELP = "List the runs that are kept, the newest first."
 EXAMPLE = """
@@ -28,7 +28,8 @@ def run(args: argparse.Namespace) -> int:
     import itertools
     import json
 
-    from orchestrator.fleet.run_folder import kept_runs, runs_folder
+    from orchestrator.fleet.kept_runs import kept_runs
+    from orchestrator.fleet.run_folder import runs_folder
 
     found = list(itertools.islice(kept_runs(), args.n))
     if args.json:

@@ -15,14 +15,11 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.state_folder import make_private, state_folder
-from remote_runtime.errors import InputError, Problem
 
 KEPT = 200
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl
@@ -126,124 +123,6 @@ def prune(keep: int = KEPT) -> None:
     for name in sorted(os.listdir(folder), reverse=True)[keep:]:
         if (folder / name / "run.json").is_file():
             shutil.rmtree(folder / name, ignore_errors=True)
-
-
-def _newest_first() -> list[Path]:
-    folder = runs_folder()
-    if not folder.is_dir():
-        return []
-    runs = [path for path in folder.iterdir() if (path / "run.json").is_file()]
-    return sorted(runs, key=lambda path: path.name, reverse=True)
-
-
-class KeptRun:
-    """A run read back from its folder."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.about: dict[str, Any] = _read(path / "run.json")
-        self.run_id = str(self.about["run_id"])
-
-    def results(self) -> list[HostResult]:
-        """Every host's result; empty for a run that did not come to its end. InputError."""
-        try:
-            record = _read(self.path / "hosts.json")
-            return [HostResult.from_record(entry) for entry in record["hosts"]]
-        except FileNotFoundError:
-            return []
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise _unreadable(self.path / "hosts.json", error) from error
-
-    def lines(self) -> Iterator[str]:
-        """The transaction events, one JSON text each; half a line at the end is left out."""
-        return _whole_lines(self.path / "events.jsonl")
-
-    def notices(self) -> Iterator[happening.HostNotice]:
-        """The warnings and errors of hosts; none for a run of a version that did not keep them."""
-        path = self.path / "notices.jsonl"
-        if not path.exists():
-            return
-        try:
-            for line in _whole_lines(path):
-                yield happening.HostNotice(**json.loads(line))
-        except (OSError, ValueError, TypeError) as error:
-            raise _unreadable(path, error) from error
-
-    def replay(self) -> Iterator[happening.Event]:
-        """What subscribers were told, as far as reports need it."""
-        about = self.about
-        yield happening.RunStarted(
-            self.run_id,
-            about["start"],
-            tuple(about["hosts"]),
-            about["noop"],
-            about["manifest"],
-            about["command"],
-        )
-        for line in self.lines():
-            event = json.loads(line)
-            yield happening.ResourceEvent(event["host"], event, line)
-        yield from self.notices()
-        for result in self.results():
-            yield happening.HostFinished(result)
-        yield happening.RunFinished(about["end"] or about["start"], about["interrupted"])
-
-
-def kept_runs() -> Iterator[KeptRun]:
-    """The kept runs, newest first; a folder that cannot be read is passed over."""
-    for path in _newest_first():
-        try:
-            yield KeptRun(path)
-        except (OSError, ValueError, KeyError):
-            continue
-
-
-def kept_run(run_id: str = "") -> KeptRun:
-    """The run of that id, or of the only one that begins so; the last one for "". InputError."""
-    found = [path for path in _newest_first() if path.name.startswith(run_id)]
-    exact = [path for path in found if path.name == run_id]
-    if not found:
-        what = f"there is no run {run_id[:60]!r}" if run_id else "there is no run yet"
-        raise _no_run(what, "'ccm runs' lists them" if run_id else "'ccm push' makes one")
-    if run_id and not exact and len(found) > 1:
-        raise _no_run(f"{len(found)} runs begin with {run_id[:60]!r}", "write more of the id")
-    path = (exact or found)[0]
-    try:
-        return KeptRun(path)
-    except (OSError, ValueError, KeyError) as error:
-        raise _unreadable(path / "run.json", error) from error
-
-
-def last_failed() -> list[str]:
-    """The hosts of the last push that were not ok."""
-    for run in kept_runs():
-        results = run.results()
-        finished = {result.host for result in results if result.outcome == "ok"}
-        return [host for host in run.about["hosts"] if host not in finished]
-    return []
-
-
-def _unreadable(path: Path, error: Exception) -> InputError:
-    return _no_run(f"{path} cannot be read: {error}", f"remove {path.parent}")
-
-
-def _no_run(message: str, hint: str) -> InputError:
-    return InputError([Problem(message, None, hint, "input.run")])
-
-
-def _whole_lines(path: Path) -> Iterator[str]:
-    with open(path, encoding="utf-8") as source:
-        for line in source:
-            if line.endswith("\n"):
-                yield line[:-1]
-
-
-def _read(path: Path) -> dict[str, Any]:
-    with open(path, encoding="utf-8") as source:
-        record = json.load(source)
-    if not isinstance(record, dict):
-        raise ValueError(f"{path} does not hold an object")
-    return record
 
 
 def _open_private(path: Path) -> TextIO:

@@ -3,8 +3,8 @@
 import json
 from typing import Any, TextIO
 
+from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.run_folder import KeptRun
 
 PROTOCOL = "io.choria.ccm.v1.run"
 

@@ -8,17 +8,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.kept_runs import kept_run, kept_runs, last_failed
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.run_folder import (
-    MAX_NOTICES,
-    RunFolder,
-    kept_run,
-    kept_runs,
-    last_failed,
-    new_run_id,
-    prune,
-    runs_folder,
-)
+from orchestrator.fleet.run_folder import MAX_NOTICES, RunFolder, new_run_id, prune, runs_folder
 from remote_runtime.errors import InputError
 from tests.orchestrator.fleet.fakes import make_event
 
@@ -111,6 +103,26 @@ def test_results_that_cannot_be_read_are_told_with_their_file(text: str) -> None
     with pytest.raises(InputError, match=r"hosts\.json cannot be read"):
         last_failed()
     assert [run.run_id for run in kept_runs()] == ["20260314T091502Z-aaaa"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"run_id": 1}'])
+def test_a_run_whose_description_is_damaged_is_told_with_its_file(text: str) -> None:
+    """Asked for by its id it is an error that names the file; lists pass it over."""
+    folder = keep("20260314T091502Z-aaaa")
+    (folder.path / "run.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"run\.json cannot be read"):
+        kept_run("20260314")
+    assert list(kept_runs()) == []
+
+
+@pytest.mark.parametrize("line", ["{]", "[]", '{"host": "web1"}', '{"host": 1}', "\xff"])
+def test_an_event_that_is_damaged_is_told_with_its_line(line: str) -> None:
+    """A report is not made of what is not an event: the file and the line are named."""
+    folder = keep("20260314T091502Z-aaaa")
+    with open(folder.path / "events.jsonl", "ab") as events:
+        events.write(line.encode("latin-1") + b"\n")
+    with pytest.raises(InputError, match=r"events\.jsonl cannot be read"):
+        list(kept_run().replay())
 
 
 def _noticed(*notices: happening.HostNotice) -> list[happening.HostNotice]:
