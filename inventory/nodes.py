@@ -37,6 +37,10 @@ class Source:
         """The lines of the text, broken where YAML breaks them; line N is ``lines[N - 1]``."""
         return _LINE_BREAK.split(self.text)
 
+    def position(self, line: int, column: int) -> Position:
+        """A place in the text; both count from 1."""
+        return Position(self.name, line, column)
+
 
 class Node:
     """A value in the document; ``line`` and ``column`` count from 1."""
@@ -50,7 +54,7 @@ class Node:
     @property
     def position(self) -> Position:
         """Where the value begins."""
-        return Position(self.source.name, self.line, self.column)
+        return self.source.position(self.line, self.column)
 
     def describe(self) -> str:
         """What the node is, in words for a message, such as ``a list``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from inventory.document import nearest
@@ -30,9 +30,12 @@ def named(declared: Declared) -> Named:
     return Named(declared, name, alias if isinstance(alias, str) else None)
 
 
-def check_names(resources: Sequence[Named], final: bool = False) -> list[Problem]:
+def check_names(
+    resources: Sequence[Named], final: bool = False, earlier: frozenset[str] = frozenset()
+) -> list[Problem]:
     """Duplicates, and references that name nothing or something that comes later.
 
+    ``earlier`` may be named as well: other runs of the same session brought it.
     A reference that could mean a resource whose name is not known yet is left for the host, when
     all names are ``final``.
     """
@@ -53,7 +56,7 @@ def check_names(resources: Sequence[Named], final: bool = False) -> list[Problem
                 if "#" not in reference:
                     continue  # refused by the schema
                 found = first.get(reference)
-                if found is not None and found < index:
+                if (found is not None and found < index) or reference in earlier:
                     continue
                 where = entry.declared.where((key, at))
                 if found is None and holds_expression(reference):
@@ -61,7 +64,9 @@ def check_names(resources: Sequence[Named], final: bool = False) -> list[Problem
                     continue
                 if unknown.get(reference.partition("#")[0], index) < index:
                     continue
-                problems.append(_refusal(entry, key, reference, found, index, first, where))
+                problems.append(
+                    _refusal(entry, key, reference, found, index, (*first, *earlier), where)
+                )
     return problems
 
 
@@ -98,7 +103,7 @@ def _refusal(
     reference: str,
     found: int | None,
     index: int,
-    first: dict[str, int],
+    known: Iterable[str],
     where: Position,
 ) -> Problem:
     who = f"{entry.declared.type.name}#{entry.name or entry.declared.name_node.text}"
@@ -109,6 +114,6 @@ def _refusal(
         hint = "resources run in the order written: move it above"
     else:
         message = f"{who}: {key} names {reference}, which is not in this run"
-        likely = nearest(reference, first)
+        likely = nearest(reference, known)
         hint = f"did you mean {likely}?" if likely else "name an earlier resource as type#name"
     return Problem(message, where, hint, "input.reference")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from inventory.document import Mapping, Node, Scalar, read_document
 from orchestrator.expressions.files import Folder
@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 
 _TOP = ("data", "hierarchy", "overrides", "ccm")
 _CCM = ("resources", "resources_jet_file", "fail_on_error", "pre_message", "post_message")
+
+
+class Earlier(Protocol):
+    """What earlier commands of the same session came to, host by host."""
+
+    def names(self) -> frozenset[str]:
+        """Every ``type#name`` and ``type#alias`` that any host has had."""
+        ...
+
+    def of(self, host: str, references: frozenset[str]) -> dict[str, Any]:
+        """The ``earlier`` of one host's plan, as far as these references go."""
+        ...
 
 
 class Site:
@@ -38,6 +50,11 @@ class Site:
         self.fail_on_error = False
         self.pre_message = ""
         self.post_message = ""
+        self.earlier: Earlier | None = None
+
+    def earlier_names(self) -> frozenset[str]:
+        """What ``require`` and ``subscribe`` may name beside the resources of this run."""
+        return self.earlier.names() if self.earlier else frozenset()
 
 
 def load_site(path: str | Path) -> Site:

@@ -105,5 +105,5 @@ class Locator:
             at = lines[number].find(first, self._column if number == self._line else 0)
             if at >= 0:
                 self._line, self._column = number, at + 1
-                return Position(self._node.source.name, number + 1, at + 1)
+                return self._node.source.position(number + 1, at + 1)
         return self._node.position

@@ -24,7 +24,8 @@ class HostPlan:
     """What one host is to do. Resources that are the same on every host are shared, not copied.
 
     ``declared`` is what the resources were made of, ``secrets`` are texts to mask in every sink,
-    ``warnings`` sentences for the user, ``fail_on_error`` whether the first failure ends the run.
+    ``warnings`` sentences for the user, ``fail_on_error`` whether the first failure ends the run,
+    ``earlier`` what the session's earlier commands came to on the host.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class HostPlan:
         self.secrets = tuple(secrets)
         self.warnings = list(warnings)
         self.fail_on_error = fail_on_error
+        self.earlier: dict[str, Any] = {}
         self._turns: dict[int, tuple[Declared, Scope, Travel]] = {}
         self._blobs: dict[str, Blob] | None = None
 
@@ -55,6 +57,8 @@ class HostPlan:
     def payload(self, envelope: Mapping[str, Any]) -> bytes:
         """The JSON text of the ``plan`` frame; ``envelope`` holds what comes from the command."""
         head = {"t": "plan", "fail_on_error": self.fail_on_error, **envelope}
+        if self.earlier:
+            head["earlier"] = self.earlier
         secrets = [*head.get("secrets", ()), *self.secrets]
         head["secrets"] = list(dict.fromkeys(secrets))
         text = json.dumps(head, separators=(",", ":")).encode("ascii")

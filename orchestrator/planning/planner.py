@@ -40,6 +40,9 @@ class Planner:
         self._resources = Resources(site.resources, self._travel, problems)
         template = site.resources_template
         self._generated = GeneratedResources(template, self._travel) if template else None
+        self._references = frozenset(
+            reference for d in site.resources for reference in (*d.require, *d.subscribe)
+        )
         self._check_files(problems)
         site.warnings += self._resources.warnings
         if problems:
@@ -60,6 +63,8 @@ class Planner:
         compiled = self._compile(resources, scope, secrets)
         declared = resources.declared
         plan = HostPlan(compiled, declared, secrets, warnings, self.site.fail_on_error)
+        if self.site.earlier:
+            plan.earlier = self.site.earlier.of(host.name, self._references)
         for index, resource in enumerate(compiled):
             if resource.item.deferred_render:
                 plan.defer(index, declared[index], scope, self._travel)
@@ -85,7 +90,8 @@ class Planner:
             if compiled is not None:
                 found.append(compiled)
         if not problems and resources.names_vary:
-            problems = check_names(list(map(_named, resources.declared, found)), final=True)
+            names = list(map(_named, resources.declared, found))
+            problems = check_names(names, final=True, earlier=self.site.earlier_names())
         if problems:
             raise plan_error(problems, secrets)
         return found

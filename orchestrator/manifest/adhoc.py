@@ -1,0 +1,102 @@
+"""A site of one resource that stands in no manifest: ``ccm ensure``, its pipe, ``ccm status``.
+
+Runs on the controller. Where the properties come from is the caller's business: it hands over
+nodes, and what is wrong with them is told with the positions that those have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from inventory.document import Mapping, Scalar, Source
+from orchestrator.manifest.checking import declare, spell_out
+from orchestrator.manifest.complaint import suggestion
+from orchestrator.manifest.data import DataSource
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.references import check_names, named
+from orchestrator.manifest.site import Earlier, Site
+from orchestrator.manifest.types import Type, load_type, type_names
+from remote_runtime.errors import InputError, Position, Problem
+
+NOWHERE = Source("", "")
+
+
+class Argument(Source):
+    """One word of a command line: its position is what it is called there, such as ``--mode``."""
+
+    def position(self, line: int, column: int) -> Position:
+        return _Called(self.name, line, column)
+
+
+class _Called(Position):
+    def __str__(self) -> str:
+        return self.file
+
+
+def text_node(text: str, source: Source = NOWHERE) -> Scalar:
+    """A text as it is given, whatever YAML would make of it."""
+    return Scalar(source, 1, 1, text, "str", text, False)
+
+
+def known_type(name: str, where: Position | None = None) -> Type:
+    """The type of that name; InputError with the nearest one where there is none."""
+    found = load_type(name)
+    if found is None:
+        message = f"there is no resource type {name[:60]!r}"
+        hint = suggestion(name, type_names())
+        raise InputError([Problem(message, where, hint, "input.unknown")])
+    return found
+
+
+def adhoc_site(
+    type_: Type,
+    name: Scalar,
+    properties: Mapping,
+    folder: Path,
+    earlier: Earlier | None = None,
+) -> Site:
+    """The checked site of one resource; InputError with every problem.
+
+    ``properties`` are as below a name in a manifest, ``folder`` is where relative files stand, and
+    ``earlier`` holds what the session's earlier commands came to.
+    """
+    problems: list[Problem] = []
+    declared = declare(type_, name, spell_out(type_, properties, problems), problems)
+    site = _site([declared], folder, problems)
+    site.earlier = earlier
+    problems += check_names([named(declared)], earlier=site.earlier_names())
+    if problems:
+        raise InputError(list(dict.fromkeys(problems)))
+    return site
+
+
+def observed_site(type_: Type, names: Iterable[Scalar], folder: Path, provider: str = "") -> Site:
+    """A site of resources that are only looked at: no property is asked for; InputError."""
+    problems: list[Problem] = []
+    resources = []
+    for name in names:
+        declared = Declared(type_, name, {})
+        if provider:
+            declared.values["provider"] = declared.raw["provider"] = provider
+        found = [complaint.message for complaint in type_.name_complaints(name.text)]
+        if not found:
+            found = [text for key, text in type_.check(name.text, {}) if key == "name"]
+        problems += [Problem(f"{declared.id}: {text}", name.position) for text in found]
+        if provider and provider not in type_.providers:
+            message = f"there is no provider {provider!r} for {type_.name}"
+            hint = suggestion(provider, list(type_.providers))
+            problems.append(Problem(message, None, hint, "input.unknown"))
+        resources.append(declared)
+    site = _site(resources, folder, problems)
+    if problems:
+        raise InputError(problems)
+    return site
+
+
+def _site(resources: list[Declared], folder: Path, problems: list[Problem]) -> Site:
+    warnings: list[Problem] = []
+    source = DataSource(Mapping(NOWHERE, 1, 1), problems, warnings)
+    site = Site(folder / "command line", source, warnings)
+    site.resources = resources
+    return site
