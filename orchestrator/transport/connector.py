@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
-import sys
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orchestrator.image import Image
-from orchestrator.transport.command import become_command, quote, start_command
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.dialing import Call
 from orchestrator.transport.key_files import encrypted
-from orchestrator.transport.opening import Opening
-from orchestrator.transport.pipe import Link, Pipe
+from orchestrator.transport.login import Login
+from orchestrator.transport.pipe import Link
 from orchestrator.transport.route import Route, Router
 from orchestrator.transport.settings import Settings, Target
 from remote_runtime.errors import InputError, Problem, UnreachableError
@@ -24,14 +21,6 @@ if TYPE_CHECKING:
     from orchestrator.transport.ssh_connect import Dialer
 
 OnPhase = Callable[[str], None]
-
-
-class _Run(NamedTuple):
-    """A command, its nonce, and what sudo shows when it wants the password."""
-
-    command: list[str]
-    nonce: str
-    prompt: str | None
 
 
 class Connector:
@@ -73,13 +62,33 @@ class Connector:
 
         ``on_phase`` is told connecting, authenticating, starting.
         """
+        with contextlib.ExitStack() as undo:
+            login = self.login(host, on_phase)
+            undo.callback(login.close)
+            link = login.start(self._image, hang_up=True)
+            undo.pop_all()
+            return link
+
+    def login(self, host: Target, on_phase: OnPhase) -> Login:
+        """A host that is logged in to, for programs of any kind; as ``open``."""
         if host.connection == "local":
-            return self._open_local(host, on_phase)
+            on_phase("starting")
+            return Login.local(host, self._settings, self._credentials)
         try:
             route = self._router.route(host)
         except InputError as error:
             raise UnreachableError(str(error), "transport.config") from error
-        return self._open_ssh(host, route, on_phase)
+        on_phase("connecting")
+        # Before the SSH libraries are loaded: the servers begin to work while that takes its time.
+        call = Call.to(route)
+        connection = self._ssh().open(route, on_phase, call)
+        on_phase("starting")
+        return Login(host, route.user, self._settings, self._credentials, connection)
+
+    @property
+    def image(self) -> Image:
+        """The runtime that ``open`` starts."""
+        return self._image
 
     def close(self) -> None:
         """Let go of what the hosts shared."""
@@ -93,55 +102,6 @@ class Connector:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _open_ssh(self, host: Target, route: Route, on_phase: OnPhase) -> Link:
-        on_phase("connecting")
-        # Before the SSH libraries are loaded: the servers begin to work while that takes its time.
-        call = Call.to(route)
-        dialer = self._ssh()
-        from orchestrator.transport.ssh_pipe import SshPipe
-        from orchestrator.transport.ssh_session import start
-
-        connection = dialer.open(route, on_phase, call)
-        with contextlib.ExitStack() as undo:
-            undo.callback(connection.close)
-            on_phase("starting")
-            run = self._command(host, route.user)
-            try:
-                channel = start(connection.session, quote(run.command))
-            except Exception as error:
-                message = f"{host.name} opens no session: {error}"
-                raise UnreachableError(message, "transport.session") from error
-            link = self._opening(host, SshPipe(channel, connection.close), run).link()
-            undo.pop_all()
-            return link
-
-    def _open_local(self, host: Target, on_phase: OnPhase) -> Link:
-        import getpass
-
-        from orchestrator.transport.local import LocalPipe
-
-        on_phase("starting")
-        run = self._command(host, getpass.getuser(), prefer=sys.executable)
-        pipe = LocalPipe(run.command)
-        link = self._opening(host, pipe, run).link()
-        pipe.started()
-        return link
-
-    def _command(self, host: Target, login: str, prefer: str | None = None) -> _Run:
-        nonce = secrets.token_hex(16)
-        command = start_command(self._image, nonce, host.python, prefer)
-        user = self._settings.become_user(host)
-        if user is None or user == login:
-            return _Run(command, nonce, None)
-        prompt = f"ccm-{secrets.token_hex(8)}:" if self._credentials.become_password else None
-        return _Run(become_command(command, user, prompt), nonce, prompt)
-
-    def _opening(self, host: Target, pipe: Pipe, run: _Run) -> Opening:
-        password = self._credentials.become_password if run.prompt else None
-        return Opening(
-            host.name, pipe, run.nonce, self._image, run.prompt, password, python=host.python
-        )
 
     def _ssh(self) -> Dialer:
         """The SSH libraries take a while to import, so only once a host needs them."""

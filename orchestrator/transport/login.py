@@ -1,0 +1,102 @@
+"""A host that is logged in to, and the programs that are started on it (controller)."""
+
+from __future__ import annotations
+
+import getpass
+import secrets
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.image import Image
+from orchestrator.transport.command import become_command, quote, start_command
+from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.opening import Opening
+from orchestrator.transport.pipe import Link, Pipe
+from orchestrator.transport.settings import Settings, Target
+from remote_runtime.errors import UnreachableError
+
+if TYPE_CHECKING:
+    from orchestrator.transport.ssh_connect import Connection
+
+
+class _Run(NamedTuple):
+    """A command, its nonce, and what sudo shows when it wants the password."""
+
+    command: list[str]
+    nonce: str
+    prompt: str | None
+
+
+class Login:
+    """One connection to a host; the user that the inventory wants is become for each program.
+
+    ``connection`` is None for a host that is the controller itself. ``user`` is who logged in.
+    """
+
+    def __init__(
+        self,
+        host: Target,
+        user: str,
+        settings: Settings,
+        credentials: Credentials,
+        connection: Connection | None = None,
+    ) -> None:
+        self._host = host
+        self._user = user
+        self._settings = settings
+        self._credentials = credentials
+        self._connection = connection
+
+    @classmethod
+    def local(cls, host: Target, settings: Settings, credentials: Credentials) -> Login:
+        """The login of a host that is the controller itself."""
+        return cls(host, getpass.getuser(), settings, credentials)
+
+    def start(self, image: Image, hang_up: bool = False) -> Link:
+        """The link of a program that is ready; several may run, on a channel each.
+
+        With ``hang_up`` closing the link ends the connection as well. UnreachableError; bounded.
+        """
+        if self._connection is None:
+            return self._start_local(image)
+        from orchestrator.transport.ssh_pipe import SshPipe
+        from orchestrator.transport.ssh_session import start
+
+        run = self._command(image)
+        try:
+            channel = start(self._connection.session, quote(run.command))
+        except Exception as error:
+            message = f"{self._host.name} opens no session: {error}"
+            raise UnreachableError(message, "transport.session") from error
+        close: Callable[[], None] = self.close if hang_up else channel.close
+        return self._opening(SshPipe(channel, close), run, image).link()
+
+    def close(self) -> None:
+        """Hang up; any thread may call it."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def _start_local(self, image: Image) -> Link:
+        from orchestrator.transport.local import LocalPipe
+
+        run = self._command(image, prefer=sys.executable)
+        pipe = LocalPipe(run.command)
+        link = self._opening(pipe, run, image).link()
+        pipe.started()
+        return link
+
+    def _command(self, image: Image, prefer: str | None = None) -> _Run:
+        nonce = secrets.token_hex(16)
+        command = start_command(image, nonce, self._host.python, prefer)
+        user = self._settings.become_user(self._host)
+        if user is None or user == self._user:
+            return _Run(command, nonce, None)
+        prompt = f"ccm-{secrets.token_hex(8)}:" if self._credentials.become_password else None
+        return _Run(become_command(command, user, prompt), nonce, prompt)
+
+    def _opening(self, pipe: Pipe, run: _Run, image: Image) -> Opening:
+        password = self._credentials.become_password if run.prompt else None
+        return Opening(
+            self._host.name, pipe, run.nonce, image, run.prompt, password, python=self._host.python
+        )
