@@ -100,7 +100,11 @@ class Item(NamedTuple):
     deferred_error: str = ""  # a deferred template that failed; told when the turn comes
     deferred_render: bool = False  # ask the controller when the turn comes
     health_checks: Tuple[Dict[str, Any], ...] = ()
-    noop: bool = False  # strengthened by an enclosing apply
+    noop: bool = False  # strengthened by an enclosing apply, as monitor_only is
+    monitor_only: bool = False
+    applies: str = ""  # the child manifest that its children come of
+    fail_on_error: bool = False  # that of the child manifest
+    manifest: str = ""  # the child manifest that it stands in; "" for the one that was pushed
     children: Tuple["Item", ...] = ()
 
     @property

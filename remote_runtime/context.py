@@ -57,7 +57,8 @@ class Context(object):
     def _index(self, items: Sequence[Item]) -> None:
         for item in items:
             self._peers.setdefault(item.type, []).append(item)
-            self._index(item.children)
+            if item.managed:
+                self._index(item.children)
 
     def peers(self, type_name: str) -> List[Item]:
         """Every item of a type in the plan, children included, in the order written."""

@@ -6,10 +6,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 from .base import Item
 from .cancellation import Cancelled
 from .context import Context
-from .errors import ProtocolError
 from .events import EventMaker, Outcome
-from .lifecycle import Lifecycle, defect
-from .wording import APPLIED
+from .lifecycle import Lifecycle
 
 Emit = Callable[[Dict[str, Any]], None]
 Announce = Callable[[Item], None]
@@ -95,9 +93,10 @@ class Engine(object):
         return turn is not None and turn.met
 
     def _live(self, item: Item, noop: bool) -> Outcome:
-        if item.children and not item.deferred_error:
-            return self._composite(item, noop)
-        return self._lifecycle.run(item, noop, self._fired(item, noop))
+        def children() -> List[Outcome]:
+            return self.run(item.children, item.fail_on_error)
+
+        return self._lifecycle.run(item, noop, self._fired(item, noop), children)
 
     def _fired(self, item: Item, noop: bool) -> bool:
         """Whether a resource that this one subscribes to has changed."""
@@ -106,27 +105,6 @@ class Engine(object):
             if turn is not None and turn.changed and (noop or not turn.noop):
                 return True
         return False
-
-    def _composite(self, item: Item, noop: bool) -> Outcome:
-        """A resource that is made of others: it is what they came to."""
-        outcome = Outcome(item)
-        outcome.provider = item.provider
-        outcome.final_ensure = "present"
-        try:
-            stop = bool(item.properties.get("fail_on_error"))
-            children = self.run(item.children, stop)
-        except (Cancelled, ProtocolError):
-            raise
-        except Exception as error:  # noqa: BLE001  (a defect fails its resource, never the run)
-            outcome.fail(defect(error))
-            return outcome
-        outcome.changed = any(child.changed for child in children)
-        failed = sum(1 for child in children if child.failed)
-        if failed:
-            outcome.fail("%d of %d resources failed" % (failed, len(children)))
-        if noop and outcome.changed:
-            outcome.noop_message = APPLIED
-        return outcome
 
     def _record(self, item: Item, outcome: Outcome, noop: bool) -> None:
         turn = Turn(not outcome.failed and not outcome.unmet, outcome.changed, noop)

@@ -119,6 +119,8 @@ class EventMaker(object):
         }
         if item.alias:
             event["alias"] = label(item.alias)
+        if item.manifest:
+            event["manifest"] = label(item.manifest)
         event.update(_optional(item, outcome, mask))
         return _bounded(event)
 

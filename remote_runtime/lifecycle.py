@@ -9,6 +9,9 @@ from .errors import CcmError, ProtocolError, ResourceError
 from .events import Outcome, secrets_of
 from .pending import ANYTHING
 from .registry import Registry
+from .wording import APPLIED
+
+Children = Callable[[], Sequence[Outcome]]
 
 
 class Lifecycle(object):
@@ -26,8 +29,10 @@ class Lifecycle(object):
         self._render = render
         self._monitor_only = monitor_only
 
-    def run(self, item: Item, noop: bool, refresh: bool) -> Outcome:
+    def run(self, item: Item, noop: bool, refresh: bool, children: Children = list) -> Outcome:
         """Bring one managed resource to its desired state, or in noop say what that would take.
+
+        ``children`` runs those of an item that is made of others.
 
         Every failure, a defect in a provider included, ends up in the outcome. ``Cancelled``, which
         carries the outcome so far, and ``ProtocolError`` pass: they end the run.
@@ -37,9 +42,10 @@ class Lifecycle(object):
         context.noop = noop
         shared, context.mask = context.mask, context.mask.extended(secrets_of(item))
         try:
-            if self._monitor_only:
-                outcome.health_only = True
-            else:
+            outcome.health_only = self._monitor_only or item.monitor_only
+            if item.applies:
+                self._compose(item, noop, refresh, outcome, children)
+            elif not outcome.health_only:
                 self._manage(item, noop, refresh, outcome)
             if not noop and not outcome.failed:
                 self._check(item, outcome)
@@ -76,6 +82,32 @@ class Lifecycle(object):
             self._preview(resource, refresh, outcome)
         else:
             self._converge(resource, refresh, outcome)
+
+    def _compose(
+        self, item: Item, noop: bool, refresh: bool, outcome: Outcome, children: Children
+    ) -> None:
+        """A resource that is made of others: it is what they came to."""
+        if item.deferred_error:
+            raise ResourceError(item.deferred_error, kind="resource.manifest")
+        resource = self._registry.create(item)
+        outcome.provider = resource.provider.name
+        ran = children()
+        failed = sum(1 for child in ran if child.failed)
+        if failed:
+            left = len(item.children) - len(ran)
+            text = "%d of %d resources failed" % (failed, len(item.children))
+            outcome.fail(text + (", fail_on_error left %d out" % left if left else ""))
+            return
+        outcome.final_ensure = resource.observe().ensure
+        outcome.refreshed = refresh and not outcome.health_only
+        outcome.changed = any(child.changed for child in ran)
+        if noop and outcome.changed:
+            outcome.noop_message = APPLIED
+        if noop and not outcome.health_only:
+            unknown = [child.item.id for child in ran if child.prediction == "unknown"]
+            outcome.prediction = "unknown" if unknown else "certain"
+            if unknown:
+                outcome.prediction_reason = "it is unknown for " + ", ".join(unknown[:3])
 
     def _suppose(
         self,

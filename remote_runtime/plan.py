@@ -1,6 +1,6 @@
 """Reads the plan that the controller sends (target)."""
 
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from .base import Item
 from .errors import ProtocolError
@@ -21,6 +21,9 @@ _KINDS: Dict[str, Any] = {
     "deferred_render": bool,
     "health_checks": list,
     "noop": bool,
+    "monitor_only": bool,
+    "applies": str,
+    "fail_on_error": bool,
 }
 
 
@@ -71,11 +74,14 @@ class _Numbers(object):
         return self._next - 1
 
 
-def _items(entries: List[Any], numbers: _Numbers) -> Tuple[Item, ...]:
-    return tuple(_item(entry, numbers) for entry in entries)
+def _items(
+    entries: List[Any], numbers: _Numbers, within: Optional[Item] = None
+) -> Tuple[Item, ...]:
+    return tuple(_item(entry, numbers, within) for entry in entries)
 
 
-def _item(entry: Any, numbers: _Numbers) -> Item:
+def _item(entry: Any, numbers: _Numbers, within: Optional[Item]) -> Item:
+    """One item; what holds for the one that it is a child of holds for it, too."""
     if not isinstance(entry, dict):
         raise _broken("resources", "a list of objects", entry)
     fields: Dict[str, Any] = {"index": numbers.next(), "properties": {}}
@@ -90,9 +96,14 @@ def _item(entry: Any, numbers: _Numbers) -> Item:
         if not isinstance(value, kind):
             raise _broken(key, str(kind), value)
         fields[key] = tuple(value) if kind is list else value
+    if within is not None:
+        fields["manifest"] = within.applies
+        for key in ("noop", "monitor_only"):
+            fields[key] = fields.get(key, False) or getattr(within, key)
+    item = Item(**fields)
     if "children" in entry:
-        fields["children"] = _items(_get(entry, "children", list, []), numbers)
-    return Item(**fields)
+        item = item._replace(children=_items(_get(entry, "children", list, []), numbers, item))
+    return item
 
 
 def _get(entry: Dict[str, Any], key: str, kind: Any, default: Any) -> Any:

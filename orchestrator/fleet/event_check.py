@@ -113,6 +113,7 @@ _TYPES: dict[str, type] = {
 _KEYS, _EXPECTED = tuple(_TYPES), tuple(_TYPES.values())
 _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "alias": _text,
+    "manifest": _text,
     "noop_message": _text,
     "prediction": lambda value: type(value) is str and value in ("certain", "unknown"),
     "prediction_reason": _text,

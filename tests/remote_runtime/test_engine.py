@@ -1,7 +1,7 @@
 import json
 import unittest
 
-from remote_runtime.base import Condition, Missing
+from remote_runtime.base import Condition, Item, Missing
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.errors import ResourceError
 from tests.remote_runtime.fakes import Script, ScriptRegistry, context, item, one, run_items
@@ -15,7 +15,8 @@ class EngineTest(unittest.TestCase):
     def run_names(self, *items: object, **options: object) -> "dict":
         scripts = {}
         for entry in items:
-            scripts.setdefault(entry.name, Script())  # type: ignore
+            for one_of in (entry, *entry.children):  # type: ignore
+                scripts.setdefault(one_of.name, Script())
         scripts.update(options.pop("scripts", {}))  # type: ignore
         self.scripts = scripts
         events = run_items(list(items), ScriptRegistry(**scripts), **options)  # type: ignore
@@ -178,21 +179,80 @@ class EngineTest(unittest.TestCase):
         events = run_items(items, scripts, noop=True, render=render)
         self.assertEqual((events[1]["prediction"], events[1]["failed"]), ("unknown", False))
 
+    def apply(self, *children: object, **fields: object) -> Item:
+        """The item of a child manifest."""
+        return item("apply", "p", applies="p.yaml", children=children, **fields)  # type: ignore
+
     def test_children(self) -> None:
-        """An item with children is what they came to, and its event follows theirs."""
-        child = item("t", "bad")
-        parent = item("apply", "p", children=(child, item("t", "good")))
+        """An item that applies is what its children came to, and its event follows theirs."""
+        parent = self.apply(item("t", "a"), item("t", "b"))
+        events = self.run_names(
+            parent, item("t", "after", subscribe=("apply#p",)),
+            scripts={"a": Script(), "b": Script(stable=True), "after": Script(stable=True)},
+        )  # fmt: skip
+        self.assertEqual(list(events), ["a", "b", "p", "after"])
+        self.assertEqual(events["p"]["provider"], "script")
+        self.assertEqual((events["p"]["status"], events["p"]["changes"]), ("changed", []))
+        self.assertTrue(events["after"]["refreshed"])
+
+    def test_stable_children(self) -> None:
+        """Of children that are all as desired comes a stable event, fired or not."""
+        parent = self.apply(item("t", "b"), subscribe=("t#a",))
+        scripts = {"b": Script(stable=True)}
+        events = self.run_names(item("t", "a"), parent, scripts=scripts)
+        self.assertEqual((events["p"]["status"], events["p"]["refreshed"]), ("stable", True))
+
+    def test_failed_child(self) -> None:
+        """A failed child fails the item, which then has not changed, and its siblings go on."""
+        parent = self.apply(item("t", "bad"), item("t", "good"))
         events = self.run_names(
             parent, item("t", "after", require=("apply#p",)),
-            scripts={"bad": Script(act=error()), "good": Script(), "after": Script()},
+            scripts={"bad": Script(act=error()), "good": Script()},
         )  # fmt: skip
-        self.assertEqual(list(events), ["bad", "good", "p", "after"])
-        self.assertEqual((events["p"]["failed"], events["p"]["changed"]), (True, True))
+        self.assertEqual((events["p"]["failed"], events["p"]["changed"]), (True, False))
+        self.assertEqual(events["p"]["error"], ["1 of 2 resources failed"])
+        self.assertEqual(events["good"]["status"], "changed")
         self.assertEqual(events["after"]["unmet_requirements"], ["apply#p"])
+
+    def test_broken_child(self) -> None:
+        """A child that could not be planned fails its item, when only checks are run as well."""
+        for monitor_only in (False, True):
+            parent = self.apply(deferred_error="cannot read p.yaml")
+            events = self.run_names(parent, item("t", "after"), monitor_only=monitor_only)
+            self.assertEqual(events["p"]["error"], ["cannot read p.yaml"])
+            self.assertFalse(events["after"]["failed"])
+
+    def test_noop_child(self) -> None:
+        """A child in noop is previewed, and its event says what would happen and how surely."""
+        missing = Missing(Condition("unit", "x.service"), "there is no unit x.service")
+        for script, prediction in ((Script(), "certain"), (Script(observe=missing), "unknown")):
+            first = Script(provides=[Condition("anything")])
+            parent = self.apply(item("t", "a", noop=True), item("t", "b", noop=True), noop=True)
+            events = self.run_names(parent, item("t", "c"), scripts={"a": first, "b": script})
+            told = events["p"]
+            self.assertEqual((told["noop"], told["noop_message"]),
+                             (True, "Would have applied changes"))  # fmt: skip
+            self.assertEqual(told["prediction"], prediction)
+            self.assertEqual((first.acted, events["c"]["noop"]), (0, False))
+
+    def test_child_that_is_only_checked(self) -> None:
+        """health_check_only holds for the items that carry it, and the run goes on."""
+        parent = self.apply(item("t", "a", monitor_only=True), monitor_only=True)
+        events = self.run_names(parent, item("t", "b"))
+        self.assertEqual(self.scripts["a"].acted, 0)
+        self.assertTrue(events["p"]["health_check_only"])
+        self.assertNotIn("health_check_only", events["b"])
+
+    def test_health_check_of_an_apply(self) -> None:
+        """The checks of an item that applies run once its children have."""
+        check = {"command": "/bin/sh -c 'echo down; exit 2'"}
+        events = self.run_names(self.apply(item("t", "a"), health_checks=(check,)))
+        self.assertEqual(events["p"]["health_check"][0]["status"], "CRITICAL")
+        self.assertTrue(events["p"]["failed"])
 
     def test_children_of_a_skipped_parent(self) -> None:
         """A skipped item with children emits no events of them; requiring one is answered."""
-        parent = item("apply", "p", managed=False, children=(item("t", "child"),))
+        parent = self.apply(item("t", "child"), managed=False)
         events = self.run_names(
             parent, item("t", "after", require=("t#child",)), scripts={"after": Script()}
         )
@@ -201,11 +261,19 @@ class EngineTest(unittest.TestCase):
 
     def test_child_stops(self) -> None:
         """fail_on_error of a child ends that child only."""
-        parent = item("apply", "p", properties={"fail_on_error": True},
-                      children=(item("t", "bad"), item("t", "never")))  # fmt: skip
+        parent = self.apply(item("t", "bad"), item("t", "never"), fail_on_error=True)
         scripts = {"bad": Script(act=error()), "after": Script()}
         events = self.run_names(parent, item("t", "after"), scripts=scripts)
         self.assertEqual(list(events), ["bad", "p", "after"])
+        self.assertEqual(
+            events["p"]["error"], ["1 of 2 resources failed, fail_on_error left 1 out"]
+        )
+
+    def test_manifest_of_a_child(self) -> None:
+        """An event says which child manifest its resource stands in."""
+        events = self.run_names(self.apply(item("t", "a", manifest="p.yaml")))
+        self.assertEqual(events["a"]["manifest"], "p.yaml")
+        self.assertNotIn("manifest", events["p"])
 
     def interrupted(self, script: Script) -> "dict":
         """The only event of two items, of which the first is cancelled."""
