@@ -1,0 +1,174 @@
+"""Runs commands for testinfra, one after the other (target, Python 3.6+; sent as one text).
+
+It shares no code with ``remote_runtime``: what it reports must not depend on what it judges.
+
+After the line ``ccm1 NONCE ready`` the controller sends requests, as many ahead as it likes, and
+each is answered in turn; integers are big-endian:
+
+- request: length (4 bytes), timeout in milliseconds (4), most bytes of each stream (4), command
+- answer: return code (4, signed), fate (1), length of stdout (4), of stderr (4), then both
+
+A fate is 0 when the command ended, 1 when it was ended because its time was up, 2 when it wrote too
+much. The command runs in a process group of its own, which goes with it and with the channel.
+"""
+
+import contextlib
+import os
+import queue
+import select
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+REQUEST = struct.Struct(">III")
+ANSWER = struct.Struct(">iBII")
+ENDED, TIMED_OUT, TOO_LARGE = 0, 1, 2
+DRAIN = 1.0  # how long a pipe is read that a daemon keeps open after its command has ended
+IDLE = 3600.0  # a controller that asks nothing for so long is gone
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def exactly(stream: int, count: int) -> bytes:
+    """The next bytes of a channel; EOFError where it ends."""
+    data = b""
+    while len(data) < count:
+        piece = os.read(stream, min(count - len(data), 65536))
+        if not piece:
+            raise EOFError
+        data += piece
+    return data
+
+
+class Running:
+    """One command with what it has written so far."""
+
+    def __init__(self, command: bytes, environment: "dict[str, str]") -> None:
+        self.process = subprocess.Popen(
+            [b"/bin/sh", b"-c", command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+            env=environment,
+        )
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.streams = (self.process.stdout, self.process.stderr)
+        self.pipes: dict[int, list[bytes]] = {pipe.fileno(): [] for pipe in self.streams}
+
+    def collect(self, timeout: float, most: int) -> "tuple[int, int, bytes, bytes]":
+        """Wait for the end; return code, fate, stdout and stderr."""
+        fate, end = ENDED, time.monotonic() + timeout
+        ended: float | None = None
+        poll = select.poll()
+        for pipe in self.pipes:
+            poll.register(pipe, select.POLLIN)
+        left = set(self.pipes)
+        while left and fate == ENDED:
+            for pipe, _ in poll.poll(100 if ended is None else 20):
+                data = os.read(pipe, 65536)
+                self.pipes[pipe].append(data)
+                if not data:
+                    poll.unregister(pipe)
+                    left.discard(pipe)
+                elif sum(map(len, self.pipes[pipe])) > most:
+                    fate = TOO_LARGE
+            now = time.monotonic()
+            if ended is None and self.process.poll() is not None:
+                ended = now
+            if ended is not None and now - ended > DRAIN:
+                break
+            if ended is None and now > end:
+                fate = TIMED_OUT
+        return self.finish(fate, end, most)
+
+    def finish(self, fate: int, end: float, most: int) -> "tuple[int, int, bytes, bytes]":
+        """End what is left of it, and put its answer together."""
+        if fate == ENDED:
+            try:
+                self.process.wait(max(0.01, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                fate = TIMED_OUT
+        if fate != ENDED:
+            self.kill()
+        code = self.process.wait()
+        out, err = (b"".join(pieces)[:most] for pieces in self.pipes.values())
+        for pipe in self.streams:
+            pipe.close()
+        return code, fate, out, err
+
+    def kill(self) -> None:
+        """End the command and all that it started."""
+        with contextlib.suppress(OSError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+
+class Server:
+    """Answers the requests of one channel until it ends."""
+
+    def __init__(self, requests: int, answers: int) -> None:
+        self.requests = requests
+        self.answers = answers
+        self.waiting: queue.Queue[tuple[bytes, float, int]] = queue.Queue()
+        self.running: Running | None = None
+        self.environment = dict(os.environ)
+        known = self.environment.get("PATH", "").split(":")
+        more = [folder for folder in PATH.split(":") if folder not in known]
+        self.environment["PATH"] = ":".join([*filter(None, known), *more])
+
+    def serve(self) -> None:
+        """Until the channel ends, which ends a command with it."""
+        threading.Thread(target=self.read, daemon=True).start()
+        while True:
+            try:
+                command, timeout, most = self.waiting.get(timeout=IDLE)
+            except queue.Empty:
+                return
+            self.write(*self.answer(command, timeout, most))
+
+    def answer(self, command: bytes, timeout: float, most: int) -> "tuple[int, int, bytes, bytes]":
+        """Run one command."""
+        try:
+            self.running = Running(command, self.environment)
+        except (OSError, ValueError) as error:
+            return 127, ENDED, b"", str(error).encode("utf-8", "replace")
+        try:
+            return self.running.collect(timeout, most)
+        finally:
+            self.running = None
+
+    def write(self, code: int, fate: int, out: bytes, err: bytes) -> None:
+        """Send an answer."""
+        data = memoryview(ANSWER.pack(code, fate, len(out), len(err)) + out + err)
+        while data:
+            data = data[os.write(self.answers, data) :]
+
+    def read(self) -> None:
+        """Take requests ahead; the end of the channel ends everything."""
+        try:
+            while True:
+                length, timeout, most = REQUEST.unpack(exactly(self.requests, REQUEST.size))
+                self.waiting.put((exactly(self.requests, length), timeout / 1000, most))
+        except (EOFError, OSError):
+            running = self.running
+            if running is not None:
+                running.kill()
+            os._exit(0)
+
+
+def main(nonce: str) -> None:
+    """Serve on standard input and output, which no command gets to see."""
+    requests, answers = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    os.write(answers, b"ccm1 " + nonce.encode() + b" ready\n")
+    Server(requests, answers).serve()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

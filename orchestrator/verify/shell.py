@@ -1,0 +1,134 @@
+"""Commands on one host, over one channel of its connection (controller).
+
+What the host answers is a stranger's data: lengths are checked, nothing is interpreted.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import threading
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from orchestrator.image import Image
+from orchestrator.verify import answering
+from remote_runtime.errors import ProtocolError, UnreachableError
+
+MAX_OUTPUT = 8 << 20
+"""At most so many bytes of each stream; a command that writes more is ended."""
+
+MAX_TIMEOUT = 86_400.0
+GRACE = 30.0  # beyond a command's own timeout, before a silent host counts as lost
+_AHEAD = 256  # requests that are sent before their answers are read
+
+
+class Answer(NamedTuple):
+    """What a command wrote, and how it ended: ``fate`` is "", or why it was ended."""
+
+    code: int
+    out: bytes
+    err: bytes
+    fate: str = ""
+
+
+class Link(Protocol):
+    """The channel, as ``orchestrator.transport`` gives it."""
+
+    def send(self, data: bytes) -> None: ...
+
+    def receive(self, timeout: float) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+@functools.lru_cache(maxsize=1)
+def image() -> Image:
+    """The program that answers, in the form that the transport starts.
+
+    It is never asked for as a file: the command itself carries all of it.
+    """
+    text = inspect.getsource(answering).encode()
+    digest = hashlib.sha256(text).hexdigest()
+    return Image(b"", digest, b"", digest, "-", zlib.compress(text, 9))
+
+
+class Shell:
+    """Runs commands in the order given; thread-safe. UnreachableError once the host is lost."""
+
+    def __init__(self, host: str, link: Link, timeout: float) -> None:
+        self._host = host
+        self._link = link
+        self._timeout = min(timeout, MAX_TIMEOUT)
+        self._buffer = bytearray()
+        self._lock = threading.Lock()
+        self._broken = ""
+
+    def run(self, command: bytes) -> Answer:
+        """One command of ``/bin/sh``, by itself."""
+        return self.run_all([command])[0]
+
+    def run_all(self, commands: Sequence[bytes]) -> list[Answer]:
+        """Many commands in few round trips, their answers in the same order."""
+        with self._lock:
+            if self._broken:
+                raise UnreachableError(self._broken, "transport.lost")
+            try:
+                return [
+                    answer
+                    for at in range(0, len(commands), _AHEAD)
+                    for answer in self._some(commands[at : at + _AHEAD])
+                ]
+            except BaseException as error:
+                # Answers are told apart by their order alone, so nothing may be left unread.
+                self._broken = f"the connection to {self._host} was lost: {error}"
+                self._link.close()
+                if isinstance(error, UnreachableError):
+                    raise UnreachableError(self._broken, "transport.lost") from error
+                raise
+
+    def close(self) -> None:
+        """End the channel; what runs on it ends too."""
+        self._broken = self._broken or f"the connection to {self._host} was closed"
+        self._link.close()
+
+    def _some(self, commands: Sequence[bytes]) -> list[Answer]:
+        timeout = int(self._timeout * 1000)
+        self._link.send(
+            b"".join(
+                answering.REQUEST.pack(len(command), timeout, MAX_OUTPUT) + command
+                for command in commands
+            )
+        )
+        return [self._answer() for _ in commands]
+
+    def _answer(self) -> Answer:
+        end = time.monotonic() + self._timeout + GRACE
+        until: Callable[[int], bytes] = functools.partial(self._exactly, end)
+        code, fate, out, err = answering.ANSWER.unpack(until(answering.ANSWER.size))
+        if fate > answering.TOO_LARGE or max(out, err) > MAX_OUTPUT:
+            raise ProtocolError(f"{self._host} answers what no command can be answered")
+        return Answer(code, until(out), until(err), self._fate(fate))
+
+    def _fate(self, number: int) -> str:
+        if number == answering.TIMED_OUT:
+            return f"took longer than {self._timeout:g} s and was ended"
+        if number == answering.TOO_LARGE:
+            return f"wrote more than {MAX_OUTPUT >> 20} MiB and was ended"
+        return ""
+
+    def _exactly(self, end: float, count: int) -> bytes:
+        while len(self._buffer) < count:
+            try:
+                data = self._link.receive(max(0.0, end - time.monotonic()))
+            except TimeoutError:
+                raise UnreachableError("it does not answer any more") from None
+            if not data:
+                raise UnreachableError("it ended the session")
+            self._buffer += data
+        found = bytes(self._buffer[:count])
+        del self._buffer[:count]
+        return found
