@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from inventory import Host, Inventory, load
@@ -26,8 +26,12 @@ def connector(
     inventory: Inventory,
     chosen: Sequence[Host],
     ask: Callable[[str], str],
+    own_types: Mapping[str, bytes] | None = None,
 ) -> "Connector":
-    """The transport, every password asked for that is known to be needed; contacts no host."""
+    """The transport, every password asked for that is known to be needed; contacts no host.
+
+    ``own_types`` travel with the runtime: ``site.types.sources()``.
+    """
     from orchestrator.image import build
     from orchestrator.transport import Connector, Credentials, Settings
 
@@ -40,7 +44,7 @@ def connector(
     )
     prompt = ask if sys.stdin.isatty() else None
     credentials = Credentials(args.ask_pass, args.ask_become_pass, prompt)
-    made = Connector(settings, credentials, build())
+    made = Connector(settings, credentials, build(own_types))
     made.prepare(chosen)
     return made
 

@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         args.lock_timeout,
     )
     output.prepare()
-    connector = assembly.connector(args, inventory, hosts, output.ask)
+    connector = assembly.connector(args, inventory, hosts, output.ask, site.types.sources())
     for text in site.warnings:
         output.say(f"warning: {text}")
     output.say(site.pre_message)

@@ -10,19 +10,22 @@ import contextlib
 import hashlib
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from remote_runtime.version import VERSION
 
-KEPT = 8
+KEPT = 15
 
 
-def key(files: dict[str, Path]) -> str:
-    """A name for the state of the sources, from their names, sizes and times of change."""
+def key(files: Mapping[str, Path], contents: Mapping[str, bytes]) -> str:
+    """A name for the state of the sources: of files their names, sizes and times of change."""
     digest = hashlib.sha256(VERSION.encode())
     for name, path in files.items():
         found = path.stat()
         digest.update(f"{name}\0{path}\0{found.st_size}\0{found.st_mtime_ns}\n".encode())
+    for name, content in contents.items():
+        digest.update(f"{name}\0{len(content)}\n".encode() + content)
     return digest.hexdigest()[:32]
 
 

@@ -16,7 +16,7 @@ from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.references import check_names, named
 from orchestrator.manifest.site import Earlier, Site
-from orchestrator.manifest.types import Type, load_type, type_names
+from orchestrator.manifest.types import BUILT_IN, Type, Types
 from remote_runtime.errors import InputError, Position, Problem
 
 NOWHERE = Source("", "")
@@ -39,12 +39,12 @@ def text_node(text: str, source: Source = NOWHERE) -> Scalar:
     return Scalar(source, 1, 1, text, "str", text, False)
 
 
-def known_type(name: str, where: Position | None = None) -> Type:
+def known_type(name: str, where: Position | None = None, types: Types = BUILT_IN) -> Type:
     """The type of that name; InputError with the nearest one where there is none."""
-    found = load_type(name)
+    found = types.get(name)
     if found is None:
         message = f"there is no resource type {name[:60]!r}"
-        hint = suggestion(name, type_names())
+        hint = suggestion(name, types.names())
         raise InputError([Problem(message, where, hint, "input.unknown")])
     return found
 

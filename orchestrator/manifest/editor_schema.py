@@ -9,19 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 import schemas
-from orchestrator.manifest.types import NOT_RENDERED, common_schema, load_type, type_names
+from orchestrator.manifest.types import BUILT_IN, NOT_RENDERED, Types, common_schema
 
 _TEMPLATE = {"type": "string", "pattern": r"\{\{|\$\{[ \t]"}
 _ENVELOPE_KEYS = ("properties", "additionalProperties", "type", "$schema", "title", "description")
 
 
-def manifest_schema() -> dict[str, Any]:
+def manifest_schema(types: Types = BUILT_IN) -> dict[str, Any]:
     """The schema, complete in itself."""
     schema = schemas.load("manifest")
     definitions: dict[str, Any] = dict(_local(common_schema(), "common"))
     items = []
-    for name in type_names():
-        type_ = load_type(name)
+    for name in types.names():
+        type_ = types.get(name)
         if type_ is None:
             continue
         definitions.update(_local(type_.schema, name))

@@ -17,6 +17,7 @@ from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from orchestrator.expressions.files import Folder
+    from orchestrator.manifest.types import Types
     from orchestrator.templates import jet
 
 
@@ -56,7 +57,7 @@ def _expressions(template: jet.Template) -> list[Problem]:
 
 
 def generated_resources(
-    template: jet.Template, text: str, problems: list[Problem]
+    template: jet.Template, text: str, types: Types, problems: list[Problem]
 ) -> list[Declared]:
     """The resources of a rendered text; the positions of ``problems`` are those in it."""
     try:
@@ -65,6 +66,6 @@ def generated_resources(
         problems += error.problems
         return []
     written = "\n".join(part.text for part in template.reached)
-    reader = ResourceReader(problems, written)
+    reader = ResourceReader(problems, written, types)
     reader.read(root)
     return reader.resources

@@ -12,6 +12,7 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.generated import resources_template
 from orchestrator.manifest.references import check_names, named
 from orchestrator.manifest.structure import ResourceReader
+from orchestrator.manifest.types import BUILT_IN, Types, types_beside
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Site:
     """One manifest: its data, its resources in the order written, and what the run should know.
 
     ``folder`` is where the manifest stands; ``warnings`` are for the user and end nothing. With
-    ``resources_template`` there are no ``resources``: each host's come of that template.
+    ``resources_template`` there are no ``resources``: each host's come of that template. ``types``
+    are those that it may use; the site's own among them travel with the runtime.
     """
 
     def __init__(self, path: Path, source: DataSource, warnings: list[Problem]) -> None:
@@ -51,14 +53,18 @@ class Site:
         self.pre_message = ""
         self.post_message = ""
         self.earlier: Earlier | None = None
+        self.types: Types = BUILT_IN
 
     def earlier_names(self) -> frozenset[str]:
         """What ``require`` and ``subscribe`` may name beside the resources of this run."""
         return self.earlier.names() if self.earlier else frozenset()
 
 
-def load_site(path: str | Path) -> Site:
-    """Read and check a manifest. InputError with every problem, in the order of the file."""
+def load_site(path: str | Path, types: Types | None = None) -> Site:
+    """Read and check a manifest. InputError with every problem, in the order of the file.
+
+    A child manifest is given the ``types`` of the manifest that was pushed, and brings none.
+    """
     problems: list[Problem] = []
     warnings: list[Problem] = []
     root = read_document(path, problems)
@@ -68,6 +74,7 @@ def load_site(path: str | Path) -> Site:
         raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
     refuse_unknown_keys(root, _TOP, "a manifest", problems)
     site = Site(Path(path), DataSource(root, problems, warnings), warnings)
+    site.types = types or types_beside(site.path)
     _read_ccm(site, root, problems)
     problems += check_names([named(declared) for declared in site.resources])
     if problems:
@@ -93,7 +100,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
     if "resources_jet_file" in ccm:
         site.resources_template = resources_template(ccm, site.folder, problems)
     if resources is not None:
-        reader = ResourceReader(problems)
+        reader = ResourceReader(problems, types=site.types)
         reader.read(resources)
         site.resources = reader.resources
     elif "resources_jet_file" not in ccm:

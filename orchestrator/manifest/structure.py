@@ -6,7 +6,7 @@ from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.manifest.checking import Nodes, declare, spell_out
 from orchestrator.manifest.complaint import suggestion, with_article
 from orchestrator.manifest.declared import Declared
-from orchestrator.manifest.types import Type, load_type, type_names
+from orchestrator.manifest.types import BUILT_IN, Type, Types
 from remote_runtime.errors import Problem
 
 
@@ -16,8 +16,11 @@ class ResourceReader:
     ``written``: the resources were generated, and this is all that the user wrote.
     """
 
-    def __init__(self, problems: list[Problem], written: str | None = None) -> None:
+    def __init__(
+        self, problems: list[Problem], written: str | None = None, types: Types = BUILT_IN
+    ) -> None:
         self._problems = problems
+        self._types = types
         self._written = written
         self.resources: list[Declared] = []
 
@@ -39,10 +42,12 @@ class ResourceReader:
             if number:
                 message = f"a second key, {key.text!r}, in one resource item"
                 self._report(key, message, "one type per item: begin a new one with '-'")
-            type_ = load_type(key.text)
+            type_ = self._types.get(key.text)
             if type_ is None:
                 message = f"there is no resource type {key.text!r}"
-                self._report(key, message, suggestion(key.text, type_names()), "input.unknown")
+                self._report(
+                    key, message, suggestion(key.text, self._types.names()), "input.unknown"
+                )
             elif isinstance(value, Sequence):
                 self._list(type_, value)
             elif isinstance(value, Mapping):

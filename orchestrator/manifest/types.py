@@ -9,13 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import schemas
 from orchestrator.manifest.complaint import Complaint, complaints
 from orchestrator.manifest.fitting import fits
 from remote_runtime import registry
 from remote_runtime.errors import ResourceError
+
+if TYPE_CHECKING:
+    from orchestrator.site_types import SiteTypes
 
 NOT_RENDERED = {"require", "subscribe", "control", "sensitive", "render"}
 REFERENCE = {"$ref": "#/$defs/reference"}
@@ -134,15 +138,60 @@ def load_type(name: str) -> Type | None:
     """The type of that name, or None where there is no such type."""
     try:  # not looked up in the list of types: making that takes longer than loading one
         providers = registry.provider_names(name)
+        schema = json.loads(registry.schema_text(name))  # the type of a site has none there
     except ResourceError:
         return None
-    schema = json.loads(registry.schema_text(name))
     return Type(name, schema, providers, registry.resource_class(name).check)
 
 
 def type_names() -> list[str]:
     """Every type that this ccm has."""
     return registry.types()
+
+
+class Types:
+    """The types that may be used in one place: ccm's own, and those of a site."""
+
+    def __init__(self, own: SiteTypes | None = None) -> None:
+        self._own = own
+        self._loaded: dict[str, Type] = {}
+
+    def get(self, name: str) -> Type | None:
+        """The type of that name, or None; InputError where a site's own cannot be imported."""
+        found = load_type(name) or self._loaded.get(name)
+        own = self._own.get(name) if self._own and not found else None
+        if own is None:
+            return found
+        own.load()
+        return self._loaded.setdefault(name, Type(name, own.schema, own.providers, own.check))
+
+    def names(self) -> list[str]:
+        """Every type, sorted."""
+        return sorted([*type_names(), *(self._own.names() if self._own else ())])
+
+    def own_names(self) -> list[str]:
+        """The types of the site, sorted."""
+        return self._own.names() if self._own else []
+
+    def sources(self) -> Mapping[str, bytes]:
+        """The modules of the site's own types, which must be sent along (see ``image.build``)."""
+        return self._own.sources() if self._own else {}
+
+
+BUILT_IN = Types()
+
+
+def types_beside(path: Path) -> Types:
+    """The types for a manifest, or for a folder: ccm's own and those of ``types/`` beside it.
+
+    InputError with every mistake in those.
+    """
+    folder = path if path.is_dir() else path.parent
+    if not (folder / "types").is_dir():
+        return BUILT_IN
+    from orchestrator.site_types import types_below
+
+    return Types(types_below(folder, None if folder is path else path.stat().st_uid))
 
 
 def _properties(schema: Mapping[str, Any]) -> dict[str, PropertyType]:

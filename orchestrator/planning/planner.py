@@ -39,7 +39,9 @@ class Planner:
         self._travel = Travel(site.folder)
         self._resources = Resources(site.resources, self._travel, problems)
         template = site.resources_template
-        self._generated = GeneratedResources(template, self._travel) if template else None
+        self._generated = (
+            GeneratedResources(template, self._travel, site.types) if template else None
+        )
         self._references = frozenset(
             reference for d in site.resources for reference in (*d.require, *d.subscribe)
         )

@@ -12,21 +12,12 @@ import pytest
 from orchestrator.image import building, keeping
 from orchestrator.image.program import program
 from remote_runtime import bootstrap
-from remote_runtime.errors import InputError
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "ccm" / "image"
-
-
-def a_type(folder: Path, name: str = "greeting") -> Path:
-    home = folder / name
-    home.mkdir(parents=True)
-    (home / "__init__.py").write_text("PROVIDERS = ()\n")
-    (home / "resource.py").write_text("Resource = 1\n")
-    return folder
 
 
 def test_the_zip_is_the_same_byte_for_byte(cache: Path) -> None:
@@ -94,28 +85,22 @@ def test_the_cache_keeps_a_few_images(cache: Path) -> None:
     assert len(list(cache.iterdir())) == keeping.KEPT
 
 
-def test_a_type_of_the_user_joins_the_runtime(tmp_path: Path) -> None:
-    """A folder of types is added below the runtime's own types."""
-    image = building.build(a_type(tmp_path / "types"))
-    names = zipfile.ZipFile(io.BytesIO(image.archive)).namelist()
-    assert "remote_runtime/resources/greeting/resource.py" in names
-    assert image.sha256 != building.build().sha256
+def test_a_type_of_a_site_joins_the_runtime(cache: Path) -> None:
+    """A site's modules are added as they are, and a change in them makes another image."""
+    image = building.build({"greeting/resource.py": b"Resource = 1  # as written\n"})
+    archive = zipfile.ZipFile(io.BytesIO(image.archive))
+    found = archive.read("remote_runtime/resources/greeting/resource.py")
+    assert found == b"Resource = 1  # as written\n"
+    assert archive.namelist() == sorted(archive.namelist())
+    other = building.build({"greeting/resource.py": b"Resource = 2  # as written\n"})
+    assert len({image.sha256, other.sha256, building.build().sha256}) == 3
+    assert len(list(cache.iterdir())) == 9
 
 
-def test_a_type_that_exists_already_is_refused(tmp_path: Path) -> None:
-    """A user's type cannot take the place of one of ours, and a bad name is no type."""
-    folder = a_type(a_type(tmp_path / "types", "file"), "Bad-Name")
-    with pytest.raises(InputError) as caught:
-        building.build(folder)
-    text = str(caught.value)
-    assert "the type file exists already" in text
-    assert "'Bad-Name' cannot be the name of a type" in text
-
-
-def test_a_folder_of_types_must_be_one(tmp_path: Path) -> None:
-    """A path that is no folder is an input error that names it."""
-    with pytest.raises(InputError, match="nowhere is not a folder"):
-        building.build(tmp_path / "nowhere")
+def test_a_type_of_a_site_replaces_nothing() -> None:
+    """Modules that the runtime has cannot be given."""
+    with pytest.raises(ValueError, match=r"file/resource\.py"):
+        building.build({"file/resource.py": b""})
 
 
 def test_the_bootstrap_is_sent_without_what_people_read() -> None:

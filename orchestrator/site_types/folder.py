@@ -1,0 +1,91 @@
+"""Reads the files of a folder of types into memory, once (controller).
+
+What is checked, what is imported here and what is shipped are the same bytes. A file that somebody
+else could have written is refused, because its code would run as the user and, on hosts, as root.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from remote_runtime.errors import Problem
+
+FOLDER = "types"
+MARKS = ("__init__.py", "resource.py", "schema.json")
+"""A folder that holds one of these is a type, or wants to be one."""
+
+MOST_FILES = 200
+MAX_BYTES = 1 << 20
+_LEFT_OUT = {"__pycache__", "tests"}
+
+
+def homes(folder: Path) -> list[Path]:
+    """The folders of types, by name; OSError where the folder cannot be read."""
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if path.is_dir()
+        and not path.name.startswith((".", "_"))
+        and any((path / mark).exists() for mark in MARKS)
+    ]
+
+
+def read_type(home: Path, owners: Collection[int], problems: list[Problem]) -> dict[str, bytes]:
+    """The modules and the schema of one type, by their path in its folder.
+
+    ``owners``: the user ids whose files are believed. Tests are left out: a folder ``tests``,
+    ``test_*.py`` and ``conftest.py``.
+    """
+    files: dict[str, bytes] = {}
+    try:
+        for path in _members(home):
+            if len(files) >= MOST_FILES:
+                message = f"{home} holds more than {MOST_FILES} files"
+                problems.append(Problem(message, None, "a type is a few modules"))
+                break
+            problem = distrust(path.parent, owners) or distrust(path, owners)
+            if problem:
+                problems.append(problem)
+                continue
+            files[path.relative_to(home).as_posix()] = _read(path, problems)
+    except OSError as error:
+        problems.append(unreadable(error))
+    return files
+
+
+def distrust(path: Path, owners: Collection[int]) -> Problem | None:
+    """Why the code there is not to be believed, or None; OSError."""
+    found = path.stat()
+    if found.st_uid not in owners:
+        message = f"{path} belongs to another user (id {found.st_uid}), and its code would run"
+        return Problem(message, None, "look at it, then change its owner", "input.untrusted")
+    if found.st_mode & stat.S_IWOTH:
+        message = f"{path} can be written by every user, and its code would run"
+        return Problem(message, None, f"chmod o-w {path}", "input.untrusted")
+    return None
+
+
+def unreadable(error: OSError) -> Problem:
+    """What to say of a file that cannot be read."""
+    return Problem(f"cannot read {error.filename}: {error.strerror}", None, "", "input.unreadable")
+
+
+def _members(home: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(home):
+        folders[:] = sorted(f for f in folders if f not in _LEFT_OUT and not f.startswith("."))
+        for name in sorted(names):
+            ours = name.endswith(".py") and not name.startswith((".", "test_", "conftest."))
+            if ours or (name == "schema.json" and Path(parent) == home):
+                yield Path(parent, name)
+
+
+def _read(path: Path, problems: list[Problem]) -> bytes:
+    with open(path, "rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        problems.append(Problem(f"{path} is larger than 1 MiB", None, "a module is text"))
+        return b""
+    return data

@@ -1,0 +1,117 @@
+"""Imports the types of a site on the controller, from what was read (controller).
+
+Their modules have the names that they have on a target, below ``remote_runtime.resources``, so that
+the same imports work. One site at a time: another site's types of the same names take their place.
+No bytecode is written beside the manifest.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from collections.abc import Mapping
+from importlib.machinery import ModuleSpec
+from threading import RLock
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from remote_runtime import resources
+from remote_runtime.base import ResourceType
+from remote_runtime.errors import InputError, Position, Problem
+
+_PACKAGE = resources.__name__
+_LOCK = RLock()
+
+
+class Module(NamedTuple):
+    """The source of one module and the file it was read from, as shown to the user."""
+
+    source: bytes
+    file: str
+    is_package: bool
+
+
+class _Finder:
+    """Finds the modules that were given to it; one for the whole process."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, Module] = {}
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        module = self.modules.get(name)
+        if module is None:
+            return None
+        spec = ModuleSpec(name, self, origin=module.file, is_package=module.is_package)  # type: ignore[arg-type]
+        spec.has_location = True
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """The import system makes the module."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        found = self.modules[module.__name__]
+        exec(compile(found.source, found.file, "exec", dont_inherit=True), module.__dict__)
+
+
+_FINDER = _Finder()
+
+
+def import_resource(type_name: str, modules: Mapping[str, Module]) -> type[ResourceType]:
+    """The class ``Resource`` of a type; InputError where its module cannot be imported.
+
+    ``modules`` are those of the type by their path in its folder, without the suffix.
+    """
+    package = f"{_PACKAGE}.{type_name}"
+    with _LOCK:
+        _provide(package, modules)
+        try:
+            found = importlib.import_module(f"{package}.resource").Resource
+        except (Exception, SystemExit) as error:
+            files = {module.file for module in modules.values()}
+            text = f"the type {type_name} cannot be imported: {described(error)}"
+            where = position(error, files) or Position(modules["resource"].file, 1, 1)
+            raise InputError([Problem(text, where, "", "input.python")]) from error
+    if not (isinstance(found, type) and issubclass(found, ResourceType)):
+        message = "Resource must be a class made from remote_runtime.base.ResourceType"
+        where = Position(modules["resource"].file, 1, 1)
+        raise InputError([Problem(message, where, "", "input.python")])
+    return found
+
+
+def _provide(package: str, modules: Mapping[str, Module]) -> None:
+    """Make the modules importable, and forget what another site had by these names."""
+    wanted = {_module_name(package, path): module for path, module in modules.items()}
+    below = {name for name in _FINDER.modules if _is_of(name, package)}
+    if {name: _FINDER.modules[name] for name in below} == wanted:
+        return
+    for name in below:
+        del _FINDER.modules[name]
+    for name in [name for name in sys.modules if _is_of(name, package)]:
+        del sys.modules[name]
+    _FINDER.modules.update(wanted)
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.append(_FINDER)
+
+
+def _module_name(package: str, path: str) -> str:
+    dotted = path.replace("/", ".")
+    return package if dotted == "__init__" else f"{package}.{dotted.removesuffix('.__init__')}"
+
+
+def _is_of(name: str, package: str) -> bool:
+    return f"{name}.".startswith(f"{package}.")
+
+
+def described(error: BaseException) -> str:
+    """An exception of a type's code in one line."""
+    return " ".join("".join(traceback.format_exception_only(error)).split())
+
+
+def position(error: BaseException, files: set[str]) -> Position | None:
+    """The innermost place in one of the files that the exception went through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if frame.filename in files:
+            return Position(frame.filename, frame.lineno or 1, 1)
+    return None

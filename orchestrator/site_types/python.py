@@ -1,0 +1,160 @@
+"""Checks the modules of a type as far as that goes without running them (controller).
+
+Hosts may have Python 3.6, so newer syntax is refused here and not on some of them. A type imports
+the standard library, what the runtime offers to types, and its own modules.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+
+from orchestrator.site_types.fstrings import fstring_problems
+from remote_runtime.errors import Position, Problem
+
+OFFERED = (
+    "base",
+    "context",
+    "duration",
+    "errors",
+    "pending",
+    "system.accounts",
+    "system.attributes",
+    "system.commands",
+    "system.files",
+)
+"""The modules of ``remote_runtime`` that a type may import; they keep their meaning."""
+
+_OLDEST = (3, 6)
+_SINCE = {
+    "dataclasses": "3.7", "contextvars": "3.7", "zoneinfo": "3.9", "graphlib": "3.9",
+    "tomllib": "3.11",
+}  # fmt: skip
+_GONE = {
+    "asynchat": "3.12", "asyncore": "3.12", "distutils": "3.12", "imp": "3.12", "smtpd": "3.12",
+    "aifc": "3.13", "audioop": "3.13", "cgi": "3.13", "cgitb": "3.13", "chunk": "3.13",
+    "crypt": "3.13", "imghdr": "3.13", "mailcap": "3.13", "msilib": "3.13", "nis": "3.13",
+    "nntplib": "3.13", "ossaudiodev": "3.13", "pipes": "3.13", "sndhdr": "3.13", "spwd": "3.13",
+    "sunau": "3.13", "telnetlib": "3.13", "uu": "3.13", "xdrlib": "3.13",
+}  # fmt: skip
+_GENERICS = ("dict", "frozenset", "list", "set", "tuple", "type")
+_RUNTIME = "remote_runtime"
+_OWN = f"{_RUNTIME}.resources"
+
+
+def module_problems(package: str, member: str, file: str, source: bytes) -> list[Problem]:
+    """What is wrong with one module: ``member`` is its path in the type's folder ``package``."""
+    try:
+        tree = ast.parse(source, file, feature_version=_OLDEST)
+    except SyntaxError as error:
+        return [_syntax(error, source, file)]
+    except ValueError as error:  # a null byte
+        return [Problem(f"{error}", Position(file, 1, 1), "save it as UTF-8 text", "input.python")]
+    found = [*_newer(tree, file), *_imports(tree, f"{package}/{member}", file)]
+    found += fstring_problems(source, file)
+    return sorted(found, key=lambda problem: problem.where or Position(file, 0, 0))
+
+
+def _syntax(error: SyntaxError, source: bytes, file: str) -> Problem:
+    where = Position(file, error.lineno or 1, error.offset or 1)
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        return Problem(f"broken Python: {error.msg}", where, "", "input.python")
+    message = f"Python 3.6 does not know this: {error.msg}"
+    return Problem(message, where, "hosts may have Python 3.6", "input.python")
+
+
+def _newer(tree: ast.Module, file: str) -> Iterator[Problem]:
+    """What parses as 3.6 and fails there all the same."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            if any(alias.name == "annotations" for alias in node.names):
+                yield _since("from __future__ import annotations", "3.7", node, file)
+        elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation:
+            yield from _annotation(node.annotation, file)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns:
+            yield from _annotation(node.returns, file)
+        elif isinstance(node, ast.Attribute) and node.attr in ("removeprefix", "removesuffix"):
+            yield _since(node.attr, "3.9", node, file)
+
+
+def _annotation(node: ast.expr, file: str) -> Iterator[Problem]:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
+            if part.value.id in _GENERICS:
+                yield _since(f"{part.value.id}[...]", "3.9", part, file, "use that of typing")
+        elif isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitOr):
+            yield _since("A | B as a type", "3.10", part, file, "use Optional or Union")
+
+
+def _since(what: str, version: str, node: ast.AST, file: str, hint: str = "") -> Problem:
+    where = Position(file, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+    message = f"{what} needs Python {version}, and hosts may have Python 3.6"
+    return Problem(message, where, hint, "input.python")
+
+
+def _imports(tree: ast.Module, path: str, file: str) -> Iterator[Problem]:
+    package = f"{_OWN}.{path}".removesuffix(".py").replace("/", ".").split(".")
+    tried = _tried(tree)
+    for node in ast.walk(tree):
+        if id(node) in tried or not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        for name in _names(node, package):
+            message, hint = _refusal(name, package[2])
+            if message:
+                where = Position(file, node.lineno, node.col_offset + 1)
+                yield Problem(message, where, hint, "input.import")
+                break
+
+
+def _tried(tree: ast.Module) -> set[int]:
+    """The imports that may fail, or that only type checkers see."""
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        guarded: list[ast.stmt] = []
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            guarded = node.body
+        elif isinstance(node, ast.Try) and "ImportError" in "".join(
+            ast.unparse(handler.type) for handler in node.handlers if handler.type
+        ):
+            guarded = [*node.body, *(line for handler in node.handlers for line in handler.body)]
+        found.update(id(below) for line in guarded for below in ast.walk(line))
+    return found
+
+
+def _names(node: ast.Import | ast.ImportFrom, package: list[str]) -> list[str]:
+    """The modules that an import names, in full."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if not node.level:
+        stem = node.module or ""
+    else:
+        stem = ".".join([*package[: len(package) - node.level], *filter(None, [node.module])])
+    if stem == _RUNTIME or stem == f"{_RUNTIME}.system":
+        return [f"{stem}.{alias.name}" for alias in node.names]
+    return [stem]
+
+
+def _refusal(name: str, type_name: str) -> tuple[str, str]:
+    """Why a module may not be imported, and what to do; ("", "") when it may."""
+    top = name.split(".")[0]
+    if f"{name}.".startswith(f"{_OWN}.{type_name}."):
+        return "", ""
+    if top == _RUNTIME:
+        offered = name.removeprefix(f"{_RUNTIME}.")
+        if any(f"{offered}.".startswith(f"{module}.") for module in OFFERED):
+            return "", ""
+        known = ", ".join(OFFERED)
+        return f"{name} is not for types of a site", f"remote_runtime offers {known}"
+    if top in _SINCE:
+        return f"{top} needs Python {_SINCE[top]}", "hosts may have Python 3.6; try it and go on"
+    if top in _GONE:
+        return f"{top} is gone from Python {_GONE[top]}", "import it inside of a try"
+    if top not in sys.stdlib_module_names:
+        return (
+            f"{name} is not in the standard library, so hosts do not have it",
+            "what a type needs is in its folder; run programs with context.commands",
+        )
+    return "", ""

@@ -1,0 +1,115 @@
+"""Checks the ``schema.json`` of a type (controller)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import schemas
+from inventory.document import Mapping, Node, Sequence, nearest, parse_document
+from remote_runtime.errors import InputError, Position, Problem
+
+
+class _Mistake(NamedTuple):
+    """Where in the schema, what is wrong, and what to do."""
+
+    path: list[str | int]
+    message: str
+    hint: str = ""
+
+
+def read_schema(text: bytes, file: str, problems: list[Problem]) -> dict[str, Any] | None:
+    """The schema of a type; None where it is not even JSON with a map in it."""
+    try:
+        schema = json.loads(text)
+    except json.JSONDecodeError as error:
+        where = Position(file, error.lineno, error.colno)
+        problems.append(Problem(f"broken JSON: {error.msg}", where, "", "input.schema"))
+        return None
+    except (UnicodeDecodeError, RecursionError) as error:
+        problems.append(Problem(f"this is not JSON: {error}", Position(file, 1, 1)))
+        return None
+    before = len(problems)
+    found = _mistakes(schema)
+    if found:
+        root = _nodes(text.decode(), file, problems)
+        for path, message, hint in found:
+            problems.append(Problem(message, _where(root, path, file), hint, "input.schema"))
+    return schema if isinstance(schema, dict) and len(problems) == before else None
+
+
+def _mistakes(schema: Any) -> list[_Mistake]:
+    from jsonschema import Draft202012Validator, FormatChecker
+
+    checker = Draft202012Validator(schemas.load("type"), format_checker=FormatChecker(["regex"]))
+    found = [mistake for error in checker.iter_errors(schema) for mistake in _of_error(error)]
+    return found or [*_of_properties(schema), *_of_references(schema)]
+
+
+def _of_error(error: Any) -> Iterator[_Mistake]:
+    if error.context:  # of anyOf: what is wrong with the branch that comes nearest
+        from jsonschema.exceptions import best_match
+
+        error = best_match([error])
+    path = list(error.absolute_path)
+    if error.validator != "additionalProperties":
+        yield _Mistake(path, f"{'.'.join(map(str, path)) or 'the schema'}: {error.message}")
+        return
+    known = list(error.schema.get("properties", {}))
+    for key in error.instance:
+        if key not in known:
+            guess = nearest(key, known)
+            hint = f"did you mean {guess}?" if guess else "'ccm schema type' lists them"
+            yield _Mistake([*path, key], f"there is no keyword {key!r} here", hint)
+
+
+def _of_properties(schema: dict[str, Any]) -> Iterator[_Mistake]:
+    """Names that every resource has already, and aliases of nothing."""
+    taken = {"name", *schemas.load("common")["properties"]}
+    for name, entry in schema["properties"].items():
+        if name in taken:
+            message = f"every resource has {name!r} already"
+            yield _Mistake(["properties", name], message, "give the property another name")
+        other = entry.get("x-ccm-alias-of", name)
+        if other not in schema["properties"]:
+            message = f"there is no property {other!r}"
+            yield _Mistake(["properties", name, "x-ccm-alias-of"], message)
+
+
+def _of_references(schema: dict[str, Any]) -> Iterator[_Mistake]:
+    for path, target in _references(schema, []):
+        if target.removeprefix("#/$defs/") not in schema.get("$defs", {}):
+            yield _Mistake(path, f"there is no {target}", "define it under $defs")
+
+
+def _references(node: Any, path: list[str | int]) -> Iterator[tuple[list[str | int], str]]:
+    entries = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, value in entries:
+        if key == "$ref" and isinstance(value, str):
+            yield [*path, key], value
+        elif isinstance(value, (dict, list)):
+            yield from _references(value, [*path, key])
+
+
+def _nodes(text: str, file: str, problems: list[Problem]) -> Node | None:
+    """The document with its positions: JSON is YAML."""
+    try:
+        return parse_document(text, file, problems)
+    except InputError:
+        return None
+
+
+def _where(node: Node | None, path: list[str | int], file: str) -> Position:
+    """Where the value at a path stands: its key where it has one."""
+    where = node.position if node else Position(file, 1, 1)
+    for step in path:
+        if isinstance(node, Mapping) and str(step) in node:
+            where = node.key(str(step)).position
+            node = node.get(str(step))
+        elif isinstance(node, Sequence) and isinstance(step, int):
+            node = node.nodes[step]
+            where = node.position
+        else:
+            break
+    return where

@@ -1,0 +1,182 @@
+"""The types of a site as a whole (controller)."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import os
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from orchestrator.site_types.folder import FOLDER, distrust, homes, read_type, unreadable
+from orchestrator.site_types.importing import Module, described, import_resource, position
+from orchestrator.site_types.python import module_problems
+from orchestrator.site_types.schema import read_schema
+from remote_runtime import registry
+from remote_runtime.base import ResourceType
+from remote_runtime.errors import InputError, Position, Problem
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+_NEEDED = ("__init__.py", "resource.py", "schema.json", "providers/__init__.py")
+
+
+class SiteType:
+    """One type: its schema, its providers and its modules, all checked but not imported."""
+
+    def __init__(self, name: str, home: Path, files: dict[str, bytes]) -> None:
+        self.name = name
+        self.home = home
+        self.schema: dict[str, Any] = {}
+        self.providers: tuple[str, ...] = ()
+        self.sources = {path: data for path, data in files.items() if path.endswith(".py")}
+        self._class: type[ResourceType] | None = None
+
+    def load(self) -> None:
+        """Import the class ``Resource``; InputError where that fails."""
+        if self._class is None:
+            self._class = import_resource(self.name, self._modules())
+
+    def check(self, name: str, properties: dict[str, Any]) -> list[tuple[str, str]]:
+        """``Resource.check`` of the type; its own failure is a problem of the resource, too."""
+        self.load()
+        assert self._class is not None
+        try:
+            return [(str(key), str(text)) for key, text in self._class.check(name, properties)]
+        except Exception as error:
+            files = {module.file for module in self._modules().values()}
+            where = position(error, files)
+            return [("name", f"check() of the type failed at {where}: {described(error)}")]
+
+    def file(self, path: str) -> str:
+        """A file of the type as the user knows it."""
+        return str(self.home / path)
+
+    def _modules(self) -> dict[str, Module]:
+        return {
+            path.removesuffix(".py"): Module(source, self.file(path), path.endswith("__init__.py"))
+            for path, source in self.sources.items()
+        }
+
+
+class SiteTypes:
+    """Every type of a site, by name."""
+
+    def __init__(self, types: Collection[SiteType] = ()) -> None:
+        self._types = {found.name: found for found in types}
+
+    def get(self, name: str) -> SiteType | None:
+        """The type of that name, or None."""
+        return self._types.get(name)
+
+    def names(self) -> list[str]:
+        """The names of the types, sorted."""
+        return sorted(self._types)
+
+    def sources(self) -> dict[str, bytes]:
+        """What targets need: the modules by their path below the runtime's types."""
+        return {
+            f"{name}/{path}": source
+            for name, found in sorted(self._types.items())
+            for path, source in sorted(found.sources.items())
+        }
+
+
+def types_below(folder: Path, owner: int | None = None) -> SiteTypes:
+    """The types in ``types/`` of a folder; none where it has no such folder.
+
+    ``owner`` is the user id that the manifest belongs to: what it owns is believed, beside what
+    root and the user own. InputError with every problem of every type.
+    """
+    home = folder / FOLDER
+    return types_in(home, owner) if home.is_dir() else SiteTypes()
+
+
+def types_in(folder: Path, owner: int | None = None) -> SiteTypes:
+    """The types whose folders are in ``folder``; see ``types_below``."""
+    owners = {0, os.geteuid(), *([] if owner is None else [owner]), *_behind_sudo()}
+    problems: list[Problem] = []
+    found: list[SiteType] = []
+    try:
+        for home in homes(folder):
+            problem = distrust(folder, owners) if not found else None
+            if problem:
+                raise InputError([problem])
+            found.append(_read(home, owners, problems))
+    except OSError as error:
+        problems.append(unreadable(error))
+    if problems:
+        raise InputError(problems)
+    return SiteTypes(found)
+
+
+def _behind_sudo() -> list[int]:
+    """The user who became root with sudo, for root only."""
+    given = os.environ.get("SUDO_UID", "")
+    return [int(given)] if os.geteuid() == 0 and given.isdecimal() else []
+
+
+def _read(home: Path, owners: Collection[int], problems: list[Problem]) -> SiteType:
+    name = home.name
+    if not _NAME.match(name) or keyword.iskeyword(name):
+        hint = "small letters, digits and _, a letter first"
+        problems.append(Problem(f"{home}: {name!r} cannot be the name of a type", None, hint))
+    elif name in registry.types():
+        hint = "give the folder another name"
+        problems.append(Problem(f"{home}: the type {name} exists already", None, hint))
+    before = len(problems)
+    files = read_type(home, owners, problems)
+    found = SiteType(name, home, files)
+    if len(problems) > before:
+        return found
+    problems += [
+        Problem(f"{home / path} is missing", None, "each type has one", "input.missing")
+        for path in _NEEDED
+        if path not in files
+    ]
+    for path, source in found.sources.items():
+        problems += module_problems(name, path, found.file(path), source)
+    if "schema.json" in files:
+        file = found.file("schema.json")
+        found.schema = read_schema(files["schema.json"], file, problems) or {}
+    if len(problems) == before:
+        found.providers = _providers(found, problems)
+    return found
+
+
+def _providers(found: SiteType, problems: list[Problem]) -> tuple[str, ...]:
+    """``PROVIDERS`` of ``__init__.py``, read without running it."""
+    file = found.file("__init__.py")
+    names: Any = None
+    where = Position(file, 1, 1)
+    for node in ast.parse(found.sources["__init__.py"]).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PROVIDERS":
+            where = Position(file, node.lineno, 1)
+            if isinstance(node.value, ast.Tuple | ast.List):
+                names = [getattr(entry, "value", None) for entry in node.value.elts]
+    if not names or not all(isinstance(name, str) for name in names):
+        message = "PROVIDERS must be a tuple of the names of the providers"
+        problems.append(Problem(message, where, 'such as PROVIDERS = ("posix",)', "input.python"))
+        return ()
+    for name in names:
+        source = found.sources.get(f"providers/{name}.py")
+        if source is None:
+            message = f"there is no provider {name!r}"
+            hint = f"make {found.file(f'providers/{name}.py')}"
+            problems.append(Problem(message, where, hint, "input.missing"))
+        elif not _has_class(source, "Provider"):
+            message = "a provider's module has a class Provider"
+            place = Position(found.file(f"providers/{name}.py"), 1, 1)
+            problems.append(Problem(message, place, "", "input.python"))
+    return tuple(names)
+
+
+def _has_class(source: bytes, name: str) -> bool:
+    """Whether a module has a class of that name, or imports it."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return True
+        if isinstance(node, ast.ImportFrom | ast.Import | ast.Assign) and name in ast.unparse(node):
+            return True
+    return False
