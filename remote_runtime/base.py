@@ -178,6 +178,13 @@ class ResourceType(object):
         """Read the state of the target and change nothing. ``ResourceError`` or ``Missing``."""
         raise NotImplementedError
 
+    def found(self) -> Properties:
+        """What ``ccm status`` tells: ``ensure`` and the other properties as they are on the target.
+
+        Asked of a resource that may have a name only. Changes nothing. ``ResourceError``.
+        """
+        return {"ensure": self.observe().ensure}
+
     def supposed(self, refresh: bool) -> List[Action]:
         """What it would do, as far as can be told, when its deferred templates cannot be rendered
         before an earlier pending change; asked in noop only. ``refresh`` as for ``actions``."""

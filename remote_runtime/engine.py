@@ -25,7 +25,8 @@ class Turn(object):
 class Engine(object):
     """Runs the items of one plan; each event goes to ``emit`` as soon as it is made.
 
-    ``announce(item)`` is told whose turn it is.
+    ``announce(item)`` is told whose turn it is. ``turns`` are those that earlier runs of the same
+    session had, by reference.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Engine(object):
         emit: Emit,
         announce: Announce,
         noop: bool = False,
+        turns: Optional[Dict[str, Turn]] = None,
     ) -> None:
         self._context = context
         self._lifecycle = lifecycle
@@ -43,7 +45,7 @@ class Engine(object):
         self._emit = emit
         self._announce = announce
         self._noop = noop
-        self._turns: Dict[str, Turn] = {}
+        self._turns: Dict[str, Turn] = dict(turns or {})
 
     def run(self, items: Sequence[Item], fail_on_error: bool = False) -> List[Outcome]:
         """Run these items; with ``fail_on_error`` nothing starts after the first failure.

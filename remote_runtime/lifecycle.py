@@ -23,11 +23,13 @@ class Lifecycle(object):
         registry: Registry,
         render: Callable[[Item], Dict[str, Any]],
         monitor_only: bool = False,
+        status_only: bool = False,
     ) -> None:
         self._context = context
         self._registry = registry
         self._render = render
         self._monitor_only = monitor_only
+        self._status_only = status_only
 
     def run(self, item: Item, noop: bool, refresh: bool, children: Children = list) -> Outcome:
         """Bring one managed resource to its desired state, or in noop say what that would take.
@@ -43,7 +45,9 @@ class Lifecycle(object):
         shared, context.mask = context.mask, context.mask.extended(secrets_of(item))
         try:
             outcome.health_only = self._monitor_only or item.monitor_only
-            if item.applies:
+            if self._status_only:
+                self._look(item, outcome)
+            elif item.applies:
                 self._compose(item, noop, refresh, outcome, children)
             elif not outcome.health_only:
                 self._manage(item, noop, refresh, outcome)
@@ -108,6 +112,14 @@ class Lifecycle(object):
             outcome.prediction = "unknown" if unknown else "certain"
             if unknown:
                 outcome.prediction_reason = "it is unknown for " + ", ".join(unknown[:3])
+
+    def _look(self, item: Item, outcome: Outcome) -> None:
+        """Only observe: the properties of the outcome are those that were found."""
+        resource = self._registry.create(item)
+        outcome.provider = resource.provider.name
+        found = resource.found()
+        outcome.final_ensure = str(found.pop("ensure"))
+        outcome.item = item._replace(properties=found)
 
     def _suppose(
         self,

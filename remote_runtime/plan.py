@@ -28,7 +28,7 @@ _KINDS: Dict[str, Any] = {
 
 
 class Plan(NamedTuple):
-    """One run of one host."""
+    """One run of one host. ``status_only``: the resources are looked at, whatever is desired."""
 
     run_id: str
     user: str
@@ -42,6 +42,8 @@ class Plan(NamedTuple):
     lock_timeout: float
     secrets: Tuple[str, ...]
     items: Tuple[Item, ...]
+    earlier: Dict[str, Any]
+    status_only: bool
 
 
 def parse(message: Dict[str, Any]) -> Plan:
@@ -60,6 +62,8 @@ def parse(message: Dict[str, Any]) -> Plan:
         lock_timeout=float(_get(message, "lock_timeout", (int, float), 60)),
         secrets=tuple(str(s) for s in _get(message, "secrets", list, [])),
         items=_items(_get(message, "resources", list, []), numbers),
+        earlier=_get(message, "earlier", dict, {}),
+        status_only=_get(message, "status_only", bool, False),
     )
 
 

@@ -198,12 +198,33 @@ class Session(object):
         if not plan.monitor_only:
             self._prefetch(plan, context, registry)
         lifecycle = Lifecycle(
-            context, registry, lambda item: self._render(item, context), plan.monitor_only
+            context,
+            registry,
+            lambda item: self._render(item, context),
+            plan.monitor_only,
+            plan.status_only,
         )
         engine = Engine(
-            context, lifecycle, EventMaker(self._mask), self._emit, self._turn, plan.noop
+            context,
+            lifecycle,
+            EventMaker(self._mask),
+            self._emit,
+            self._turn,
+            plan.noop,
+            self._earlier(plan, context),
         )
         engine.run(plan.items, plan.fail_on_error)
+
+    @staticmethod
+    def _earlier(plan: plans.Plan, context: Context) -> Dict[str, Any]:
+        """The turns that earlier commands of the session had; what they would bring is pending."""
+        if not plan.earlier:
+            return {}
+        from .earlier import parse
+
+        earlier = parse(plan.earlier)
+        context.pending.add(earlier.pending, certain=False)
+        return earlier.turns
 
     def _turn(self, item: Item) -> None:
         self._index = item.index
