@@ -12,7 +12,7 @@ from remote_runtime.base import Condition, Item, Missing
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.errors import ResourceError
 from remote_runtime.registry import Registry
-from remote_runtime.resources.package import apt_cache, apt_locks, dpkg
+from remote_runtime.resources.package import apt_cache, dpkg, locks
 from remote_runtime.resources.package.apt_lists import Lists
 from remote_runtime.system.commands import Result
 
@@ -196,6 +196,9 @@ class Locked(unittest.TestCase):
         self.lock = os.path.join(self.folder, "lock-frontend")
         self.context = make_context(FakeCommands())
 
+    def look(self):
+        return locks.holder([self.lock])
+
     def hold(self, seconds):
         holder = subprocess.Popen(
             [sys.executable, "-c", HOLD, self.lock, str(seconds)], stdout=subprocess.PIPE
@@ -208,16 +211,16 @@ class Locked(unittest.TestCase):
 
     def test_the_holder_is_found_without_taking_the_lock(self):
         """The pid and name of whoever holds a lock are told; a free lock and no file are free."""
-        self.assertIsNone(apt_locks.holder([self.lock]))
+        self.assertIsNone(locks.holder([self.lock]))
         holder = self.hold(60)
-        found = apt_locks.holder([os.path.join(self.folder, "none"), self.lock])
+        found = locks.holder([os.path.join(self.folder, "none"), self.lock])
         self.assertEqual((found.path, found.pid), (self.lock, holder.pid))
         self.assertIn("pid %d" % holder.pid, str(found))
 
     def test_a_lock_is_waited_for_with_a_message(self):
         """The wait ends with the lock, and one notice names the holder."""
         holder = self.hold(0.7)
-        apt_locks.wait(self.context, [self.lock], time.monotonic() + 30)
+        locks.wait(self.context, self.look, time.monotonic() + 30)
         ((level, text),) = self.context.notices
         self.assertEqual(level, "info")
         self.assertIn("held by", text)
@@ -227,7 +230,7 @@ class Locked(unittest.TestCase):
         """After the timeout the error names the lock, the holder and the property."""
         self.hold(60)
         with self.assertRaises(ResourceError) as caught:
-            apt_locks.wait(self.context, [self.lock], time.monotonic() + 0.1)
+            locks.wait(self.context, self.look, time.monotonic() + 0.1)
         self.assertEqual(caught.exception.kind, "package.lock")
         self.assertIn(self.lock, caught.exception.message)
         self.assertIn("lock_timeout", caught.exception.hint)
@@ -237,7 +240,7 @@ class Locked(unittest.TestCase):
         self.hold(60)
         self.context.on_notice = lambda level, text: self.context.cancellation.set("ctrl-c")
         with self.assertRaises(Cancelled):
-            apt_locks.wait(self.context, [self.lock], time.monotonic() + 30)
+            locks.wait(self.context, self.look, time.monotonic() + 30)
 
     def test_apt_that_loses_the_race_for_a_lock_tries_again(self):
         """A lock taken between our look and apt's own is waited for as well."""

@@ -7,13 +7,11 @@ Installing many packages in one transaction is faster, but one broken package wo
 What only a change needs is imported when there is one: most runs find everything installed.
 """
 
-import time
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from ....base import Item, Properties
 from ....context import Context
 from ....errors import ResourceError
-from ....system.commands import Result
 from .. import dpkg
 from ..apt_lists import Lists
 from ..provider import Available, Installed, PackageProvider
@@ -28,6 +26,12 @@ INSTALL = ("apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=--force-conf
 REMOVE = ("apt-get", "-q", "-y", "remove")
 # Without the option a repository that cannot be reached is only a warning, and the lists stay old.
 UPDATE = ("apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any")
+TRANSACTION_LOCKS = (
+    "/var/lib/dpkg/lock-frontend",
+    "/var/lib/dpkg/lock",
+    "/var/cache/apt/archives/lock",
+)
+LISTS_LOCKS = ("/var/lib/apt/lists/lock",)
 _LIMIT = 16 << 20  # bytes of a query's output; 64 bytes per package
 _NAMES = 1000  # names on one command line
 _PROVIDERS_SHOWN = 8
@@ -139,10 +143,7 @@ class Provider(PackageProvider):
 
     def refresh_lists(self, lock_timeout: float) -> None:
         """Run ``apt-get update``; ``ResourceError`` when any of the repositories fails."""
-        from .. import apt_locks
-
-        what = "refreshing the package lists"
-        self._transaction(what, UPDATE, apt_locks.LISTS_LOCKS, lock_timeout)
+        self._transaction("refreshing the package lists", UPDATE, LISTS_LOCKS, lock_timeout)
         self.lists.refreshed()
         self._available = {}
 
@@ -173,11 +174,11 @@ class Provider(PackageProvider):
         lock_timeout: float,
         reached: Callable[[Installed], bool],
     ) -> None:
-        from .. import apt_errors, apt_locks
+        from .. import apt_errors
 
         self._database = None
         try:
-            self._transaction(what, argv, apt_locks.TRANSACTION_LOCKS, lock_timeout)
+            self._transaction(what, argv, TRANSACTION_LOCKS, lock_timeout)
         except ResourceError as error:
             # dpkg retries every package that is broken already and fails for it each time. That is
             # the outcome of the broken package, not of this one.
@@ -187,27 +188,11 @@ class Provider(PackageProvider):
         self._own_actions += 1
 
     def _transaction(
-        self, what: str, argv: Sequence[str], locks: Sequence[str], lock_timeout: float
+        self, what: str, argv: Sequence[str], paths: Sequence[str], lock_timeout: float
     ) -> None:
-        """Run apt-get once nobody else does. Waiting can be cancelled, the transaction cannot."""
-        from .. import apt_errors, apt_locks
+        from .. import apt_errors, locks, transaction
 
-        deadline = time.monotonic() + lock_timeout
-        while True:
-            apt_locks.wait(self.context, locks, deadline)
-            self.context.progress(what)
-            result = self._run_to_the_end(what, argv)
-            if result.code == 0:
-                return
-            # Somebody was faster between the look at the locks and apt's own.
-            if not apt_errors.is_locked(result) or time.monotonic() >= deadline:
-                raise apt_errors.explain(what, result)
-            self.context.sleep(apt_locks.PAUSE)
-
-    def _run_to_the_end(self, what: str, argv: Sequence[str]) -> Result:
-        def show(stream: str, line: str) -> None:
-            if stream == "stdout" and line.startswith(_STEPS):
-                self.context.progress("%s: %s" % (what, line))
-
-        with self.context.unkillable():
-            return self.context.commands.run(argv, env=ENVIRONMENT, on_output=show)
+        manager = transaction.Manager(
+            ENVIRONMENT, lambda: locks.holder(paths), apt_errors.explain, _STEPS
+        )
+        transaction.carry_out(self.context, manager, what, argv, lock_timeout)

@@ -1,21 +1,17 @@
-"""Locks of apt and dpkg that somebody else holds (target)."""
+"""Locks of package managers that somebody else holds (target)."""
 
 import os
 import struct
 import time
-from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Callable, NamedTuple, Optional, Sequence
 
 from ...errors import ResourceError
 
 if TYPE_CHECKING:
     from ...context import Context
 
-TRANSACTION_LOCKS = (
-    "/var/lib/dpkg/lock-frontend",
-    "/var/lib/dpkg/lock",
-    "/var/cache/apt/archives/lock",
-)
-LISTS_LOCKS = ("/var/lib/apt/lists/lock",)
+LOCKED = "package.lock"
+LOCK_HINT = "let the other package manager finish, or give it longer with lock_timeout"
 PAUSE = 0.5  # seconds between two looks at a lock
 _FLOCK = "hhqqi"  # struct flock: type, whence, start, length, pid
 
@@ -33,8 +29,11 @@ class Holder(NamedTuple):
         return "%s, held by %s (pid %d)" % (self.path, self.program or "a process", self.pid)
 
 
+Look = Callable[[], Optional[Holder]]
+
+
 def holder(paths: Sequence[str]) -> Optional[Holder]:
-    """Return who holds the first of these locks that is held, None when all are free.
+    """Return who holds the first of these record locks that is held, None when all are free.
 
     Only asks: a lock that was taken to find out would make the other package manager fail.
     """
@@ -51,13 +50,26 @@ def _pid_of_holder(path: str) -> Optional[int]:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
-        return None  # apt will say itself why it cannot open it
+        return None  # the package manager will say itself why it cannot open it
     try:
         question = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
         answer = struct.unpack(_FLOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, question))
     finally:
         os.close(descriptor)
     return None if answer[0] == fcntl.F_UNLCK else answer[4]
+
+
+def holder_of_pid_files(paths: Sequence[str]) -> Optional[Holder]:
+    """Return who holds the first of these locks that is held: files that name a living process."""
+    for path in paths:
+        try:
+            with open(path, encoding="ascii", errors="replace") as file:
+                text = file.read(20).strip()
+        except OSError:
+            continue
+        if text.isdigit() and os.path.exists("/proc/" + text):
+            return Holder(path, int(text), _program(int(text)))
+    return None
 
 
 def _program(pid: int) -> str:
@@ -68,14 +80,14 @@ def _program(pid: int) -> str:
         return ""
 
 
-def wait(context: "Context", paths: Sequence[str], deadline: float) -> None:
-    """Return once nobody holds one of the locks; told once that somebody does.
+def wait(context: "Context", look: Look, deadline: float) -> None:
+    """Return once ``look`` finds no holder; told once that there is one.
 
     ``deadline`` is of ``time.monotonic``; ``ResourceError`` when it has passed.
     """
     told = False
     while True:
-        found = holder(paths)
+        found = look()
         if found is None:
             return
         left = deadline - time.monotonic()
@@ -93,6 +105,6 @@ def held_too_long(found: Holder) -> ResourceError:
     """The error of a lock that was not given back in time."""
     return ResourceError(
         "the package lock %s, was not given back in time" % (found,),
-        kind="package.lock",
-        hint="let the other package manager finish, or give it longer with lock_timeout",
+        kind=LOCKED,
+        hint=LOCK_HINT,
     )

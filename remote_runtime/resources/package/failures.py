@@ -1,0 +1,53 @@
+"""Turns a package manager that failed into an error that says what to do (target)."""
+
+import re
+from typing import TYPE_CHECKING, List, NamedTuple, Pattern, Sequence
+
+from ...errors import ResourceError
+
+if TYPE_CHECKING:
+    from ...system.commands import Result
+
+SHOWN = 15  # lines of the package manager's output that go into the event
+
+
+class Known(NamedTuple):
+    """One failure by the words that give it away."""
+
+    pattern: Pattern[str]
+    kind: str
+    hint: str
+
+
+def known(pattern: str, kind: str, hint: str) -> Known:
+    """One row of a package manager's table."""
+    return Known(re.compile(pattern), kind, hint)
+
+
+def explain(
+    what: str, result: "Result", headline: str, table: Sequence[Known], noise: Pattern[str]
+) -> ResourceError:
+    """Return the error of a failed command; ``what`` is what was tried, "installing nginx".
+
+    ``headline`` is its most telling line, "" for none; the first row of ``table`` that fits decides
+    kind and hint; lines that begin with ``noise`` stay out of the output.
+    """
+    ended = "exit code %d" % result.code if result.code >= 0 else "signal %d" % -result.code
+    message = "%s failed (%s): %s" % (what, ended, headline or "it gave no reason")
+    output = "\n".join(_telling_lines(result, noise))
+    text = result.stdout + "\n" + result.stderr
+    for row in table:
+        if row.pattern.search(text):
+            return ResourceError(message, row.kind, row.hint, output)
+    return ResourceError(message, kind="package.failed", output=output)
+
+
+def _telling_lines(result: "Result", noise: Pattern[str]) -> List[str]:
+    """The end of what was printed: output of scripts first, the tool's own errors last."""
+    seen: List[str] = []
+    for text in (result.stdout, result.stderr):
+        for line in text.splitlines():
+            line = line.rstrip()
+            if line and not noise.match(line) and line not in seen:
+                seen.append(line)
+    return seen[-SHOWN:]
