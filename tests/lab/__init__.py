@@ -23,6 +23,7 @@ from .machine import LabError, available
 from .packages import Package
 from .proxy import DelayProxy
 from .recipe import PASSWORDS
+from .rpms import Rpm
 
 __all__ = [
     "PASSWORDS",
@@ -31,6 +32,7 @@ __all__ = [
     "Lab",
     "LabError",
     "Package",
+    "Rpm",
     "available",
     "find_interpreter",
     "in_order",

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import machine, packages, recipe
+from . import machine, packages, recipe, rpms
 from .machine import LabError, run_tool
 
 _CHROOT_ENV = {
@@ -48,7 +48,7 @@ def key() -> str:
     release.
     """
     digest = hashlib.sha256(f"{machine.debian_codename()} {os.uname().machine}".encode())
-    for module in (recipe, packages, sys.modules[__name__]):
+    for module in (recipe, packages, rpms, sys.modules[__name__]):
         digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()[:16]
 
@@ -149,6 +149,8 @@ def _configure(root: Path) -> None:
     )
     _chroot(root, "visudo", "--check")
     _chroot(root, "apt-get", "update")
+    rpms.build(root, lambda command: _chroot(root, "sh", "-ec", command))
+    _chroot(root, "dnf", "--quiet", "makecache")
 
 
 def _chroot(root: Path, *argv: str, stdin: str = "") -> None:

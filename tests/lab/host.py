@@ -6,13 +6,14 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import cgroups, packages
+from . import cgroups, packages, rpms
 from .container import Container
 from .machine import LabError, run_tool
 from .network import Network
 from .packages import Package
 from .recipe import REPOSITORY
 from .rootfs import Identity, Prepare, RootFilesystem, inside
+from .rpms import Rpm
 
 _BOOT_SECONDS = 90.0
 
@@ -181,6 +182,10 @@ class Host:
         for package in built:
             package.build(repository)
         packages.index(repository)
+
+    def publish_rpms(self, *built: Rpm) -> None:
+        """Add packages to the host's local RPM repository. Its metadata is as old as before."""
+        rpms.build(self.path("/"), self.run, built)
 
     def cpu_seconds(self) -> float:
         """Return the CPU time in seconds that the host has used since the lab came up."""

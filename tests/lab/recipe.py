@@ -21,6 +21,13 @@ DEBIAN_PACKAGES = (
     "iproute2",
     "acl",
     "attr",
+    # For exec's interpreters, beside the sh, perl and python that are there anyway.
+    "csh",
+    "ruby",
+    # Another package manager, with a database and a repository of its own.
+    "dnf",
+    "rpm",
+    "createrepo-c",
 )
 """Installed on every host, on top of Debian's required packages and apt."""
 
@@ -30,6 +37,9 @@ OFFLINE_PACKAGES = ("nginx-light",)
 
 REPOSITORY = "/srv/ccm-repo"
 """Where the local apt repository is on a host."""
+
+RPM_REPOSITORY = "/srv/ccm-rpms"
+"""Where the local RPM repository is on a host."""
 
 
 class User(NamedTuple):
@@ -88,6 +98,10 @@ FILES = {
     ),
     "etc/systemd/journald.conf.d/lab.conf": "[Journal]\nSystemMaxUse=16M\nRuntimeMaxUse=8M\n",
     "etc/apt/sources.list.d/ccm-lab.list": f"deb [trusted=yes] file://{REPOSITORY} ./\n",
+    "etc/rpm/macros": "%_dbpath /var/lib/rpm\n",  # Debian's rpm has it in root's home
+    "etc/yum.repos.d/ccm-lab.repo": (
+        f"[ccm-lab]\nname=ccm lab\nbaseurl=file://{RPM_REPOSITORY}\ngpgcheck=0\n"
+    ),
     "etc/resolv.conf": "# A lab host has no name server.\n",
     "etc/sudoers.d/lab": "".join(f"{user.sudo}\n" for user in USERS if user.sudo),
 }
