@@ -28,10 +28,9 @@ def parse(entry: Dict[str, Any]) -> Earlier:
         raise _broken("it")
     turns = {}
     for reference, latest in resources.items():
-        flags = {key: latest.get(key) for key in _FLAGS} if isinstance(latest, dict) else {}
-        if not flags or not all(isinstance(flag, bool) for flag in flags.values()):
+        if not isinstance(latest, dict) or not all(latest.get(f) in (True, False) for f in _FLAGS):
             raise _broken(reference)
-        turns[reference] = Turn(**flags)
+        turns[reference] = Turn(*(bool(latest[flag]) for flag in _FLAGS))
     return Earlier(turns, [Condition(ANYTHING)] if pending else [])
 
 
