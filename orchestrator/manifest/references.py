@@ -16,18 +16,27 @@ REFERENCES = ("require", "subscribe")
 
 
 class Named(NamedTuple):
-    """One resource under its final name; ``name`` None where that is not known yet."""
+    """One resource under its final name; ``name`` None where that is not known yet.
+
+    Of a child manifest the resources stand before the one that applies it, as they run: ``begin``
+    is where the first of them stands. ``opens`` where they are not known, ``place`` numbers the
+    manifests that are applied, each time anew.
+    """
 
     declared: Declared
     name: str | None
     alias: str | None
+    place: int = 0
+    opens: bool = False
+    begin: int = -1
 
 
 def named(declared: Declared) -> Named:
     """A resource as far as its names are known before a host is."""
     name = None if isinstance(declared.name, Template) else declared.name
     alias = declared.values.get("alias")
-    return Named(declared, name, alias if isinstance(alias, str) else None)
+    alias = alias if isinstance(alias, str) else None
+    return Named(declared, name, alias, opens=declared.type.applies)
 
 
 def check_names(
@@ -39,17 +48,8 @@ def check_names(
     A reference that could mean a resource whose name is not known yet is left for the host, when
     all names are ``final``.
     """
-    problems: list[Problem] = []
-    first: dict[str, int] = {}
-    for index, entry in enumerate(resources):
-        _add_names(entry, index, first, resources, problems)
-    unknown: dict[str, int] = {}
-    for index, entry in enumerate(resources):
-        open_alias = (
-            not final and entry.alias is None and is_templated(entry.declared.values.get("alias"))
-        )
-        if entry.name is None or open_alias:
-            unknown.setdefault(entry.declared.type.name, index)
+    first, problems = _names(resources)
+    unknown = _unknown(resources, final)
     for index, entry in enumerate(resources):
         for key in REFERENCES:
             for at, reference in enumerate(getattr(entry.declared, key)):
@@ -62,12 +62,48 @@ def check_names(
                 if found is None and holds_expression(reference):
                     problems.append(unrendered(entry.declared, key, reference, where))
                     continue
-                if unknown.get(reference.partition("#")[0], index) < index:
+                kind = reference.partition("#")[0]
+                if min(unknown.get(kind, index), unknown.get(_ANY, index)) < index:
                     continue
+                around = found is not None and 0 <= resources[found].begin <= index < found
                 problems.append(
                     _refusal(entry, key, reference, found, index, (*first, *earlier), where)
+                    if not around
+                    else _enclosing(entry, key, reference, where)
                 )
     return problems
+
+
+_ANY = ""
+
+
+def duplicates(resources: Sequence[Named]) -> list[Problem]:
+    """The names that stand twice in one manifest, or for different resources of the run."""
+    return _names(resources)[1]
+
+
+def _names(resources: Sequence[Named]) -> tuple[dict[str, int], list[Problem]]:
+    """Where each name stands first, and what stands twice."""
+    problems: list[Problem] = []
+    first: dict[str, int] = {}
+    places: dict[tuple[int, str], int] = {}
+    for index, entry in enumerate(resources):
+        _add_names(entry, index, first, places, resources, problems)
+    return first, problems
+
+
+def _unknown(resources: Sequence[Named], final: bool) -> dict[str, int]:
+    """From where on a resource of a type, or of any, may be there under a name not known yet."""
+    unknown: dict[str, int] = {}
+    for index, entry in enumerate(resources):
+        open_alias = (
+            not final and entry.alias is None and is_templated(entry.declared.values.get("alias"))
+        )
+        if entry.name is None or open_alias:
+            unknown.setdefault(entry.declared.type.name, index)
+        if entry.opens:
+            unknown.setdefault(_ANY, index)
+    return unknown
 
 
 def unrendered(declared: Declared, key: str, text: str, where: Position) -> Problem:
@@ -81,6 +117,7 @@ def _add_names(
     entry: Named,
     index: int,
     first: dict[str, int],
+    places: dict[tuple[int, str], int],
     resources: Sequence[Named],
     problems: list[Problem],
 ) -> None:
@@ -89,12 +126,22 @@ def _add_names(
         if name is None or (label == "alias" and name == entry.name):
             continue
         id_ = f"{type_name}#{name}"
-        other = first.setdefault(id_, index)
-        if other != index:
-            where = entry.declared.where((label,))
-            place = resources[other].declared.position
-            message = f"{id_} stands twice, first in {place.file}:{place.line}"
-            problems.append(Problem(message, where, "remove or rename one", "input.duplicate"))
+        other = places.setdefault((entry.place, id_), index)
+        if other == index:
+            # Two manifests may have the same resource; whether they agree on it is asked later.
+            other = first.setdefault(id_, index)
+            if entry.name is None or resources[other].name in (entry.name, None):
+                continue
+        where = entry.declared.where((label,))
+        place = resources[other].declared.position
+        message = f"{id_} stands twice, first in {place.file}:{place.line}"
+        problems.append(Problem(message, where, "remove or rename one", "input.duplicate"))
+
+
+def _enclosing(entry: Named, key: str, reference: str, where: Position) -> Problem:
+    who = f"{entry.declared.type.name}#{entry.name or entry.declared.name_node.text}"
+    message = f"{who}: {key} names {reference}, which it is itself a part of"
+    return Problem(message, where, "remove it: that is not done before this is", "input.reference")
 
 
 def _refusal(

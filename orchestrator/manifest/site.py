@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from inventory.document import Mapping, Node, Scalar, read_document
 from orchestrator.expressions.files import Folder
+from orchestrator.manifest.children import Children
 from orchestrator.manifest.data import DataSource, refuse_unknown_keys
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.generated import resources_template
-from orchestrator.manifest.references import check_names, named
+from orchestrator.manifest.references import check_names, duplicates, named
 from orchestrator.manifest.structure import ResourceReader
 from orchestrator.manifest.types import BUILT_IN, Types, types_beside
 from remote_runtime.errors import InputError, Problem
@@ -39,7 +40,8 @@ class Site:
 
     ``folder`` is where the manifest stands; ``warnings`` are for the user and end nothing. With
     ``resources_template`` there are no ``resources``: each host's come of that template. ``types``
-    are those that it may use; the site's own among them travel with the runtime.
+    are those that it may use; the site's own among them travel with the runtime. ``children`` are
+    the manifests that resources of this run apply.
     """
 
     def __init__(self, path: Path, source: DataSource, warnings: list[Problem]) -> None:
@@ -54,6 +56,7 @@ class Site:
         self.post_message = ""
         self.earlier: Earlier | None = None
         self.types: Types = BUILT_IN
+        self.children = Children(read_site)
 
     def earlier_names(self) -> frozenset[str]:
         """What ``require`` and ``subscribe`` may name beside the resources of this run."""
@@ -63,9 +66,32 @@ class Site:
 def load_site(path: str | Path, types: Types | None = None) -> Site:
     """Read and check a manifest. InputError with every problem, in the order of the file.
 
-    A child manifest is given the ``types`` of the manifest that was pushed, and brings none.
+    A child that is missing or broken is no problem of it: see ``children``.
+    """
+    path = Path(path)
+    problems: list[Problem] = []
+    site = _read(path, problems, types)
+    problems += check_names(site.children.names(site, problems))
+    if problems:
+        raise InputError(_in_order(problems))
+    return site
+
+
+def read_site(path: Path, parent: Site) -> Site:
+    """A child manifest, its references not checked; InputError with every problem.
+
+    It has the types of the manifest that was pushed, and brings none.
     """
     problems: list[Problem] = []
+    site = _read(path, problems, parent.types)
+    site.children = parent.children
+    problems += duplicates([named(declared) for declared in site.resources])
+    if problems:
+        raise InputError(_in_order(problems))
+    return site
+
+
+def _read(path: Path, problems: list[Problem], types: Types | None) -> Site:
     warnings: list[Problem] = []
     root = read_document(path, problems)
     if not isinstance(root, Mapping):
@@ -73,12 +99,9 @@ def load_site(path: str | Path, types: Types | None = None) -> Site:
         message = f"a manifest must be a map, not {root.describe()}"
         raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
     refuse_unknown_keys(root, _TOP, "a manifest", problems)
-    site = Site(Path(path), DataSource(root, problems, warnings), warnings)
+    site = Site(path, DataSource(root, problems, warnings), warnings)
     site.types = types or types_beside(site.path)
     _read_ccm(site, root, problems)
-    problems += check_names([named(declared) for declared in site.resources])
-    if problems:
-        raise InputError(_in_order(problems))
     return site
 
 

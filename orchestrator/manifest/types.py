@@ -69,7 +69,7 @@ class PropertyType:
 
 
 class Type:
-    """One resource type."""
+    """One resource type. ``applies``: a resource's name is that of a child manifest."""
 
     def __init__(
         self, name: str, schema: Mapping[str, Any], providers: tuple[str, ...], check: Check
@@ -94,6 +94,7 @@ class Type:
         self._whole_fits = fits(self._whole_schema)
         self._whole: Any = None
         self.decisive = _decisive(schema)
+        self.applies = bool(schema.get("x-ccm-manifest"))
 
     def name_complaints(self, name: Any) -> list[Complaint]:
         """What is wrong with a resource's name by the pattern of the type."""
