@@ -7,6 +7,8 @@ from orchestrator.expressions import Expression
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.manifest.complaint import Complaint, suggestion
 from orchestrator.manifest.declared import Control, Declared
+from orchestrator.manifest.health_rules import KEY as HEALTH_CHECKS
+from orchestrator.manifest.health_rules import health_complaints
 from orchestrator.manifest.references import REFERENCES, unrendered
 from orchestrator.manifest.types import Type
 from orchestrator.manifest.values import (
@@ -83,6 +85,7 @@ def _check(declared: Declared, problems: list[Problem]) -> None:
     for key, value in declared.values.items():
         if key not in declared.templated:
             _report(declared, (key,), type_.properties[key].complaints(value), problems)
+    _check_health(declared, problems)
     _check_provider(declared, problems)
     _check_files(declared, problems)
     if "ensure" in declared.templated:
@@ -135,6 +138,12 @@ def _refusal_of_quoted(declared: Declared, path: tuple[str | int, ...], text: st
 
 def _name(path: tuple[str | int, ...]) -> str:
     return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
+
+
+def _check_health(declared: Declared, problems: list[Problem]) -> None:
+    if HEALTH_CHECKS in declared.raw:
+        found = health_complaints(declared.raw[HEALTH_CHECKS], HEALTH_CHECKS in declared.templated)
+        _report(declared, (HEALTH_CHECKS,), found, problems)
 
 
 def _check_provider(declared: Declared, problems: list[Problem]) -> None:

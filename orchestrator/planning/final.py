@@ -6,6 +6,8 @@ from typing import Any
 
 from orchestrator.expressions.template import as_text
 from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.health_rules import KEY as HEALTH_CHECKS
+from orchestrator.manifest.health_rules import health_complaints
 from remote_runtime.errors import Problem
 
 
@@ -53,6 +55,11 @@ def check_final(
         problems = [("", _problem(declared, "", c.message, c.hint)) for c in found]
         if problems:
             return problems
+    if HEALTH_CHECKS in declared.templated:
+        problems += [
+            (HEALTH_CHECKS, _problem(declared, HEALTH_CHECKS, c.message, c.hint, c.path))
+            for c in health_complaints(values.get(HEALTH_CHECKS), templated=False)
+        ]
     provider = values.get("provider")
     if provider and provider not in type_.providers:
         message = f"there is no provider {provider!r}, only {', '.join(type_.providers)}"
@@ -69,7 +76,10 @@ def check_name(declared: Declared, name: Any) -> list[Problem]:
     return [_problem(declared, "", c.message, c.hint) for c in declared.type.name_complaints(name)]
 
 
-def _problem(declared: Declared, key: str, message: str, hint: str) -> Problem:
+def _problem(
+    declared: Declared, key: str, message: str, hint: str, path: tuple[str | int, ...] = ()
+) -> Problem:
     if declared.sensitive and key not in ("", "name"):
         message, hint = f"{key} has a value that is not allowed (masked: sensitive)", ""
-    return Problem(f"{declared.id}: {message}", declared.where((key,) if key else ()), hint, "plan")
+    where = declared.where((key, *path) if key else ())
+    return Problem(f"{declared.id}: {message}", where, hint, "plan")

@@ -1,12 +1,14 @@
-"""Runs the health checks of a resource (target)."""
+"""Runs the health checks of a resource (target): Nagios commands and goss rules."""
 
+import os
+import time
 from typing import Any, Dict, List, Tuple
 
-from . import duration, words
-from .base import Item
-from .context import Context
-from .errors import ResourceError
-from .masking import MASKED
+from .. import duration, words
+from ..base import Item
+from ..context import Context
+from ..errors import ResourceError
+from ..masking import MASKED
 
 _STATUS = {0: "OK", 1: "WARNING", 2: "CRITICAL", 3: "UNKNOWN"}
 GOOD = ("OK", "WARNING")
@@ -20,7 +22,7 @@ def run_all(item: Item, context: Context) -> List[Dict[str, Any]]:
     """
     results = []
     for number, check in enumerate(item.health_checks, 1):
-        fallback = "check %d" % number if item.sensitive else str(check.get("command") or "goss")
+        fallback = "check %d" % number if item.sensitive else _own_name(check)
         result = _run(check, str(check.get("name") or fallback), context)
         if item.sensitive and result["output"]:
             result["output"] = MASKED
@@ -44,6 +46,12 @@ def failures(results: List[Dict[str, Any]]) -> List[str]:
     ]
 
 
+def _own_name(check: Dict[str, Any]) -> str:
+    """What a check without a name is called: the program of its command."""
+    command = str(check.get("command") or "").strip()
+    return os.path.basename(command.split(None, 1)[0]) if command else "goss"
+
+
 def _run(check: Dict[str, Any], name: str, context: Context) -> Dict[str, Any]:
     tries = max(1, int(check.get("tries") or 1))
     status, output = "UNKNOWN", ""
@@ -53,20 +61,22 @@ def _run(check: Dict[str, Any], name: str, context: Context) -> Dict[str, Any]:
         if status == "OK" or attempt == tries:
             break
         context.sleep(duration.parse(str(check.get("try_sleep") or "1s")))
+    # Masked whole, then cut: half a secret would not be found.
+    output = context.mask.text(output)[:_OUTPUT]
     return {"name": name, "status": status, "tries": attempt, "output": output}
 
 
 def _attempt(check: Dict[str, Any], context: Context) -> Tuple[str, str]:
-    command = check.get("command")
-    if not command:
-        return "UNKNOWN", "this check has no command; only nagios checks are run"
     timeout = duration.parse(str(check["timeout"])) if check.get("timeout") else None
+    if check.get("goss_rules"):
+        from .goss import evaluate
+
+        until = time.monotonic() + timeout if timeout else None
+        return evaluate(check["goss_rules"], context, until)
     try:
-        result = context.commands.run(words.split(str(command)), timeout=timeout)
+        result = context.commands.run(words.split(str(check.get("command"))), timeout=timeout)
     except (ResourceError, ValueError) as error:
         return "UNKNOWN", "the check could not be started: %s" % error
     if result.timed_out:
         return "CRITICAL", "timed out after %s" % check["timeout"]
-    # Masked whole, then cut: half a secret would not be found.
-    output = context.mask.text(result.stdout.strip() or result.stderr.strip())
-    return _STATUS.get(result.code, "UNKNOWN"), output[:_OUTPUT]
+    return _STATUS.get(result.code, "UNKNOWN"), result.stdout.strip() or result.stderr.strip()

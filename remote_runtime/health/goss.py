@@ -1,0 +1,116 @@
+"""Evaluates goss rules on this host (target)."""
+
+import time
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from ..context import Context
+from ..errors import ResourceError
+from . import matchers, rules
+from .kind import CannotTellError, Probe
+from .kinds import load
+
+MOST_SHOWN = 10
+
+
+class Verdict(NamedTuple):
+    """One attribute: ``passed`` is None where the host does not let it be told."""
+
+    passed: Optional[bool]
+    reason: str = ""
+
+
+class _TooLateError(Exception):
+    """The time of the whole check is up."""
+
+
+def evaluate(
+    given: Dict[str, Any], context: Context, until: Optional[float] = None
+) -> Tuple[str, str]:
+    """The status and the output of one try of all rules.
+
+    OK: everything passed. CRITICAL: something did not, or the time was up; ``until`` is of
+    ``time.monotonic()``. UNKNOWN: something could not be looked at, and the rest passed.
+    """
+    broken = rules.problems(given)
+    if broken:
+        return "UNKNOWN", "; ".join(message for _, message, _ in broken[:MOST_SHOWN])
+    verdicts: List[Verdict] = []
+    skipped = 0
+    try:
+        for name, subject, rule in rules.walk(given):
+            if rule.get("skip") is True:
+                skipped += 1
+                continue
+            for verdict in _judge(name, subject, rule, context, until):
+                verdicts.append(verdict)
+    except _TooLateError:
+        return "CRITICAL", "timed out; " + _summary(verdicts, skipped)
+    return _status(verdicts), _summary(verdicts, skipped)
+
+
+def _judge(
+    name: str, key: str, rule: Dict[str, Any], context: Context, until: Optional[float]
+) -> Iterator[Verdict]:
+    """The verdicts on one resource; the first attribute that fails may make the others moot."""
+
+    def left() -> Optional[float]:
+        return None if until is None else max(0.001, until - time.monotonic())
+
+    kind = load(name)
+    subject = str(rule.get(kind.identity) or key)
+    label = "%s %s" % (name, kind.shown(str(rule.get("title") or key)))
+    found: Optional[Dict[str, Any]] = None
+    for at, attribute in enumerate(kind.attributes):
+        if attribute not in rule:
+            continue
+        context.check_cancelled()
+        if until is not None and time.monotonic() >= until:
+            raise _TooLateError
+        what = "%s: %s: " % (label, attribute)
+        try:
+            if found is None:
+                found = kind.observe(subject, rule, Probe(context, left))
+            verdict = _compare(rule[attribute], found[attribute], what)
+        except CannotTellError as error:
+            verdict = Verdict(None, what + str(error))
+        except ResourceError as error:
+            verdict = Verdict(False, what + str(error))
+        yield verdict
+        if not verdict.passed and (found is None or (at == 0 and kind.gate)):
+            return
+
+
+def _compare(expected: Any, found: Any, what: str) -> Verdict:
+    if callable(found):
+        found = found()
+    if matchers.fits(expected, found):
+        return Verdict(True)
+    return Verdict(False, what + matchers.explain(expected, found))
+
+
+def _status(verdicts: List[Verdict]) -> str:
+    if any(v.passed is False for v in verdicts):
+        return "CRITICAL"
+    return "UNKNOWN" if any(v.passed is None for v in verdicts) else "OK"
+
+
+def _summary(verdicts: List[Verdict], skipped: int) -> str:
+    """``1 of 4 failed: service nginx: running: expected true, found false``."""
+    failed = [v.reason for v in verdicts if v.passed is False]
+    untold = [v.reason for v in verdicts if v.passed is None]
+    parts = []
+    if failed:
+        parts.append("%d of %d failed: %s" % (len(failed), len(verdicts), _joined(failed)))
+    if untold:
+        count = (len(untold), len(verdicts))
+        parts.append("%d of %d could not be told: %s" % (*count, _joined(untold)))
+    if not parts:
+        parts.append("%d of %d passed" % (len(verdicts), len(verdicts)))
+    if skipped:
+        parts.append("%d skipped" % skipped)
+    return "; ".join(parts)
+
+
+def _joined(reasons: List[str]) -> str:
+    more = len(reasons) - MOST_SHOWN
+    return "; ".join(reasons[:MOST_SHOWN]) + ("; and %d more" % more if more > 0 else "")

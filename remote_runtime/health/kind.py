@@ -1,0 +1,121 @@
+"""What a kind of goss resource is made of (target; its tables are read on both sides)."""
+
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple
+
+from ..errors import ResourceError
+
+if TYPE_CHECKING:
+    from ..context import Context
+    from ..system.commands import Result
+
+Rule = Mapping[str, Any]
+Found = Dict[str, Any]
+
+# Of which kind an attribute is. ``text`` is never a number: 0644 and 1.10 reach us as 420 and 1.1.
+BOOLEAN, NUMBER, TEXT, SCALAR, LIST, LINES, ANYTHING = (
+    "true or false", "a number", "text", "text or a number", "a list", "a list of patterns", "",
+)  # fmt: skip
+
+MILLISECOND = 0.001
+
+
+class CannotTellError(ResourceError):
+    """A rule cannot be evaluated on this host, which is not the same as that it failed."""
+
+    default_kind = "resource.health"
+
+
+class Kind(object):
+    """One kind of resource; ``kinds/NAME.py`` holds its only subclass.
+
+    ``attributes`` are compared, in this order; the first one is needed, where ``gate`` is true, and
+    the others are left out when it does not fit. ``settings`` say how to look. ``identity`` is the
+    setting that stands in for the key of the rule.
+    """
+
+    identity = ""
+    gate = True
+    attributes: Mapping[str, str] = {}
+    settings: Mapping[str, str] = {}
+
+    def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
+        """(property, message, hint) for what the tables above cannot say; "" is the subject."""
+        return []
+
+    def shown(self, subject: str) -> str:
+        """The subject as reports name it."""
+        return subject
+
+    def observe(self, subject: str, rule: Rule, probe: "Probe") -> Found:
+        """What is found, by attribute; a callable is asked only when its turn comes.
+
+        ``CannotTellError`` where the host lacks what it takes to look; any other ``ResourceError``
+        fails the attribute and says why.
+        """
+        raise NotImplementedError
+
+
+class Probe(object):
+    """How a kind looks at the host, within the time that is left."""
+
+    def __init__(self, context: "Context", left: Callable[[], Optional[float]]) -> None:
+        self.context = context
+        self.left = left
+
+    def bound(self, seconds: float) -> float:
+        """At most that long, and never longer than the check has left."""
+        left = self.left()
+        return seconds if left is None else min(seconds, left)
+
+    def patience(self, rule: Rule, default: float) -> float:
+        """The seconds that the rule's own ``timeout``, in milliseconds, allows."""
+        given = rule.get("timeout")
+        return self.bound(float(given) * MILLISECOND if given else default)
+
+    def run(self, argv: List[str], seconds: float = 60.0) -> "Result":
+        """Run a command of the system; ``CannotTellError`` where there is no such program."""
+        if not self.context.commands.find(argv[0]):
+            raise CannotTellError("there is no program %s on this host" % argv[0])
+        result = self.context.commands.run(argv, timeout=self.bound(seconds))
+        if result.timed_out:
+            raise ResourceError("%s did not end in time" % argv[0])
+        return result
+
+    def wait(self, seconds: float, call: Callable[[], Any]) -> Any:
+        """Call what may block, in a thread; ``ResourceError`` once the time is up, ``Cancelled``.
+
+        A thread that is still blocked then is left behind; it ends with the process.
+        """
+        import os
+        import select
+
+        from ..threads import Thread
+
+        ours, theirs = os.pipe()  # each side closes its end: the thread may outlive this call
+        outcome: List[Any] = []
+
+        def work() -> None:
+            try:
+                outcome.append((call(), None))
+            except Exception as error:  # noqa: BLE001  (raised again by whoever waits)
+                outcome.append((None, error))
+            finally:
+                os.close(theirs)
+
+        Thread(work).start()
+        try:
+            wakeup = self.context.cancellation.wakeup
+            select.select([ours, wakeup], [], [], max(0.0, seconds))
+        finally:
+            os.close(ours)
+        self.context.check_cancelled()
+        if not outcome:
+            raise ResourceError("no answer within %s" % _spelt(seconds))
+        value, error = outcome[0]
+        if error is not None:
+            raise error
+        return value
+
+
+def _spelt(seconds: float) -> str:
+    return "%.3g s" % seconds if seconds >= 1 else "%d ms" % round(seconds * 1000)

@@ -1,0 +1,35 @@
+"""The kinds of resources that goss rules may name: one module each, found by its name."""
+
+from typing import Dict
+
+from ..kind import Kind
+
+NAMES = (
+    "addr",
+    "command",
+    "dns",
+    "file",
+    "group",
+    "http",
+    "interface",
+    "kernel-param",
+    "matching",
+    "mount",
+    "package",
+    "port",
+    "process",
+    "service",
+    "user",
+)
+
+_loaded: Dict[str, Kind] = {}
+
+
+def load(name: str) -> Kind:
+    """The kind of that name, one of ``NAMES``; its module is imported when first asked for."""
+    if name not in _loaded:
+        from importlib import import_module
+
+        module = import_module("%s.%s" % (__name__, name.replace("-", "_")))
+        _loaded[name] = module.KIND
+    return _loaded[name]

@@ -1,0 +1,76 @@
+"""``addr``: whether an address can be reached (target)."""
+
+import socket
+from typing import List, Tuple
+
+from ...errors import ResourceError
+from ..kind import BOOLEAN, NUMBER, TEXT, Found, Kind, Probe, Rule
+
+_SOCKETS = {
+    "tcp": (socket.AF_UNSPEC, socket.SOCK_STREAM),
+    "tcp4": (socket.AF_INET, socket.SOCK_STREAM),
+    "tcp6": (socket.AF_INET6, socket.SOCK_STREAM),
+    "udp": (socket.AF_UNSPEC, socket.SOCK_DGRAM),
+    "udp4": (socket.AF_INET, socket.SOCK_DGRAM),
+    "udp6": (socket.AF_INET6, socket.SOCK_DGRAM),
+}
+_DEFAULT = 0.5
+
+
+class _Addr(Kind):
+    identity = "address"
+    attributes = {"reachable": BOOLEAN}
+    settings = {"timeout": NUMBER, "local-address": TEXT}
+
+    def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
+        try:
+            split(subject)
+        except ValueError as error:
+            return [("address", str(error), "write it as tcp://host:port")]
+        return []
+
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        seconds = probe.patience(rule, _DEFAULT)
+        local = str(rule.get("local-address") or "")
+
+        def reachable() -> bool:
+            try:
+                return bool(probe.wait(seconds, lambda: _connects(subject, seconds, local)))
+            except ResourceError:
+                return False  # the time is up, which is what cannot be reached looks like
+
+        return {"reachable": reachable}
+
+
+def split(address: str) -> Tuple[str, str, int]:
+    """Cut ``tcp://host:port`` into its parts; ``ValueError``."""
+    protocol, _, rest = address.partition("://")
+    host, _, port = rest.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    if protocol not in _SOCKETS or not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise ValueError("%r is not an address to connect to" % address)
+    return protocol, host, int(port)
+
+
+def _connects(address: str, seconds: float, local: str) -> bool:
+    protocol, host, port = split(address)
+    family, kind = _SOCKETS[protocol]
+    try:
+        found = socket.getaddrinfo(host, port, family, kind)
+    except (OSError, UnicodeError):
+        return False
+    for number, kind, proto, _, where in found:
+        try:
+            with socket.socket(number, kind, proto) as connection:
+                connection.settimeout(seconds)
+                if local:
+                    connection.bind((local, 0))
+                connection.connect(where)
+                return True
+        except OSError:
+            continue
+    return False
+
+
+KIND = _Addr()

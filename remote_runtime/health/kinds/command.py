@@ -1,0 +1,30 @@
+"""``command``: how a command ends and what it prints (target)."""
+
+from typing import Any, Dict
+
+from ...errors import ResourceError
+from ..kind import LINES, NUMBER, Found, Kind, Probe, Rule
+from ..matchers import Lines
+
+_DEFAULT = 10.0
+_LIMIT = 4 << 20
+
+
+class _Command(Kind):
+    identity = "exec"
+    gate = True
+    attributes = {"exit-status": NUMBER, "stdout": LINES, "stderr": LINES}
+    settings = {"timeout": NUMBER}
+
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        seconds = probe.patience(rule, _DEFAULT)
+        argv = ["/bin/sh", "-c", subject]
+        result = probe.context.commands.run(argv, timeout=seconds, limit=_LIMIT)
+        if result.timed_out:
+            raise ResourceError("the command did not end within %g s" % seconds)
+        found: Dict[str, Any] = {"exit-status": result.code}
+        found.update(stdout=Lines(result.stdout), stderr=Lines(result.stderr))
+        return found
+
+
+KIND = _Command()

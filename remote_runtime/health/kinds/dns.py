@@ -1,0 +1,89 @@
+"""``dns``: what a name resolves to (target)."""
+
+import socket
+from typing import Any, Dict, List, Tuple
+
+from ...errors import ResourceError
+from ..dns_message import TYPES, Answer, ask, reverse_name
+from ..kind import BOOLEAN, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
+
+_SERVER_TIMEOUT = 0.5
+_SYSTEM_TIMEOUT = 30.0  # as long as the system's own resolver tries, and then some
+
+
+class _Dns(Kind):
+    identity = "resolve"
+    attributes = {"resolvable": BOOLEAN, "addrs": LIST}
+    settings = {"server": TEXT, "timeout": NUMBER}
+
+    def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
+        found = []
+        record, _ = split(subject)
+        if record and not rule.get("server"):
+            hint = "name the server to ask"
+            found.append(("resolve", "a %s record needs server" % record, hint))
+        server = rule.get("server")
+        if server:
+            try:
+                server_address(str(server))
+            except ValueError as error:
+                found.append(("server", str(error), "write it as 192.0.2.53 or 192.0.2.53:5353"))
+        return found
+
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        record, name = split(subject)
+        server = str(rule.get("server") or "")
+        seconds = probe.patience(rule, _SERVER_TIMEOUT if server else _SYSTEM_TIMEOUT)
+        if server:
+            where = server_address(server)
+            found = probe.wait(seconds + 1, lambda: _from_server(record, name, where, seconds))
+        else:
+            found = probe.wait(seconds, lambda: _from_system(name))
+        return {"resolvable": bool(found), "addrs": found}
+
+
+def split(subject: str) -> Tuple[str, str]:
+    """Cut ``CNAME:name`` into the type of the record, "" where none is named, and the name."""
+    record, colon, name = subject.partition(":")
+    return (record, name) if colon and record in TYPES else ("", subject)
+
+
+def server_address(text: str) -> Tuple[str, int]:
+    """The host and the port of a server, port 53 where none is given; ``ValueError``."""
+    host, port = text, "53"
+    if text.startswith("["):
+        host, _, rest = text[1:].partition("]")
+        port = rest[1:] or port
+    elif text.count(":") == 1:
+        host, _, port = text.partition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise ValueError("%r is not a name server" % text)
+    return host, int(port)
+
+
+def _from_system(name: str) -> List[str]:
+    try:
+        found = socket.getaddrinfo(name, None, 0, socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return sorted({str(entry[4][0]) for entry in found})
+
+
+def _from_server(record: str, name: str, server: Tuple[str, int], seconds: float) -> List[str]:
+    wanted = [record] if record else ["A", "AAAA"]
+    if record == "PTR":
+        name = reverse_name(name)
+    found: List[str] = []
+    failures: Dict[str, Any] = {}
+    for kind in wanted:
+        answer: Answer = ask(kind, name, server, seconds)
+        found += answer.values
+        if answer.failure:
+            failures[kind] = answer.failure
+    if len(failures) == len(wanted):
+        reasons = sorted(set(failures.values()))
+        raise ResourceError("%s says %s" % ("%s:%d" % server, ", ".join(reasons)))
+    return sorted(set(found))
+
+
+KIND = _Dns()

@@ -1,0 +1,120 @@
+"""``file``: what is at a path (target)."""
+
+import os
+import stat
+from typing import Any, Dict, List, Tuple
+
+from ...errors import ResourceError
+from ...system.files import failure
+from ..kind import BOOLEAN, LINES, NUMBER, TEXT, Found, Kind, Probe, Rule
+from ..matchers import Lines
+
+_LIMIT = 16 << 20
+_TYPES = (
+    (stat.S_ISREG, "file"),
+    (stat.S_ISDIR, "directory"),
+    (stat.S_ISLNK, "symlink"),
+    (stat.S_ISSOCK, "socket"),
+    (stat.S_ISFIFO, "pipe"),
+    (stat.S_ISCHR, "character-device"),
+    (stat.S_ISBLK, "block-device"),
+)
+_DIGESTS = ("md5", "sha256", "sha512")
+
+
+class _File(Kind):
+    identity = "path"
+    attributes = {
+        "exists": BOOLEAN,
+        "filetype": TEXT,
+        "mode": TEXT,
+        "size": NUMBER,
+        "owner": TEXT,
+        "uid": NUMBER,
+        "group": TEXT,
+        "gid": NUMBER,
+        "linked-to": TEXT,
+        "contents": LINES,
+        "md5": TEXT,
+        "sha256": TEXT,
+        "sha512": TEXT,
+    }
+
+    def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
+        found = []
+        if not subject.startswith("/"):
+            found.append(("path", "a path must be absolute", ""))
+        wanted = rule.get("filetype")
+        known = [name for _, name in _TYPES]
+        if isinstance(wanted, str) and wanted not in known:
+            hint = "known: " + ", ".join(known)
+            found.append(("filetype", "there is no file type %r" % wanted, hint))
+        return found
+
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        try:
+            status = os.lstat(subject)
+        except (FileNotFoundError, NotADirectoryError):
+            return _Nothing(subject, self.attributes)
+        except OSError as error:
+            raise failure("look at", subject, error) from error
+        accounts, files = probe.context.accounts, probe.context.files
+        # Contents and digests are those of what a symlink leads to, as for whoever opens it.
+        real = os.path.realpath(subject)
+
+        def contents() -> Lines:
+            return Lines(files.read(real, _LIMIT).decode("utf-8", "replace"))
+
+        found: Dict[str, Any] = {
+            "exists": True,
+            "filetype": next((name for test, name in _TYPES if test(status.st_mode)), "other"),
+            "mode": "%04o" % stat.S_IMODE(status.st_mode),
+            "size": status.st_size,
+            "owner": lambda: accounts.user_name(status.st_uid),
+            "uid": status.st_uid,
+            "group": lambda: accounts.group_name(status.st_gid),
+            "gid": status.st_gid,
+            "linked-to": lambda: _target(subject),
+            "contents": contents,
+        }
+        for name in _DIGESTS:
+            found[name] = _digest(name, real, probe)
+        return found
+
+
+class _Nothing(dict):  # type: ignore[type-arg]
+    """Of what is not there only that is known; everything else says so when asked for."""
+
+    def __init__(self, path: str, attributes: Any) -> None:
+        super().__init__(exists=False)
+        for name in attributes:
+            self.setdefault(name, self._missing)
+        self._path = path
+
+    def _missing(self) -> Any:
+        raise ResourceError("there is no %s" % self._path)
+
+
+def _target(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError as error:
+        if not os.path.islink(path):
+            raise ResourceError("%s is not a symlink" % path) from error
+        raise failure("read the link", path, error) from error
+
+
+def _digest(name: str, path: str, probe: Probe) -> Any:
+    def digest() -> str:
+        import hashlib
+
+        found = hashlib.new(name)
+        for block in probe.context.files.blocks(path):
+            probe.context.check_cancelled()
+            found.update(block)
+        return found.hexdigest()
+
+    return digest
+
+
+KIND = _File()

@@ -1,0 +1,30 @@
+"""``interface``: a network interface (target)."""
+
+from ...errors import ResourceError
+from ..kind import BOOLEAN, LIST, NUMBER, Found, Kind, Probe, Rule
+
+
+class _Interface(Kind):
+    identity = "name"
+    attributes = {"exists": BOOLEAN, "addrs": LIST, "mtu": NUMBER}
+
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        from ...facts import network
+        from ...facts.source import Source
+
+        try:
+            known = network.read(Source())["interfaces"]
+        except OSError as error:
+            raise ResourceError("the kernel does not tell its interfaces: %s" % error) from error
+        for entry in known:
+            if entry["name"] == subject:
+                addresses = [address["addr"] for address in entry["addrs"]]
+                return {"exists": True, "addrs": addresses, "mtu": entry["mtu"]}
+        return {"exists": False, "addrs": [], "mtu": lambda: _missing(subject)}
+
+
+def _missing(name: str) -> None:
+    raise ResourceError("there is no interface %s" % name)
+
+
+KIND = _Interface()

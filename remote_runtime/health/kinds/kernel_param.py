@@ -1,0 +1,33 @@
+"""``kernel-param``: a value of sysctl (target)."""
+
+import os
+from typing import List, Tuple
+
+from ...errors import ResourceError
+from ..kind import SCALAR, Found, Kind, Probe, Rule
+
+_ROOT = "/proc/sys"
+
+
+class _KernelParam(Kind):
+    identity = "name"
+    attributes = {"value": SCALAR}
+
+    def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
+        if ".." in subject or subject.startswith(("/", ".")) or not subject.strip():
+            return [("name", "%r is not a name such as net.ipv4.ip_forward" % subject, "")]
+        return []
+
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        # As sysctl has it: the first of the two signs that comes up separates.
+        dotted = "/" not in subject or 0 <= subject.find(".") < subject.find("/")
+        parts = subject.translate(str.maketrans("./", "/.")) if dotted else subject
+        try:
+            with open(os.path.join(_ROOT, parts), encoding="utf-8", errors="replace") as file:
+                return {"value": file.read().strip()}
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise ResourceError("sysctl %s cannot be read: %s" % (subject, reason)) from error
+
+
+KIND = _KernelParam()

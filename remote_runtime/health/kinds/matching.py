@@ -1,0 +1,14 @@
+"""``matching``: a value of the manifest itself, such as a template's (target)."""
+
+from ..kind import ANYTHING, Found, Kind, Probe, Rule
+
+
+class _Matching(Kind):
+    attributes = {"matches": ANYTHING}
+    settings = {"content": ANYTHING}
+
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        return {"matches": rule.get("content")}
+
+
+KIND = _Matching()

@@ -1,0 +1,74 @@
+"""``mount``: what is mounted where (target)."""
+
+import os
+from typing import Any, Dict, List, Optional, Tuple
+
+from ...errors import ResourceError
+from ..kind import BOOLEAN, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
+
+_TABLE = "/proc/self/mountinfo"
+_DEFAULT = 1.0
+
+
+class _Mount(Kind):
+    identity = "mountpoint"
+    attributes = {
+        "exists": BOOLEAN,
+        "opts": LIST,
+        "vfs-opts": LIST,
+        "source": TEXT,
+        "filesystem": TEXT,
+        "usage": NUMBER,
+    }
+    settings = {"timeout": NUMBER}
+
+    def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
+        if subject.startswith("/"):
+            return []
+        return [("mountpoint", "a mount point must be an absolute path", "")]
+
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        with open(_TABLE, encoding="utf-8", errors="surrogateescape") as table:
+            entry = find(table.read(), subject)
+        if entry is None:
+
+            def missing() -> Any:
+                raise ResourceError("nothing is mounted at %s" % subject)
+
+            return dict(dict.fromkeys(self.attributes, missing), exists=False)
+
+        # A dead network file system blocks whoever asks for its space.
+        def usage() -> int:
+            space = probe.wait(probe.patience(rule, _DEFAULT), lambda: os.statvfs(subject))
+            used = space.f_blocks - space.f_bfree
+            total = used + space.f_bavail
+            return -(-used * 100 // total) if total else 0
+
+        return dict(entry, exists=True, usage=usage)
+
+
+def find(table: str, mountpoint: str) -> Optional[Dict[str, Any]]:
+    """The last mount at a point in the text of ``mountinfo``: the one that is seen."""
+    wanted = mountpoint.rstrip("/") or "/"
+    found = None
+    for line in table.splitlines():
+        own, _, shared = line.partition(" - ")
+        fields, rest = own.split(" "), shared.split(" ")
+        if len(fields) > 5 and len(rest) > 2 and _plain(fields[4]) == wanted:
+            found = {
+                "opts": fields[5].split(","),
+                "vfs-opts": rest[2].split(","),
+                "filesystem": rest[0],
+                "source": _plain(rest[1]),
+            }
+    return found
+
+
+def _plain(field: str) -> str:
+    """Undo the octal escapes of blanks, tabs, newlines and backslashes."""
+    for code, sign in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        field = field.replace(code, sign)
+    return field
+
+
+KIND = _Mount()

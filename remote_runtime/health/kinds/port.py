@@ -1,0 +1,64 @@
+"""``port``: whether something listens on a local port (target)."""
+
+import _socket
+from typing import List, Tuple
+
+from ..kind import BOOLEAN, LIST, Found, Kind, Probe, Rule
+
+_PROTOCOLS = ("tcp", "tcp6", "udp", "udp6")
+_LISTEN = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
+
+
+class _Port(Kind):
+    identity = "port"
+    attributes = {"listening": BOOLEAN, "ip": LIST}
+
+    def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
+        try:
+            split(subject)
+        except ValueError as error:
+            return [("port", str(error), "write it as tcp:22, tcp6:22, udp:53 or udp6:53")]
+        return []
+
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        protocol, port = split(subject)
+        found = _listeners(protocol, port)
+        return {"listening": bool(found), "ip": found}
+
+
+def split(subject: str) -> Tuple[str, int]:
+    """Cut ``tcp:22`` into its parts, tcp where only a number is given; ``ValueError``."""
+    protocol, _, port = subject.rpartition(":")
+    protocol = protocol or "tcp"
+    if protocol not in _PROTOCOLS or not port.isdigit() or not 0 < int(port) < 65536:
+        raise ValueError("%r is not a port" % subject)
+    return protocol, int(port)
+
+
+def _listeners(protocol: str, port: int) -> List[str]:
+    """The addresses that are listened on."""
+    try:
+        with open("/proc/net/" + protocol, encoding="ascii", errors="replace") as table:
+            lines = table.read().splitlines()[1:]
+    except FileNotFoundError:
+        return []  # a kernel without IPv6
+    found = []
+    for line in lines:
+        fields = line.split()
+        address, _, number = fields[1].partition(":")
+        if int(number, 16) == port and fields[3] == _LISTEN[protocol]:
+            found.append(_address(address))
+    return sorted(set(found))
+
+
+def _address(text: str) -> str:
+    """Four bytes, or four times four, each group in the byte order of this machine."""
+    import struct
+
+    words = [int(text[at : at + 8], 16) for at in range(0, len(text), 8)]
+    packed = struct.pack("=%dI" % len(words), *words)
+    family = _socket.AF_INET if len(words) == 1 else _socket.AF_INET6
+    return _socket.inet_ntop(family, packed)
+
+
+KIND = _Port()

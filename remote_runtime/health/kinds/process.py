@@ -1,0 +1,29 @@
+"""``process``: whether a program is running (target)."""
+
+import os
+
+from ..kind import BOOLEAN, Found, Kind, Probe, Rule
+
+_KERNEL_KEEPS = 15  # bytes of a name
+
+
+class _Process(Kind):
+    identity = "comm"
+    attributes = {"running": BOOLEAN}
+
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        wanted = os.fsencode(subject)[:_KERNEL_KEEPS]
+        return {"running": any(_is(pid, wanted) for pid in os.listdir("/proc") if pid.isdigit())}
+
+
+def _is(pid: str, wanted: bytes) -> bool:
+    """Whether that process is of this program, and no zombie of it."""
+    try:
+        with open("/proc/%s/stat" % pid, "rb") as file:
+            head, _, rest = file.read().rpartition(b")")
+    except OSError:
+        return False  # it ended meanwhile
+    return head.partition(b"(")[2] == wanted and rest.split()[0] != b"Z"
+
+
+KIND = _Process()

@@ -1,0 +1,47 @@
+"""``user``: an account (target)."""
+
+import os
+from typing import Any, List
+
+from ...errors import ResourceError
+from ..kind import BOOLEAN, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
+
+
+class _User(Kind):
+    identity = "username"
+    attributes = {
+        "exists": BOOLEAN,
+        "uid": NUMBER,
+        "gid": NUMBER,
+        "groups": LIST,
+        "home": TEXT,
+        "shell": TEXT,
+    }
+
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        import pwd
+
+        try:
+            entry = pwd.getpwnam(subject)
+        except KeyError:
+
+            def missing() -> Any:
+                raise ResourceError("there is no user %s" % subject)
+
+            return dict(dict.fromkeys(self.attributes, missing), exists=False)
+        return {
+            "exists": True,
+            "uid": entry.pw_uid,
+            "gid": entry.pw_gid,
+            "groups": lambda: _groups(subject, entry.pw_gid, probe),
+            "home": entry.pw_dir,
+            "shell": entry.pw_shell,
+        }
+
+
+def _groups(name: str, gid: int, probe: Probe) -> List[str]:
+    names = {probe.context.accounts.group_name(number) for number in os.getgrouplist(name, gid)}
+    return sorted(names)
+
+
+KIND = _User()

@@ -1,0 +1,235 @@
+"""Checks goss rules: what is not supported is refused, with the way to it (both sides).
+
+The controller asks before any host is contacted; the target asks again, because a plan is data.
+"""
+
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from . import matchers, patterns, regex, semver
+from .kind import ANYTHING, BOOLEAN, LINES, LIST, NUMBER, SCALAR, TEXT
+from .kinds import NAMES, load
+
+Path = Tuple[Any, ...]
+Problem = Tuple[Path, str, str]
+
+
+class Unknown(str):
+    """A value, or a key, that is a template: what it comes to is checked once it is rendered."""
+
+
+COMMON = {"title": TEXT, "meta": ANYTHING, "skip": BOOLEAN}
+_ELSEWHERE = {
+    "gossfile": "put the rules of that file here",
+    "registry": "it is for Windows",
+}
+_DEEPEST = 20
+
+
+def walk(given: Dict[str, Any]) -> Iterator[Tuple[str, str, Dict[str, Any]]]:
+    """Every rule as (kind, key, properties), in the order written."""
+    for name, subjects in given.items():
+        for key, rule in subjects.items():
+            yield name, key, rule
+
+
+def problems(given: Any) -> List[Problem]:
+    """What is wrong with ``goss_rules``: the way to it, a sentence and what to do."""
+    if isinstance(given, Unknown):
+        return []
+    if not isinstance(given, dict):
+        return [((), "goss_rules must be a map of kinds such as service or port", "")]
+    found: List[Problem] = []
+    for name, subjects in given.items():
+        if isinstance(name, Unknown):
+            continue
+        if name not in NAMES:
+            hint = _ELSEWHERE.get(name) or _nearest(name, NAMES)
+            found.append(((name,), "goss_rules has no kind %r" % name, hint))
+        elif not isinstance(subjects, dict):
+            if not isinstance(subjects, Unknown):
+                message = "%s must be a map of names and what is expected of them" % name
+                found.append(((name,), message, ""))
+        else:
+            for key, rule in subjects.items():
+                found += [((name, key) + path, m, h) for path, m, h in _rule(name, key, rule)]
+    return found
+
+
+def _rule(name: str, key: str, rule: Any) -> List[Problem]:
+    if isinstance(rule, Unknown):
+        return []
+    label = "%s %s" % (name, key)
+    if not isinstance(rule, dict):
+        return [((), "%s must be a map of what is expected" % label, "")]
+    kind = load(name)
+    known = dict(COMMON)
+    known.update(kind.settings)
+    if kind.identity:
+        known[kind.identity] = TEXT
+    found: List[Problem] = []
+    for word, value in rule.items():
+        if isinstance(word, Unknown):
+            continue
+        if word in kind.attributes:
+            found += _expectation(value, kind.attributes[word], "%s: %s" % (label, word), (word,))
+        elif word not in known:
+            names = list(kind.attributes) + list(known)
+            found.append(((word,), "%s has no property %r" % (label, word), _nearest(word, names)))
+        elif not _is(value, known[word]):
+            message = "%s: %s must be %s, not %s"
+            found.append(((word,), message % (label, word, known[word], matchers.show(value)), ""))
+    needed = next(iter(kind.attributes))
+    if kind.gate and needed not in rule and not any(isinstance(w, Unknown) for w in rule):
+        found.append(((), "%s needs %s" % (label, needed), ""))
+    elif not any(w in kind.attributes or isinstance(w, Unknown) for w in rule):
+        found.append(((), "%s expects nothing" % label, _all(kind.attributes)))
+    if not found:
+        subject = rule.get(kind.identity) or key
+        if not isinstance(subject, Unknown):
+            plain = {k: v for k, v in rule.items() if not isinstance(v, Unknown)}
+            for word, message, hint in kind.problems(str(subject), plain):
+                found.append(((word,) if word in rule else (), "%s: %s" % (label, message), hint))
+    return found
+
+
+def _is(value: Any, wanted: str) -> bool:
+    if isinstance(value, Unknown) or wanted == ANYTHING:
+        return True
+    if wanted == BOOLEAN:
+        return isinstance(value, bool)
+    if wanted in (LIST, LINES):
+        return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+    if wanted == NUMBER:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if wanted == SCALAR:
+        return isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    return isinstance(value, str)
+
+
+def _expectation(value: Any, wanted: str, label: str, path: Path) -> List[Problem]:
+    """What is wrong with what is expected of an attribute of that kind."""
+    if isinstance(value, (dict, Unknown)):
+        return _matcher(value, label, path, wanted == TEXT)
+    if isinstance(value, list):
+        if wanted == LINES:
+            return _patterns(value, label, path)
+        if wanted in (LIST, ANYTHING):
+            return _each(value, label, path, False)
+    elif wanted == ANYTHING or _is(value, wanted) or (wanted in (LIST, LINES) and _is(value, TEXT)):
+        return []
+    hint = "quote it" if wanted in (TEXT, LIST, LINES) and not isinstance(value, list) else ""
+    words = "%s must be %s or a matcher, not %s" % (label, wanted, matchers.show(value))
+    return [(path, words, hint)]
+
+
+def _matcher(value: Any, label: str, path: Path, text: bool, depth: int = 0) -> List[Problem]:
+    """What is wrong with an expectation wherever a matcher may stand."""
+    if isinstance(value, Unknown) or any(isinstance(key, Unknown) for key in _keys(value)):
+        return []
+    if value is None:
+        return [(path, "%s expects nothing" % label, "name a value or a matcher")]
+    if depth > _DEEPEST:
+        return [(path, "%s: matchers are nested deeper than %d" % (label, _DEEPEST), "")]
+    if isinstance(value, list):
+        return _each(value, label, path, text, depth)
+    if not isinstance(value, dict):
+        return _number_for_text(value, label, path) if text else []
+    if len(value) != 1:
+        message = "%s: a matcher has exactly one key, not %d" % (label, len(value))
+        return [(path, message, "join several with and: [...]")]
+    ((name, wanted),) = value.items()
+    if name not in matchers.MATCHERS:
+        hint = _nearest(name, list(matchers.MATCHERS))
+        return [(path + (name,), "%s: there is no matcher %r" % (label, name), hint)]
+    return _argument(name, wanted, "%s: %s" % (label, name), path + (name,), text, depth + 1)
+
+
+def _argument(
+    name: str, wanted: Any, label: str, path: Path, text: bool, depth: int
+) -> List[Problem]:
+    if isinstance(wanted, Unknown):
+        return []
+    if name in ("and", "or", "contain-elements", "consist-of"):
+        if not isinstance(wanted, list) or not wanted:
+            return [(path, "%s must be a list of matchers" % label, "")]
+        return _each(wanted, label, path, text, depth)
+    if name in ("not", "contain-element", "have-key"):
+        return _matcher(wanted, label, path, text, depth)
+    if name == "have-patterns":
+        if not isinstance(wanted, list):
+            return [(path, "%s must be a list of patterns" % label, "")]
+        return _patterns(wanted, label, path)
+    if name == "have-key-with-value":
+        if not isinstance(wanted, dict) or not wanted:
+            return [(path, "%s must be a map of keys and values" % label, "")]
+        return [
+            problem
+            for key, entry in wanted.items()
+            for problem in _matcher(entry, label, path + (key,), text, depth)
+        ]
+    return _plain_argument(name, wanted, label, path)
+
+
+def _plain_argument(name: str, wanted: Any, label: str, path: Path) -> List[Problem]:
+    if name == "equal":
+        return [] if wanted is not None else [(path, "%s expects nothing" % label, "")]
+    kind = NUMBER if name in ("gt", "ge", "lt", "le", "have-len") else TEXT
+    if not _is(wanted, kind):
+        hint = "quote it" if kind == TEXT and _is(wanted, NUMBER) else ""
+        message = "%s must be %s, not %s" % (label, kind, matchers.show(wanted))
+        return [(path, message, hint)]
+    try:
+        if name == "match-regexp":
+            regex.compiled(wanted)
+        elif name == "semver-constraint":
+            semver.parse_constraint(wanted)
+    except ValueError as error:
+        return [(path, "%s: %s" % (label, error), "")]
+    return []
+
+
+def _each(
+    values: Sequence[Any], label: str, path: Path, text: bool, depth: int = 0
+) -> List[Problem]:
+    return [
+        problem
+        for at, entry in enumerate(values)
+        for problem in _matcher(entry, label, path + (at,), text, depth + 1)
+    ]
+
+
+def _patterns(values: Sequence[Any], label: str, path: Path) -> List[Problem]:
+    found: List[Problem] = []
+    for at, entry in enumerate(values):
+        if isinstance(entry, Unknown):
+            continue
+        if isinstance(entry, (dict, list)) or entry is None:
+            hint = "a matcher stands in the place of the whole list"
+            found.append((path + (at,), "%s: a pattern must be text" % label, hint))
+            continue
+        try:
+            patterns.parse(patterns.spelt(entry))
+        except ValueError as error:
+            found.append((path + (at,), "%s: %s" % (label, error), ""))
+    return found
+
+
+def _number_for_text(value: Any, label: str, path: Path) -> List[Problem]:
+    if isinstance(value, str):
+        return []
+    return [(path, "%s must be text, not %s" % (label, matchers.show(value)), "quote it")]
+
+
+def _keys(value: Any) -> Sequence[Any]:
+    return list(value) if isinstance(value, dict) else ()
+
+
+def _nearest(word: Any, known: Sequence[str]) -> str:
+    import difflib
+
+    close: Optional[List[str]] = difflib.get_close_matches(str(word), known, 1)
+    return "did you mean %s?" % close[0] if close else _all(known)
+
+
+def _all(known: Any) -> str:
+    return "known: " + ", ".join(sorted(known))
