@@ -81,7 +81,7 @@ def _rule(name: str, key: str, rule: Any) -> List[Problem]:
     needed = next(iter(kind.attributes))
     if kind.gate and needed not in rule and not any(isinstance(w, Unknown) for w in rule):
         found.append(((), "%s needs %s" % (label, needed), ""))
-    elif not any(w in kind.attributes or isinstance(w, Unknown) for w in rule):
+    elif not found and not any(w in kind.attributes or isinstance(w, Unknown) for w in rule):
         found.append(((), "%s expects nothing" % label, _all(kind.attributes)))
     if not found:
         subject = rule.get(kind.identity) or key

@@ -1,6 +1,6 @@
 """``http``: what a web server answers (target)."""
 
-from typing import Any, List, Mapping, NamedTuple, Tuple
+from typing import Any, List, Mapping, Tuple
 
 from ...errors import ResourceError
 from ..kind import BOOLEAN, LINES, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
@@ -55,17 +55,11 @@ class _Http(Kind):
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
         seconds = probe.patience(rule, _DEFAULT)
-        answer: _Answer = probe.wait(seconds, lambda: _fetch(subject, rule, seconds))
-        return answer._asdict()
+        found: Found = probe.wait(seconds, lambda: _fetch(subject, rule, seconds))
+        return found
 
 
-class _Answer(NamedTuple):
-    status: int
-    headers: str
-    body: str
-
-
-def _fetch(url: str, rule: Rule, seconds: float) -> _Answer:
+def _fetch(url: str, rule: Rule, seconds: float) -> Found:
     import http.client
     import urllib.error
     from urllib.request import ProxyHandler
@@ -77,7 +71,7 @@ def _fetch(url: str, rule: Rule, seconds: float) -> _Answer:
         with opener.open(_request(url, rule), timeout=seconds) as reply:
             body = reply.read(_LIMIT).decode("utf-8", "replace")
             lines = "\n".join("%s: %s" % pair for pair in reply.headers.items())
-            return _Answer(reply.status, Lines(lines), Lines(body))
+            return {"status": reply.status, "headers": Lines(lines), "body": Lines(body)}
     except urllib.error.URLError as error:
         raise ResourceError("no answer: %s" % (error.reason or error)) from error
     except (OSError, http.client.HTTPException, ValueError) as error:
