@@ -72,6 +72,10 @@ class Planner:
                 plan.defer(index, declared[index], scope, self._travel)
         return plan
 
+    def scope(self, host: Any, gathered: Gathered) -> Scope:
+        """The facts and data that the templates of a host see; PlanError."""
+        return self._data.scope(host, self._overlay(host, gathered)[0])
+
     def _resources_of(self, scope: Scope, secrets: list[str]) -> Resources:
         if self._generated is None:
             return self._resources
