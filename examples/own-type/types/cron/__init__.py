@@ -1,0 +1,3 @@
+"""Jobs of cron."""
+
+PROVIDERS = ("cron_d", "crontab")

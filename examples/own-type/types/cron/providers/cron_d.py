@@ -1,0 +1,62 @@
+"""Jobs as files of /etc/cron.d, one each (target)."""
+
+import os
+from typing import Tuple
+
+from remote_runtime.base import Properties
+from remote_runtime.base import Provider as BaseProvider
+from remote_runtime.system.attributes import Attributes
+
+FOLDER = "/etc/cron.d"
+HEADER = "# written by ccm\n"
+LIMIT = 64 << 10  # bytes; a job is one line
+
+
+def split_job(line: str) -> Tuple[str, str]:
+    """When it runs, and the rest of the line."""
+    count = 1 if line.startswith("@") else 5
+    fields = line.split(" ", count)
+    return " ".join(fields[:count]), " ".join(fields[count:])
+
+
+class Provider(BaseProvider):
+    """A file by the job's name, whole at every instant."""
+
+    name = "cron_d"
+    priority = 1
+    folder = FOLDER
+
+    def unmanageable(self, properties: Properties) -> str:
+        """Return why files of cron.d cannot be used here, or ""."""
+        if os.geteuid() != 0:
+            return f"only root may write to {self.folder}"
+        if not self.context.files.is_directory(self.folder):
+            return f"there is no {self.folder}"
+        return ""
+
+    def read(self, name: str, user: str) -> str:
+        """The job without its user, or "" where there is none."""
+        path = os.path.join(self.folder, name)
+        if self.context.files.status(path) is None:
+            return ""
+        text = self.context.files.read(path, LIMIT).decode("utf-8", "replace")
+        line = text[len(HEADER) :].rstrip("\n") if text.startswith(HEADER) else text
+        times, rest = split_job(line)
+        owner, _, command = rest.partition(" ")
+        return f"{times} {command}" if owner == user else line
+
+    def write(self, name: str, user: str, job: str) -> None:
+        """Put a file there that holds the job and nothing else."""
+        times, command = split_job(job)
+        line = f"{times} {user} {command}"
+        temporary = self.context.files.temporary(os.path.join(self.folder, name))
+        try:
+            temporary.write((HEADER + line + "\n").encode("utf-8"))
+            temporary.finish(0, 0, 0o644, Attributes(self.context.commands))
+            temporary.commit()
+        finally:
+            temporary.discard()
+
+    def remove(self, name: str, user: str) -> None:
+        """Remove the file."""
+        self.context.files.remove(os.path.join(self.folder, name))

@@ -1,0 +1,51 @@
+"""Jobs as lines of a user's own crontab (target)."""
+
+from typing import List, Tuple
+
+from remote_runtime.base import Properties
+from remote_runtime.base import Provider as BaseProvider
+from remote_runtime.errors import ResourceError
+
+MARK = "# ccm: "
+
+
+class Provider(BaseProvider):
+    """Each job is a line below a comment with its name; all other lines stay as they are."""
+
+    name = "crontab"
+    priority = 10
+
+    def unmanageable(self, properties: Properties) -> str:
+        """Return why there are no crontabs here, or ""."""
+        return "" if self.context.commands.find("crontab") else "crontab was not found"
+
+    def read(self, name: str, user: str) -> str:
+        """The job, or "" where there is none."""
+        return self._split(self._lines(user), name)[0]
+
+    def write(self, name: str, user: str, job: str) -> None:
+        """Put the job in its place, or at the end."""
+        others = self._split(self._lines(user), name)[1]
+        self._install(user, [*others, MARK + name, job])
+
+    def remove(self, name: str, user: str) -> None:
+        """Take the job and its comment out."""
+        self._install(user, self._split(self._lines(user), name)[1])
+
+    def _split(self, lines: List[str], name: str) -> Tuple[str, List[str]]:
+        if MARK + name not in lines:
+            return "", lines
+        at = lines.index(MARK + name)
+        return "".join(lines[at + 1 : at + 2]), lines[:at] + lines[at + 2 :]
+
+    def _lines(self, user: str) -> List[str]:
+        result = self.context.commands.run(["crontab", "-u", user, "-l"])
+        if result.code and "no crontab for" not in result.stderr:
+            raise ResourceError(f"crontab -l failed: {result.tail(3)}", kind="cron.read")
+        return [] if result.code else result.stdout.splitlines()
+
+    def _install(self, user: str, lines: List[str]) -> None:
+        text = "".join(line + "\n" for line in lines)
+        result = self.context.commands.run(["crontab", "-u", user, "-"], input=text.encode("utf-8"))
+        if result.code:
+            raise ResourceError(f"crontab failed: {result.tail(3)}", kind="cron.write")

@@ -1,0 +1,166 @@
+"""The example's cron type, shipped from beside a manifest: over SSH and on this machine."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.orchestrator.site_types.types import EXAMPLE, copy_cron
+from tests.push.command import Ccm, Run
+from tests.push.target import Target, on_this_machine, over_ssh
+
+CRON_D = Path("/etc/cron.d")
+NAME = "ccm-test-nightly"
+NEVER = "0 0 31 2 *"
+LINE = f"{NEVER} root date +\\%F >> /dev/null"
+
+CRONTAB = """\
+#!/bin/sh
+# A crontab that keeps one file per user, as the real one does.
+file="/var/spool/fake-cron.$2"
+case "$3" in
+    -l) [ -e "$file" ] && cat "$file" || { echo "no crontab for $2" >&2; exit 1; } ;;
+    -) cat > "$file" ;;
+esac
+"""
+
+
+@pytest.fixture
+def ccm(tmp_path: Path) -> Ccm:
+    return Ccm(tmp_path)
+
+
+@pytest.fixture
+def remote(ccm: Ccm, lab: object, host: object) -> Target:
+    found = over_ssh(ccm, lab, host)  # type: ignore[arg-type]
+    found.path("/etc/cron.d").mkdir(exist_ok=True)
+    return found
+
+
+@pytest.fixture
+def local(ccm: Ccm, tmp_path: Path) -> Iterator[Target]:
+    if os.geteuid() != 0 or not CRON_D.is_dir():
+        pytest.skip("a file in /etc/cron.d of this machine needs root and that folder")
+    yield on_this_machine(ccm, tmp_path)
+    (CRON_D / NAME).unlink(missing_ok=True)
+
+
+@pytest.fixture(params=["ssh", "local"])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> Target:
+    copy_cron(tmp_path)
+    found: Target = request.getfixturevalue("remote" if request.param == "ssh" else "local")
+    return found
+
+
+def cron_file(target: Target) -> Path:
+    """The job's file where it is on this machine."""
+    local = target.path("") == Path(target.folder)
+    return CRON_D / NAME if local else target.path("").parents[1] / "etc" / "cron.d" / NAME
+
+
+def push(target: Target, properties: str, *options: str) -> Run:
+    site = f"ccm:\n  resources:\n    - cron:\n        - {NAME}: {{{properties}}}\n"
+    return target.push(site, *options)
+
+
+JOB = f'schedule: "{NEVER}", command: "date +%F >> /dev/null"'
+
+
+def test_a_job_comes_changes_and_goes(target: Target) -> None:
+    """Preview, push, push again, another schedule, absent: as with a built-in type."""
+    path = cron_file(target)
+    done = push(target, JOB, "--noop")
+    event = target.event(done, f"cron#{NAME}")
+    assert done.code == 0, done.output
+    assert event["noop_message"] == "Would have created the job"
+    assert event["prediction"] == "certain"
+    assert not path.exists()
+
+    done = push(target, JOB)
+    event = target.event(done, f"cron#{NAME}")
+    assert event["status"] == "changed", done.output
+    assert event["provider"] == "cron_d"
+    assert path.read_text() == f"# written by ccm\n{LINE}\n"
+    assert path.stat().st_mode & 0o777 == 0o644
+
+    done = push(target, JOB)
+    assert target.statuses(done) == {f"cron#{NAME}": "stable"}
+
+    done = push(target, JOB.replace("31 2", "30 2"))
+    change = target.event(done, f"cron#{NAME}")["changes"][0]
+    assert (change["from"][:10], change["to"][:10]) == ("0 0 31 2 *", "0 0 30 2 *")
+
+    done = push(target, "ensure: absent", "--noop")
+    event = target.event(done, f"cron#{NAME}")
+    assert event["noop_message"] == "Would have removed the job"
+    done = push(target, "ensure: absent")
+    assert target.event(done, f"cron#{NAME}")["final_ensure"] == "absent"
+    assert not path.exists()
+    assert target.statuses(push(target, "ensure: absent")) == {f"cron#{NAME}": "stable"}
+
+
+def test_the_provider_is_chosen_by_what_the_host_has(remote: Target, tmp_path: Path) -> None:
+    """crontab serves where there is no cron.d, keeps other lines, and says why it cannot."""
+    copy_cron(tmp_path)
+    done = push(remote, f"{JOB}, provider: crontab")
+    assert done.code == 1
+    error = " ".join(remote.event(done, f"cron#{NAME}")["error"])
+    assert "no provider can manage this resource here: crontab: crontab was not found" in error
+
+    top = remote.path("").parents[1]
+    crontab = top / "usr" / "local" / "bin" / "crontab"
+    crontab.write_text(CRONTAB)
+    crontab.chmod(0o755)
+    spool = top / "var" / "spool" / "fake-cron.root"
+    spool.write_text("5 4 * * * /usr/bin/true\n")
+    shutil.rmtree(top / "etc" / "cron.d")
+    done = push(remote, JOB)
+    assert remote.event(done, f"cron#{NAME}")["provider"] == "crontab", done.output
+    assert spool.read_text() == (
+        f"5 4 * * * /usr/bin/true\n# ccm: {NAME}\n{NEVER} date +\\%F >> /dev/null\n"
+    )
+    assert remote.statuses(push(remote, JOB)) == {f"cron#{NAME}": "stable"}
+    push(remote, "ensure: absent")
+    assert spool.read_text() == "5 4 * * * /usr/bin/true\n"
+
+
+def test_a_user_that_is_to_come_makes_the_preview_unknown(target: Target) -> None:
+    """An earlier pending command may create the user; without one the resource fails."""
+    job = f"{JOB}, user: ccm-test-nobody"
+    done = push(target, job, "--noop")
+    assert target.event(done, f"cron#{NAME}")["failed"], done.output
+    site = (
+        "ccm:\n  resources:\n    - exec:\n        - useradd ccm-test-nobody: {}\n"
+        f"    - cron:\n        - {NAME}: {{{job}}}\n"
+    )
+    event = target.event(target.push(site, "--noop"), f"cron#{NAME}")
+    assert event["prediction"] == "unknown"
+    assert event["noop_message"] == "Would have created the job"
+
+
+def test_mistakes_show_before_any_host_is_contacted(ccm: Ccm, tmp_path: Path) -> None:
+    """The schema and check() of the type speak in ``ccm validate``, with the manifest's places."""
+    copy_cron(tmp_path)
+    ccm.site(
+        "ccm:\n  resources:\n    - cron:\n"
+        '        - a: {schedule: "* * * *", command: "true"}\n'
+        '        - b: {shedule: "@daily", command: "true"}\n'
+        "        - c: {ensure: gone}\n"
+        '        - d.e: {schedule: "@daily", command: "true", provider: cronie}\n'
+    )
+    done = ccm.run("validate", "site.yaml")
+    assert done.code == 2
+    assert "site.yaml:4:25: cron#a: schedule: '* * * *' is neither five fields" in done.stderr
+    assert "site.yaml:5:17: cron has no property 'shedule' (did you mean schedule?)" in done.stderr
+    assert "site.yaml:6" in done.stderr
+    assert "there is no provider 'cronie' for cron" in done.stderr
+    assert "d.e" in done.stderr
+
+
+def test_the_example_is_valid(ccm: Ccm) -> None:
+    """``examples/own-type`` passes validation as it stands."""
+    done = ccm.run("validate", str(EXAMPLE / "site.yaml"))
+    assert done.code == 0, done.output
+    assert "2 resources" in done.stdout

@@ -1,0 +1,108 @@
+"""Which folders are types, and whose code is believed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from orchestrator.manifest import load_site
+from remote_runtime import resources
+from tests.orchestrator.site_types.types import accepted, copy_cron, refused
+
+
+def test_a_folder_is_a_type(tmp_path: Path) -> None:
+    """The type is known by its folder's name, with its providers and its modules."""
+    copy_cron(tmp_path)
+    types = accepted(tmp_path)
+    assert types.names() == ["cron"]
+    found = types.get("cron")
+    assert found is not None
+    assert found.providers == ("cron_d", "crontab")
+    assert sorted(types.sources()) == [
+        "cron/__init__.py",
+        "cron/providers/__init__.py",
+        "cron/providers/cron_d.py",
+        "cron/providers/crontab.py",
+        "cron/resource.py",
+    ]
+
+
+def test_other_files_and_folders_are_left_alone(tmp_path: Path) -> None:
+    """Texts, hidden folders and tests beside the modules are neither types nor shipped."""
+    home = copy_cron(tmp_path)
+    (tmp_path / "types" / "README.md").write_text("about")
+    (tmp_path / "types" / ".git").mkdir()
+    (tmp_path / "types" / "notes").mkdir()
+    (home / "tests").mkdir()
+    (home / "tests" / "test_cron.py").write_text("import pytest\n")
+    (home / "test_cron.py").write_text("import pytest\n")
+    assert accepted(tmp_path).names() == ["cron"]
+    assert not [path for path in accepted(tmp_path).sources() if "test" in path]
+
+
+def test_a_site_without_types_has_none(tmp_path: Path) -> None:
+    """No folder is no mistake."""
+    assert accepted(tmp_path).names() == []
+
+
+def test_a_built_in_type_cannot_be_replaced(tmp_path: Path) -> None:
+    """A folder by the name of one of ccm's types is refused."""
+    copy_cron(tmp_path, "file")
+    assert [p.message for p in refused(tmp_path)] == [
+        f"{tmp_path}/types/file: the type file exists already"
+    ]
+
+
+@pytest.mark.parametrize("name", ["Cron", "cron-job", "class", "1st"])
+def test_a_type_has_the_name_of_a_type(tmp_path: Path, name: str) -> None:
+    """The name is small letters, digits and underscores, and no word of Python."""
+    copy_cron(tmp_path, name)
+    assert f"{name!r} cannot be the name of a type" in refused(tmp_path)[0].message
+
+
+@pytest.mark.parametrize(
+    "part", ["__init__.py", "resource.py", "schema.json", "providers/__init__.py"]
+)
+def test_a_missing_part_is_named(tmp_path: Path, part: str) -> None:
+    """Each file that a type consists of must be there."""
+    home = copy_cron(tmp_path)
+    (home / part).unlink()
+    assert refused(tmp_path)[0].message == f"{home / part} is missing"
+
+
+def test_code_that_everybody_may_write_is_refused(tmp_path: Path) -> None:
+    """A module or folder that others can write to would let them run code."""
+    home = copy_cron(tmp_path)
+    (home / "resource.py").chmod(0o666)
+    problem = refused(tmp_path)[0]
+    assert problem.kind == "input.untrusted"
+    assert "resource.py can be written by every user" in problem.message
+    (home / "resource.py").chmod(0o644)
+    (tmp_path / "types").chmod(0o777)
+    assert "types can be written by every user" in refused(tmp_path)[0].message
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_code_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another user's code runs only where the manifest or sudo's caller is that user."""
+    home = copy_cron(tmp_path)
+    os.chown(home / "resource.py", 4321, -1)
+    assert "resource.py belongs to another user (id 4321)" in refused(tmp_path)[0].message
+    monkeypatch.setenv("SUDO_UID", "4321")
+    assert accepted(tmp_path).names() == ["cron"]
+    monkeypatch.delenv("SUDO_UID")
+    site = tmp_path / "site.yaml"
+    site.write_text("ccm: {resources: [{cron: [{a: {ensure: absent}}]}]}\n")
+    os.chown(site, 4321, -1)
+    assert load_site(site).resources[0].id == "cron#a"
+
+
+def test_no_bytecode_is_written_beside_the_manifest(tmp_path: Path) -> None:
+    """Importing a type leaves its folder as it was."""
+    home = copy_cron(tmp_path)
+    before = sorted(home.rglob("*"))
+    found = accepted(tmp_path).get("cron")
+    assert found is not None
+    assert found.check("a", {"schedule": "never"}) != []
+    assert sorted(home.rglob("*")) == before
+    assert not (Path(resources.__path__[0]) / "cron").exists()
