@@ -153,7 +153,7 @@ def test_mistakes_show_before_any_host_is_contacted(ccm: Ccm, tmp_path: Path) ->
     done = ccm.run("validate", "site.yaml")
     assert done.code == 2
     assert "site.yaml:4:25: cron#a: schedule: '* * * *' is neither five fields" in done.stderr
-    assert "site.yaml:5:17: cron has no property 'shedule' (did you mean schedule?)" in done.stderr
+    assert "site.yaml:5:15: cron has no property 'shedule' (did you mean schedule?)" in done.stderr
     assert "site.yaml:6" in done.stderr
     assert "there is no provider 'cronie' for cron" in done.stderr
     assert "d.e" in done.stderr
