@@ -9,6 +9,6 @@
 
 from inventory.explanation import Explained
 from inventory.model import Group, Host, Inventory
-from inventory.sources import load
+from inventory.sources import load, this_host
 
-__all__ = ["Explained", "Group", "Host", "Inventory", "load"]
+__all__ = ["Explained", "Group", "Host", "Inventory", "load", "this_host"]

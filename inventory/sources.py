@@ -45,6 +45,13 @@ def load(sources: str | Path | Iterable[str | Path]) -> Inventory:
         return resolve(declaration, checker)
 
 
+def this_host() -> Inventory:
+    """The inventory of the commands that need none: the machine they run on, as ``localhost``."""
+    checker = Checker()
+    root = parse_document("hosts: {localhost: {connection: local}}", "this host")
+    return resolve(read_declaration(root, os.getcwd(), checker), checker)
+
+
 def _declared(path: str, checker: Checker) -> Declaration:
     if "," in path and not os.path.exists(path):
         return _listed(path, checker)

@@ -5,8 +5,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inventory import Host, Inventory, load
+from inventory import Host, Inventory, load, this_host
 from orchestrator.fleet.kept_runs import last_failed
+from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.gathered import Gathered
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def hosts(args: argparse.Namespace) -> tuple[Inventory, list[Host]]:
-    """The inventory, and the hosts that are meant."""
+    """The inventory, and the hosts that are meant: this one where no inventory is given."""
+    if args.inventory is None:
+        if args.limit:
+            raise UsageError("-l picks hosts of an inventory", hint="name one with -i")
+        here = this_host()
+        return here, list(here.hosts.values())
     loaded = load(args.inventory)
     return loaded, loaded.select(args.limit, last_failed)
 
@@ -40,7 +46,7 @@ def connector(
         user=args.user,
         become=args.become,
         connect_timeout=args.connect_timeout,
-        inventory=tuple(args.inventory),
+        inventory=tuple(args.inventory or ()),
     )
     prompt = ask if sys.stdin.isatty() else None
     credentials = Credentials(args.ask_pass, args.ask_become_pass, prompt)

@@ -7,15 +7,16 @@ DEFAULT_FORKS = 50
 MAX_SECONDS = 7 * 86_400
 
 
-def add_inventory(parser: argparse.ArgumentParser) -> None:
-    """``-i`` and ``-l``."""
+def add_inventory(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """``-i`` and ``-l``; where no inventory is required, none means this host."""
     parser.add_argument(
         "-i",
         "--inventory",
         metavar="FILE",
         action="append",
-        required=True,
-        help="inventory: a YAML file, a program that prints one, or host,host; repeatable",
+        required=required,
+        help="inventory: a YAML file, a program that prints one, or host,host; repeatable"
+        + ("" if required else " (default: this host)"),
     )
     parser.add_argument(
         "-l",
@@ -23,6 +24,28 @@ def add_inventory(parser: argparse.ArgumentParser) -> None:
         metavar="PATTERN",
         action="append",
         help="only these hosts: web:&prod:!web3, globs, @file, failed (of the last run)",
+    )
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """What a run of resources may do on a host, and for how long."""
+    parser.add_argument("--noop", action="store_true", help="change nothing, say what would change")
+    parser.add_argument(
+        "--monitor-only", action="store_true", help="only run the health checks of the resources"
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds,
+        default=0.0,
+        help="how long one host may take in all (default: no limit)",
+    )
+    parser.add_argument(
+        "--lock-timeout",
+        metavar="SECONDS",
+        type=seconds,
+        default=60.0,
+        help="how long to wait for another push on a host (default: 60)",
     )
 
 

@@ -4,13 +4,14 @@ import contextlib
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.cli.exit_code import run_exit_code
 from orchestrator.cli.output import Output
 from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.bus import Bus, Subscriber
 from orchestrator.fleet.crash import describe_crash
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.kept_runs import KeptRun
@@ -24,7 +25,11 @@ from remote_runtime.errors import UsageError
 
 
 class Job(NamedTuple):
-    """What to push where; ``options`` go into the run folder, without secrets."""
+    """What to push where; ``options`` go into the run folder, without secrets.
+
+    ``kept``: the run's folder stays. ``documented``: something is made of that folder at the end,
+    so a run that is not kept has one for as long. ``told`` are subscribers beside the output's.
+    """
 
     manifest: str
     hosts: Sequence[Target]
@@ -35,13 +40,25 @@ class Job(NamedTuple):
     options: dict[str, Any]
     detailed: bool = False
     json: bool = False
+    command: str = "push"
+    kept: bool = True
+    documented: bool = False
+    told: Sequence[Subscriber] = ()
 
 
 def carry_out(job: Job, output: Output) -> int:
     """Run the job and return its exit code; everything has been checked before."""
+    if job.kept or not job.documented:
+        return _carry_out(job, output, _folder(job) if job.kept else None)
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="ccm-") as parent:
+        return _carry_out(job, output, _folder(job, Path(parent)))
+
+
+def _carry_out(job: Job, output: Output, folder: RunFolder | None) -> int:
     run_id = job.settings.run_id
-    folder = _folder(run_id, job.options)
-    bus = Bus([folder, *output.subscribers()])
+    bus = Bus([*([folder] if folder else []), *job.told, *output.subscribers()])
     results: list[HostResult] = []
 
     def finished(result: HostResult) -> None:
@@ -56,7 +73,9 @@ def carry_out(job: Job, output: Output) -> int:
         rollout.interrupt()
 
     names = tuple(host.name for host in job.hosts)
-    begin = happening.RunStarted(run_id, time.time(), names, job.settings.noop, job.manifest)
+    begin = happening.RunStarted(
+        run_id, time.time(), names, job.settings.noop, job.manifest, job.command
+    )
     with Interrupts(interrupt):
         bus.publish(begin)
         output.start()
@@ -69,15 +88,15 @@ def carry_out(job: Job, output: Output) -> int:
     code = run_exit_code(results, rollout.interrupted, job.detailed)
     code = _faults(bus, code)
     with contextlib.suppress(BrokenPipeError):
-        output.summary(run_id if folder.whole else "")
-    if job.json:
+        output.summary(run_id if job.kept and folder and folder.whole else "")
+    if folder and job.json:
         write_document(KeptRun(folder.path), code, sys.stdout)
     return code
 
 
-def _folder(run_id: str, options: dict[str, Any]) -> RunFolder:
+def _folder(job: Job, parent: Path | None = None) -> RunFolder:
     try:
-        return RunFolder(run_id, options)
+        return RunFolder(job.settings.run_id, job.options, parent)
     except OSError as error:
         raise UsageError(
             f"the run's folder cannot be made: {error}",

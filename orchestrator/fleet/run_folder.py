@@ -41,13 +41,15 @@ def new_run_id(now: float | None = None) -> str:
 class RunFolder:
     """Subscriber that spools a run to its folder as it happens.
 
-    ``whole`` says whether everything was written, up to the run's end.
+    ``whole`` says whether everything was written, up to the run's end. With a ``parent`` it is not
+    among those that are kept.
     """
 
-    def __init__(self, run_id: str, options: dict[str, Any]) -> None:
-        self.path = make_private(runs_folder()) / run_id
+    def __init__(self, run_id: str, options: dict[str, Any], parent: Path | None = None) -> None:
+        self.path = (parent or make_private(runs_folder())) / run_id
         self.path.mkdir(mode=0o700)
         self.whole = False
+        self._kept = parent is None
         self._options = options
         self._started: dict[str, Any] = {}
         self._results: list[dict[str, Any]] = []
@@ -107,7 +109,8 @@ class RunFolder:
         ended = {**self._started, "end": event.at, "interrupted": event.interrupted}
         _write_whole(self.path / "run.json", ended)
         self.whole = True
-        prune()
+        if self._kept:
+            prune()
 
     def close(self) -> None:
         """Write out what is buffered."""

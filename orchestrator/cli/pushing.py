@@ -1,0 +1,115 @@
+"""From a checked site and the hosts to the exit code: what push, apply and ensure share."""
+
+import argparse
+import os
+import socket
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from inventory import Host, Inventory
+    from orchestrator.fleet.bus import Subscriber
+    from orchestrator.manifest import Site
+    from orchestrator.planning import Planner
+
+# What the folder of a run keeps of the command line; nothing in it may be secret.
+_KEPT = [
+    "inventory",
+    "limit",
+    "noop",
+    "monitor_only",
+    "forks",
+    "user",
+    "become",
+    "connect_timeout",
+    "timeout",
+    "lock_timeout",
+    "hiera",
+    "facts",
+    "no_diff",
+    "diff_private",
+]
+
+
+class Push(NamedTuple):
+    """One push: ``what`` is pushed, as people read it, and by which ``command``.
+
+    ``kept``: its folder is to be kept, so that ``ccm report`` has it. ``told``: further subscribers
+    of what happens.
+    """
+
+    command: str
+    what: str
+    site: "Site"
+    planner: "Planner"
+    kept: bool = True
+    told: "Sequence[Subscriber]" = ()
+
+
+def check_options(args: argparse.Namespace) -> None:
+    """What can be refused before anything is read; UsageError."""
+    from orchestrator.cli.output import check_output
+    from orchestrator.fleet.descriptors import make_room
+
+    make_room(args.forks)
+    check_output(args)
+
+
+def carry_out(
+    push: Push, args: argparse.Namespace, inventory: "Inventory", hosts: "list[Host]"
+) -> int:
+    """Push to the hosts as the options say; everything was checked that needs no host."""
+    from orchestrator.cli import assembly, running
+    from orchestrator.cli.output import Output
+    from orchestrator.fleet.run_folder import new_run_id
+    from orchestrator.fleet.settings import Settings
+
+    output = Output(args, _title(push, args.noop), args.noop)
+    settings = Settings(
+        new_run_id(),
+        user_at_host(),
+        args.noop,
+        args.monitor_only,
+        not args.no_diff,
+        args.diff_private,
+        args.timeout,
+        args.lock_timeout,
+    )
+    output.prepare()
+    site = push.site
+    connector = assembly.connector(args, inventory, hosts, output.ask, site.types.sources())
+    for text in site.warnings:
+        output.say(f"warning: {text}")
+    output.say(site.pre_message)
+    documented = args.json or getattr(args, "metrics", None) is not None
+    job = running.Job(
+        push.what, hosts, connector, push.planner, settings, args.forks, _options(args),
+        args.detailed_exitcode, args.json, push.command, push.kept, documented, push.told,
+    )  # fmt: skip
+    with connector:
+        code = running.carry_out(job, output)
+    output.say(site.post_message)
+    return code
+
+
+def _title(push: Push, noop: bool) -> str:
+    return f"{'preview' if noop else push.command} of {os.path.basename(push.what)}"
+
+
+def user_at_host() -> str:
+    """Who pushes, as others on the host read it in the lock."""
+    import pwd
+
+    try:
+        name = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        name = str(os.getuid())
+    return f"{name}@{socket.gethostname()}"
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    kept = {name: getattr(args, name) for name in _KEPT}
+    # Values of --data and --fact may be secret, their names are not.
+    kept["data"] = [text.partition("=")[0] for text in args.data]
+    kept["fact"] = [text.partition("=")[0] for text in args.fact]
+    return {name: value for name, value in kept.items() if value not in (None, False, [])}
