@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .context import Context
 
 Properties = Dict[str, Any]
+FIRST = 1
 
 
 class Change(NamedTuple):
@@ -127,11 +128,12 @@ class State(object):
 class Provider(object):
     """One way to manage a type on a kind of system; one instance serves a whole run.
 
-    ``priority``: among the providers that can manage a host the smallest number wins.
+    ``priority``: among the providers that can manage a host the smallest number wins; 1 is the
+    smallest there is.
     """
 
     name = ""
-    priority = 1
+    priority = FIRST
 
     def __init__(self, context: "Context") -> None:
         self.context = context

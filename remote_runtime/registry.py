@@ -7,7 +7,7 @@ A type is the folder ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by
 import sys
 from typing import Any, Dict, List, Tuple, Type
 
-from .base import Item, Properties, Provider, ResourceType
+from .base import FIRST, Item, Properties, Provider, ResourceType
 from .context import Context
 from .errors import ResourceError
 
@@ -88,6 +88,8 @@ class Registry(object):
                 refusals.append("%s: %s" % (name, why))
             elif best is None or provider.priority < best.priority:
                 best = provider
+                if best.priority <= FIRST:
+                    break  # the others need not even be imported
         if best is None:
             raise ResourceError(
                 "no provider can manage this resource here: " + "; ".join(refusals),

@@ -1,3 +1,3 @@
 """Packages of the system's package manager."""
 
-PROVIDERS = ("apt",)
+PROVIDERS = ("apt", "dnf")

@@ -7,7 +7,6 @@ from typing import List
 _LISTS = "var/lib/apt/lists"
 _STAMP = "var/lib/apt/periodic/update-success-stamp"
 _SOURCES = ("etc/apt/sources.list", "etc/apt/sources.list.d")
-SOURCES_FOLDER = "/etc/apt/"
 
 
 class Lists(object):
@@ -29,7 +28,7 @@ class Lists(object):
             return "the package sources changed after the lists were refreshed"
         age = time.time() - updated
         if age > max_age and not self._refreshed:
-            return "the package lists are %s old" % _words(age)
+            return "the package lists are %s old" % in_words(age)
         return ""
 
     def refreshed(self) -> None:
@@ -61,7 +60,8 @@ class Lists(object):
             return 0.0
 
 
-def _words(seconds: float) -> str:
+def in_words(seconds: float) -> str:
+    """A length of time as people say it."""
     for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return "%d %s" % (seconds // length, unit)

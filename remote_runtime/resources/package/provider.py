@@ -1,8 +1,9 @@
 """What the package type asks of a package manager (target)."""
 
-from typing import NamedTuple, Optional, Sequence
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...base import Provider
+from ...base import Item, Provider
+from ...context import Context
 
 PRESENT, ABSENT, LATEST = "present", "absent", "latest"
 
@@ -11,17 +12,13 @@ class Installed(NamedTuple):
     """What the package manager's database says of one package on this host.
 
     ``version`` is "" for a package that is not fully installed, and ``status`` says how far it is,
-    in the package manager's own words.
+    in the package manager's own words. ``others`` are versions that are installed beside it.
     """
 
     version: str = ""
     status: str = "not-installed"
     held: bool = False
-
-    @property
-    def ensure(self) -> str:
-        """The state as an event reports it: the version, or absent."""
-        return self.version or ABSENT
+    others: Sequence[str] = ()
 
 
 class Available(NamedTuple):
@@ -37,7 +34,25 @@ class Available(NamedTuple):
 
 
 class PackageProvider(Provider):
-    """A package manager. Every method may raise ``ResourceError``."""
+    """A package manager. Every method may raise ``ResourceError``.
+
+    A file below one of ``sources`` says where packages come from; ``fetches_lists`` says whether
+    the package manager fetches by itself lists that it does not have at all.
+    """
+
+    sources: Tuple[str, ...] = ()
+    fetches_lists = False
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.items: Sequence[Item] = ()
+        self._available: Dict[str, Available] = {}
+        self._available_at = (-1, False)
+        self._own_actions = 0
+
+    def prepare(self, items: Sequence[Item]) -> None:
+        """Keep the plan's packages, to ask for all of them at once."""
+        self.items = items
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions: -1, 0 or 1. This is the order of a provider without its own."""
@@ -45,20 +60,56 @@ class PackageProvider(Provider):
 
         return generic_version.compare(left, right)
 
+    def shown(self, version: str) -> str:
+        """The version as an event and a preview have it."""
+        return version
+
     def status(self, name: str) -> Installed:
         """What is installed. One query answers it for all packages of the plan."""
         raise NotImplementedError
 
     def available(self, name: str) -> Available:
-        """What could be installed, according to the lists as they are on this host."""
+        """What could be installed, according to the lists as they are on this host.
+
+        The package manager's own transactions do not change that, everything else may.
+        """
+        now = (self.context.acted - self._own_actions, self.context.noop)
+        if self._available_at != now:
+            self._available = {}
+            self._available_at = now
+        if name not in self._available:
+            self._available.update(self.look_up(sorted({name, *self._undecided()})))
+        return self._available[name]
+
+    def _undecided(self) -> List[str]:
+        """The packages of the plan whose next step depends on the lists."""
+        return [
+            item.name
+            for item in self.items
+            if self.needs_lists(str(item.properties.get("ensure", PRESENT)), self.status(item.name))
+        ]
+
+    def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
+        """What the lists say of each of these, by one question where that can be."""
         raise NotImplementedError
+
+    def acted(self) -> None:
+        """Note that one of the run's actions was a transaction of this package manager."""
+        self._own_actions += 1
+
+    def forget_lists(self) -> None:
+        """Note that the lists have changed."""
+        self._available = {}
 
     def providers_of(self, name: str) -> Sequence[str]:
         """The packages that provide a virtual package, at most a handful."""
         raise NotImplementedError
 
-    def lists_outdated(self, max_age: float) -> str:
-        """Return why lists that may be ``max_age`` seconds old have to be refreshed, or ""."""
+    def lists_outdated(self, max_age: Optional[float]) -> str:
+        """Return why lists that may be ``max_age`` seconds old have to be refreshed, or "".
+
+        None, where ``fetches_lists``, asks only for those that are missing.
+        """
         raise NotImplementedError
 
     def refresh_lists(self, lock_timeout: float) -> None:
@@ -82,7 +133,13 @@ class PackageProvider(Provider):
             return False
         if not installed.version or ensure == LATEST:
             return True
-        return ensure != PRESENT and self.compare(installed.version, ensure) != 0
+        return ensure != PRESENT and not self.has_version(installed, ensure)
+
+    def has_version(self, installed: Installed, wanted: str) -> bool:
+        """Whether the wanted version is among those that are installed."""
+        if not installed.version:
+            return False
+        return any(self.compare(v, wanted) == 0 for v in (installed.version, *installed.others))
 
 
 def matching_version(provider: PackageProvider, available: Available, wanted: str) -> Optional[str]:

@@ -1,11 +1,10 @@
 """The package type: a package of the system's package manager (target; ``check`` on both sides)."""
 
-from typing import List, NamedTuple, Tuple
+from typing import List, NamedTuple, Sequence, Tuple
 
 from ... import duration, wording
 from ...base import Action, Change, Condition, Missing, Properties, ResourceType, State
 from ...errors import ResourceError
-from .apt_lists import SOURCES_FOLDER
 from .provider import (
     ABSENT,
     LATEST,
@@ -46,10 +45,10 @@ class Resource(ResourceType):
         """What is installed and, where that decides something, what could be."""
         installed = self.provider.status(self.name)
         if not self.provider.needs_lists(self.ensure, installed):
-            return State(installed.ensure, installed=installed, available=Available())
+            return State(self._reported(installed), installed=installed, available=Available())
         outdated = self._freshen()
         available = self.provider.available(self.name)
-        state = State(installed.ensure, installed=installed, available=available)
+        state = State(self._reported(installed), installed=installed, available=available)
         if outdated:
             self.context.pending.add([_LISTS], certain=False)
             reason = "%s; only a push refreshes them" % outdated
@@ -60,14 +59,21 @@ class Resource(ResourceType):
             raise Missing(condition, obstacle[0], self._would(state), hint=obstacle[1])
         return state
 
+    def _reported(self, installed: Installed) -> str:
+        """The state as an event has it: the version, or absent."""
+        return self.provider.shown(installed.version) or ABSENT
+
     def _freshen(self) -> str:
         """Refresh outdated lists; in noop return why a push would."""
-        if "update_cache" not in self.properties:
+        max_age = None
+        if "update_cache" in self.properties:
+            max_age = duration.parse(self.properties["update_cache"])
+        elif not self.provider.fetches_lists:
             return ""
-        outdated = self.provider.lists_outdated(duration.parse(self.properties["update_cache"]))
+        outdated = self.provider.lists_outdated(max_age)
         if self.context.noop:
             return outdated or self._pending_sources()
-        if outdated:
+        if outdated and max_age is not None:
             self.context.notice("info", "refreshing the package lists: %s" % outdated)
             self.provider.refresh_lists(self._lock_timeout())
         return ""
@@ -75,7 +81,7 @@ class Resource(ResourceType):
     def _pending_sources(self) -> str:
         for item in self.context.peers("file"):
             path = item.name
-            if path.startswith(SOURCES_FOLDER) and self.context.pending.may_hold(
+            if path.startswith(self.provider.sources) and self.context.pending.may_hold(
                 Condition("path", path)
             ):
                 return "the package lists do not know the pending %s yet" % path
@@ -87,7 +93,7 @@ class Resource(ResourceType):
             return ()
         if installed.held and installed.version:
             return (
-                "%s is held at version %s" % (self.name, installed.version),
+                "%s is held at version %s" % (self.name, self._reported(installed)),
                 "release it with `apt-mark unhold %s`" % self.name,
             )
         if not available.known:
@@ -104,7 +110,7 @@ class Resource(ResourceType):
             return ()
         if not available.versions:
             return self._candidate_obstacle(available)
-        shown = ", ".join(available.versions[:_VERSIONS_SHOWN])
+        shown = self._listed(available.versions)
         if len(available.versions) > _VERSIONS_SHOWN:
             shown += " and %d more" % (len(available.versions) - _VERSIONS_SHOWN)
         return (
@@ -112,11 +118,14 @@ class Resource(ResourceType):
             "available: %s" % shown,
         )
 
+    def _listed(self, versions: Sequence[str]) -> str:
+        return ", ".join(self.provider.shown(v) for v in versions[:_VERSIONS_SHOWN])
+
     def _candidate_obstacle(self, available: Available) -> Tuple[str, ...]:
         if available.versions:
             return (
                 "%s has no installation candidate, though there are versions of it: %s"
-                % (self.name, ", ".join(available.versions[:_VERSIONS_SHOWN])),
+                % (self.name, self._listed(available.versions)),
                 "the host's package preferences (pinning) exclude them; name the version",
             )
         providers = ", ".join(self.provider.providers_of(self.name))
@@ -140,7 +149,7 @@ class Resource(ResourceType):
             # Newer than the candidate is settled too: there is nothing to upgrade to.
             candidate = available.candidate
             return not candidate or self.provider.compare(version, candidate) >= 0
-        return self.ensure == PRESENT or self.provider.compare(version, self.ensure) == 0
+        return self.ensure == PRESENT or self.provider.has_version(installed, self.ensure)
 
     def actions(self, state: State, refresh: bool) -> List[Action]:
         """Install, upgrade, downgrade or remove. Nothing here is a refresh."""
@@ -163,13 +172,14 @@ class Resource(ResourceType):
 
     def _step(self, installed: Installed, available: Available) -> _Step:
         candidate = available.candidate
+        shown = self.provider.shown(candidate)
         if self.ensure == PRESENT:
-            return _Step(wording.PACKAGE_INSTALLED, "", False, candidate or PRESENT)
+            return _Step(wording.PACKAGE_INSTALLED, "", False, shown or PRESENT)
         if self.ensure == LATEST:
             words = wording.PACKAGE_UPGRADED_LATEST
             if not installed.version:
                 words = wording.PACKAGE_INSTALLED_LATEST
-            return _Step(words, candidate, False, candidate or LATEST)
+            return _Step(words, candidate, False, shown or LATEST)
         version = matching_version(self.provider, available, self.ensure) or self.ensure
         if not installed.version:
             words = wording.PACKAGE_INSTALLED_VERSION
@@ -177,7 +187,7 @@ class Resource(ResourceType):
             words = wording.PACKAGE_UPGRADED
         else:
             words = wording.PACKAGE_DOWNGRADED
-        return _Step(words % self.ensure, version, True, version)
+        return _Step(words % self.ensure, version, True, self.provider.shown(version))
 
     def _install(self, step: _Step) -> None:
         self.provider.install(self.name, step.version, step.exact, self._lock_timeout())
@@ -185,7 +195,7 @@ class Resource(ResourceType):
     def _removal(self, state: State) -> Action:
         if state.installed.held:
             raise ResourceError(
-                "%s is held at version %s" % (self.name, state.installed.version),
+                "%s is held at version %s" % (self.name, state.ensure),
                 hint="release it with `apt-mark unhold %s`" % self.name,
             )
         return Action(

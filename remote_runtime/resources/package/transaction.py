@@ -31,27 +31,45 @@ def carry_out(
 
     ``lock_timeout`` in seconds; the error of ``manager.explain`` when it fails.
     """
-    deadline = time.monotonic() + lock_timeout
-    while True:
+
+    def run() -> "Result":
         locks.wait(context, manager.look, deadline)
         context.progress(what)
-        result = _run_to_the_end(context, manager, what, argv)
-        if result.code == 0:
-            return result
-        error = manager.explain(what, result)
-        # Somebody was faster between the look at the locks and the package manager's own.
-        if error.kind != locks.LOCKED or time.monotonic() >= deadline:
-            raise error
-        context.sleep(locks.PAUSE)
+        with context.unkillable():
+            return context.commands.run(argv, env=manager.environment, on_output=show)
 
-
-def _run_to_the_end(
-    context: "Context", manager: Manager, what: str, argv: Sequence[str]
-) -> "Result":
     def show(stream: str, line: str) -> None:
         step = line.strip()
         if stream == "stdout" and step.startswith(tuple(manager.steps)):
             context.progress("%s: %s" % (what, step))
 
-    with context.unkillable():
-        return context.commands.run(argv, env=manager.environment, on_output=show)
+    deadline = time.monotonic() + lock_timeout
+    return _again_while_locked(context, manager, what, deadline, run)
+
+
+def ask(context: "Context", manager: Manager, what: str, argv: Sequence[str], limit: int) -> str:
+    """Run a query, which changes nothing and may need a lock all the same; return its output.
+
+    ``limit`` in bytes; the error of ``manager.explain`` when it fails.
+    """
+
+    def run() -> "Result":
+        return context.commands.run(argv, env=manager.environment, limit=limit)
+
+    deadline = time.monotonic() + context.lock_timeout
+    return _again_while_locked(context, manager, what, deadline, run).stdout
+
+
+def _again_while_locked(
+    context: "Context", manager: Manager, what: str, deadline: float, run: Callable[[], "Result"]
+) -> "Result":
+    """Somebody may be faster between the look at the locks and the package manager's own."""
+    while True:
+        result = run()
+        if result.code == 0:
+            return result
+        error = manager.explain(what, result)
+        if error.kind != locks.LOCKED or time.monotonic() >= deadline:
+            raise error
+        context.sleep(locks.PAUSE)
+        locks.wait(context, manager.look, deadline)

@@ -36,9 +36,12 @@ def recorded_commands() -> FakeCommands:
 class Plan(object):
     """The packages of one plan, as (name, properties), on a host."""
 
-    def __init__(self, commands: FakeCommands, *packages: Any) -> None:
+    def __init__(self, commands: FakeCommands, *packages: Any, provider: str = "apt") -> None:
         self.commands = commands
-        items = [Item(i, "package", name, given) for i, (name, given) in enumerate(packages)]
+        items = [
+            Item(i, "package", name, given, provider=provider)
+            for i, (name, given) in enumerate(packages)
+        ]
         self.context = make_context(commands, items)
         self._registry = Registry(self.context)
         self.resources = [self._registry.create(item) for item in items]

@@ -7,9 +7,10 @@ Installing many packages in one transaction is faster, but one broken package wo
 What only a change needs is imported when there is one: most runs find everything installed.
 """
 
-from typing import Callable, Dict, List, Optional, Sequence, Tuple
+import os
+from typing import Callable, Dict, Optional, Sequence, Tuple
 
-from ....base import Item, Properties
+from ....base import Properties
 from ....context import Context
 from ....errors import ResourceError
 from .. import dpkg
@@ -32,6 +33,8 @@ TRANSACTION_LOCKS = (
     "/var/cache/apt/archives/lock",
 )
 LISTS_LOCKS = ("/var/lib/apt/lists/lock",)
+DATABASE = "/var/lib/dpkg/status"
+_AFTER_DNF = 3
 _LIMIT = 16 << 20  # bytes of a query's output; 64 bytes per package
 _NAMES = 1000  # names on one command line
 _PROVIDERS_SHOWN = 8
@@ -39,20 +42,23 @@ _STEPS = ("Get:", "Unpacking ", "Setting up ", "Removing ")
 
 
 class Provider(PackageProvider):
-    """apt and dpkg; needs root to change anything."""
+    """apt and dpkg; needs root to change anything.
+
+    It comes before dnf, except where dpkg has no package at all: there it is only a program, as on
+    Fedora, and what the host is made of is known to RPM.
+    """
 
     name = "apt"
+    sources = ("/etc/apt/",)
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.lists = Lists()
-        self._items: Sequence[Item] = ()
         self._database: Optional[dpkg.Database] = None
         self._database_at = -1
-        self._available: Dict[str, Available] = {}
-        self._available_at = -1
-        self._own_actions = 0
         self._unmanageable: Optional[str] = None
+        if not os.path.isfile(DATABASE) or not os.path.getsize(DATABASE):
+            self.priority = _AFTER_DNF
 
     def unmanageable(self, properties: Properties) -> str:
         """Return which program is missing, or ""."""
@@ -60,10 +66,6 @@ class Provider(PackageProvider):
             missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
             self._unmanageable = "%s was not found" % ", ".join(missing) if missing else ""
         return self._unmanageable
-
-    def prepare(self, items: Sequence[Item]) -> None:
-        """Keep the plan's packages, to ask for all of them at once."""
-        self._items = items
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions as dpkg does."""
@@ -84,27 +86,8 @@ class Provider(PackageProvider):
             self._database_at = self.context.acted
         return self._database.find(name)
 
-    def available(self, name: str) -> Available:
-        """What apt's lists have. Our own transactions do not change that, everything else may."""
-        others = self.context.acted - self._own_actions
-        if self._available_at != others:
-            self._available = {}
-            self._available_at = others
-        if name not in self._available:
-            self._ask(sorted({name, *self._undecided()}))
-        return self._available[name]
-
-    def _undecided(self) -> List[str]:
-        """The packages of the plan whose next step depends on the lists."""
-        return [
-            item.name
-            for item in self._items
-            if self.needs_lists(
-                str(item.properties.get("ensure", "present")), self.status(item.name)
-            )
-        ]
-
-    def _ask(self, names: Sequence[str]) -> None:
+    def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
+        """Ask ``apt-cache policy`` for all of them."""
         from .. import apt_cache
 
         legal = [name for name in names if apt_cache.legal(name)]
@@ -112,12 +95,14 @@ class Provider(PackageProvider):
         for at in range(0, len(legal), _NAMES):
             argv = ["apt-cache", "policy", "--"] + legal[at : at + _NAMES]
             found.update(apt_cache.parse_policy(self._query(argv)))
+        answers: Dict[str, Available] = {}
         for name in names:
             package, architecture = dpkg.split_name(name)
             answer = found.get(name)
             if answer is None and architecture in ("any", "native", self._native()):
                 answer = found.get(package)
-            self._available[name] = answer or Available()
+            answers[name] = answer or Available()
+        return answers
 
     def _native(self) -> str:
         return self._database.native if self._database is not None else ""
@@ -137,15 +122,15 @@ class Provider(PackageProvider):
         printed = self._query(["apt-cache", "showpkg", "--", name])
         return apt_cache.parse_reverse_provides(printed)[:_PROVIDERS_SHOWN]
 
-    def lists_outdated(self, max_age: float) -> str:
+    def lists_outdated(self, max_age: Optional[float]) -> str:
         """Return why the lists have to be refreshed, or ""."""
-        return self.lists.outdated(max_age)
+        return "" if max_age is None else self.lists.outdated(max_age)
 
     def refresh_lists(self, lock_timeout: float) -> None:
         """Run ``apt-get update``; ``ResourceError`` when any of the repositories fails."""
         self._transaction("refreshing the package lists", UPDATE, LISTS_LOCKS, lock_timeout)
         self.lists.refreshed()
-        self._available = {}
+        self.forget_lists()
 
     def install(self, name: str, version: str, exact: bool, lock_timeout: float) -> None:
         """Install this version, or what apt prefers for ""."""
@@ -185,7 +170,7 @@ class Provider(PackageProvider):
             if error.kind != apt_errors.SCRIPT or not reached(self.status(name)):
                 raise
             self.context.notice("warning", "%s is done, though: %s" % (what, error.message))
-        self._own_actions += 1
+        self.acted()
 
     def _transaction(
         self, what: str, argv: Sequence[str], paths: Sequence[str], lock_timeout: float

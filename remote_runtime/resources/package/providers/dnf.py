@@ -1,0 +1,186 @@
+"""Packages of Fedora, RHEL and their relatives (target).
+
+Reading: one ``rpm -q`` for all packages, and one ``dnf repoquery`` for those that are to change or
+to be the latest. Changing: one ``dnf`` per resource, so that each has its own outcome and event.
+
+The lists are those that the host has, however old: dnf is told that they do not expire, because
+only ``update_cache`` refreshes them. Lists that are missing are fetched by dnf itself; in noop it
+may not, so what they would say is not known then.
+
+What only a change needs is imported when there is one: most runs find everything installed.
+"""
+
+from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
+
+from ....base import Properties
+from ....context import Context
+from ....errors import ResourceError
+from .. import rpm_database
+from ..provider import Available, Installed, PackageProvider
+
+if TYPE_CHECKING:
+    from ....system.commands import Result
+    from ..dnf_lists import Lists
+    from ..transaction import Manager
+
+PROGRAMS = ("rpm", "dnf")
+# dnf would wait for a lock without an end and without a word.
+OPTIONS = ("--setopt=exit_on_lock=True", "--setopt=*.metadata_expire=never")
+REFRESH = ("dnf", "makecache", "-y", "--refresh", "--setopt=exit_on_lock=True",
+           "--setopt=*.skip_if_unavailable=False")  # fmt: skip
+FORMAT = "%{name}\\t%{epoch}\\t%{version}\\t%{release}\\t%{arch}\\t%{reponame}\\n"
+PID_LOCKS = (
+    "/var/lib/dnf/rpmdb_lock.pid",
+    "/var/cache/dnf/metadata_lock.pid",
+    "/var/cache/dnf/download_lock.pid",
+)
+RECORD_LOCKS = (
+    "/var/lib/rpm/.rpm.lock",
+    "/usr/lib/sysimage/rpm/.rpm.lock",
+    "/run/dnf/rpmtransaction.lock",
+)
+_LIMIT = 16 << 20  # bytes of a query's output
+_NAMES = 1000  # names on one command line
+_PROVIDERS_SHOWN = 8
+_STEPS = ("Installing ", "Upgrading ", "Downgrading ", "Erasing ", "Removing ", "Cleanup ")
+
+
+class Provider(PackageProvider):
+    """dnf and rpm; needs root to change anything."""
+
+    name = "dnf"
+    priority = 2
+    sources = ("/etc/yum.repos.d/", "/etc/dnf/")
+    fetches_lists = True
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.lists: Optional["Lists"] = None
+        self._parts: Dict[str, Tuple[str, str]] = {}  # name and architecture, as the lists have it
+        self._provided: Dict[str, Sequence[str]] = {}
+        self._records: Optional[rpm_database.Records] = None
+        self._asked: List[str] = []
+        self._records_at = -1
+
+    def unmanageable(self, properties: Properties) -> str:
+        """Return which program is missing, or ""."""
+        missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
+        return "%s was not found" % ", ".join(missing) if missing else ""
+
+    def compare(self, left: str, right: str) -> int:
+        """Order two versions as RPM does; what one of them leaves open is not compared."""
+        from .. import rpm_version
+
+        return rpm_version.compare(left, right)
+
+    def shown(self, version: str) -> str:
+        """The version and the release, without the epoch."""
+        return rpm_database.shown(version)
+
+    def status(self, name: str) -> Installed:
+        """What RPM's database has, read again once anything was changed."""
+        if self._records_at != self.context.acted or name not in self._asked:
+            self._asked = sorted({name, *(item.name for item in self.items)})
+            self._records = rpm_database.Records(self._read_database(self._asked))
+            self._records_at = self.context.acted
+        assert self._records is not None
+        return rpm_database.installed(self._records.find(name))
+
+    def _read_database(self, names: Sequence[str]) -> str:
+        printed = ""
+        for at in range(0, len(names), _NAMES):
+            argv = rpm_database.QUERY + tuple(names[at : at + _NAMES])
+            result = self.context.commands.run(argv, limit=_LIMIT)
+            # The exit code counts the packages that are not installed.
+            if "error:" in result.stderr:
+                raise ResourceError("rpm failed: %s" % result.tail(), kind="package.database")
+            printed += result.stdout
+        return printed
+
+    def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
+        """Ask ``dnf repoquery`` for all of them."""
+        from .. import dnf_candidates
+
+        printed = "".join(
+            self._query("--queryformat", FORMAT, *names[at : at + _NAMES])
+            for at in range(0, len(names), _NAMES)
+        )
+        records = rpm_database.Records(printed)
+        self._parts.update((name, records.split(name)) for name in names)
+        return dnf_candidates.choose(records, names, self._lists().priority)
+
+    def available(self, name: str) -> Available:
+        """See the base class. A name that other packages provide is known, without a candidate."""
+        found = super().available(name)
+        return found if found.known else Available(known=bool(self.providers_of(name)))
+
+    def providers_of(self, name: str) -> Sequence[str]:
+        """The packages that provide a virtual package, at most a handful."""
+        if name not in self._provided:
+            printed = self._query("--queryformat", "%{name}\\n", "--whatprovides", name)
+            self._provided[name] = sorted(set(printed.split()))[:_PROVIDERS_SHOWN]
+        return self._provided[name]
+
+    def _query(self, *words: str) -> str:
+        options = OPTIONS + (("--cacheonly",) if self.context.noop else ())
+        argv = ("dnf", "-q") + options + ("repoquery",) + words
+        from .. import transaction
+
+        return transaction.ask(self.context, self._manager(), "asking dnf", argv, _LIMIT)
+
+    def _lists(self) -> "Lists":
+        if self.lists is None:
+            from .. import dnf_lists
+
+            self.lists = dnf_lists.Lists()
+        return self.lists
+
+    def lists_outdated(self, max_age: Optional[float]) -> str:
+        """Return why the lists have to be refreshed, or ""; None asks for missing ones only."""
+        return self._lists().outdated(max_age)
+
+    def refresh_lists(self, lock_timeout: float) -> None:
+        """Run ``dnf makecache``; ``ResourceError`` when any of the repositories fails."""
+        self._transaction("refreshing the package lists", REFRESH, lock_timeout)
+        self._lists().refreshed()
+        self.forget_lists()
+        self._provided = {}
+
+    def install(self, name: str, version: str, exact: bool, lock_timeout: float) -> None:
+        """Install this version, or what dnf prefers for ""; an older one by a downgrade."""
+        now = self.status(name).version
+        older = exact and bool(now) and self.compare(version, now) < 0
+        command = ("dnf", "downgrade" if older else "install", "-y")
+        what = "installing %s" % " ".join(filter(None, (name, self.shown(version))))
+        self._change(what, command + OPTIONS + (self._spec(name, version),), lock_timeout)
+
+    def _spec(self, name: str, version: str) -> str:
+        """How dnf is told one version of a package."""
+        package, architecture = self._parts.get(name, (name, ""))
+        return "-".join(filter(None, (package, version))) + (architecture and "." + architecture)
+
+    def uninstall(self, name: str, lock_timeout: float) -> None:
+        """Remove it; what it needed and nothing else needs goes with it, as dnf is set up."""
+        self._change("removing %s" % name, ("dnf", "remove", "-y", *OPTIONS, name), lock_timeout)
+
+    def _change(self, what: str, argv: Sequence[str], lock_timeout: float) -> None:
+        from .. import dnf_errors
+
+        self._records_at = -1
+        result = self._transaction(what, argv, lock_timeout)
+        self.acted()
+        for complaint in dnf_errors.complaints(result):
+            self.context.notice("warning", "%s is done, though: %s" % (what, complaint))
+
+    def _transaction(self, what: str, argv: Sequence[str], lock_timeout: float) -> "Result":
+        from .. import transaction
+
+        return transaction.carry_out(self.context, self._manager(), what, argv, lock_timeout)
+
+    def _manager(self) -> "Manager":
+        from .. import dnf_errors, locks, transaction
+
+        def look() -> Optional[locks.Holder]:
+            return locks.holder_of_pid_files(PID_LOCKS) or locks.holder(RECORD_LOCKS)
+
+        return transaction.Manager({}, look, dnf_errors.explain, _STEPS)
