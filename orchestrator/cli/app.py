@@ -21,6 +21,7 @@ COMMANDS = (
     "hosts",
     "runs",
     "report",
+    "diff",
     "schema",
     "completion",
 )

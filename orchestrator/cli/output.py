@@ -5,7 +5,7 @@ import contextlib
 import getpass
 import sys
 from collections.abc import Iterator
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.report.collected import Collected
@@ -14,6 +14,9 @@ from orchestrator.report.lines import Lines
 from orchestrator.report.style import Style, can_redraw
 from orchestrator.report.summary import Choice, Summary
 from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.kept_runs import KeptRun
 
 INTERRUPT_NOTE = "ending the run on every host; press Ctrl-C again to leave at once"
 
@@ -36,6 +39,9 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--events", metavar="FILE", help="each transaction event as a JSON line; - is stdout"
     )
+    group.add_argument(
+        "--metrics", metavar="FILE", help="counters in Prometheus's text form, for its collector"
+    )
     group.add_argument("-v", "--verbose", action="store_true", help="show everything")
     group.add_argument("-q", "--quiet", action="store_true", help="show failures only")
 
@@ -46,6 +52,10 @@ def check_output(args: argparse.Namespace) -> None:
         raise UsageError("--json and --events - both want stdout", hint="give --events a file")
     if args.quiet and args.verbose:
         raise UsageError("-q and -v exclude each other", hint="choose one")
+    if args.metrics is not None:
+        from orchestrator.cli.metrics import check_metrics
+
+        check_metrics()
 
 
 class Output:
@@ -133,6 +143,13 @@ class Output:
     def summary(self, kept: str) -> None:
         """Write the summary; ``kept`` is the run's id, "" for a run that could not be kept."""
         Summary(self._collected, Style.of(self.human), self._choice).write(self.human, kept)
+
+    def metrics(self, kept: "KeptRun") -> None:
+        """Write the file of ``--metrics``, if one was asked for. UsageError."""
+        if self._args.metrics is not None:
+            from orchestrator.cli.metrics import write_metrics
+
+            write_metrics(kept, self._args.metrics)
 
     def close(self) -> None:
         """Close the file of ``--events``."""

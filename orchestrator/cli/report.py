@@ -1,10 +1,14 @@
 """``ccm report``: show a run again (controller)."""
 
 import argparse
+import os
 import sys
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from orchestrator.fleet.events import Event
     from orchestrator.fleet.kept_runs import KeptRun
 
@@ -12,7 +16,16 @@ HELP = "Show a run again: the last one, or the one of an id or the beginning of 
 EXAMPLE = """
 ccm report
 ccm report 20260314T091502Z --diff
+ccm report --html run.html              # a page to send to a colleague
+ccm report --markdown - > comment.md    # for a merge request
 """
+
+# The option of each form that is a file, and where its writer is.
+_FORMS = {
+    "html": ("orchestrator.report.html", "write_html", "one HTML page that needs nothing else"),
+    "junit": ("orchestrator.report.junit", "write_junit", "JUnit XML, a suite for each host"),
+    "markdown": ("orchestrator.report.markdown", "write_markdown", "Markdown, a comment's worth"),
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +36,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-diff", action="store_true", help="show no diffs")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     parser.add_argument("--events", action="store_true", help="the transaction events, one a line")
+    for name, (_, _, text) in _FORMS.items():
+        parser.add_argument(f"--{name}", metavar="FILE", help=f"{text}; - is stdout")
+    parser.add_argument(
+        "--metrics", metavar="FILE", help="counters in Prometheus's text form, for its collector"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="show everything")
     parser.add_argument("-q", "--quiet", action="store_true", help="show failures only")
 
@@ -34,23 +52,65 @@ def run(args: argparse.Namespace) -> int:
 
     kept = kept_run(args.id)
     _check(args, kept)
+    files = _write_files(kept, args)
     if args.json:
         write_document(kept, None, sys.stdout)
     elif args.events:
         for line in kept.lines():
             print(line)
-    else:
+    elif not files:
         _summarise(kept, args)
     return 0
+
+
+def _write_files(kept: "KeptRun", args: argparse.Namespace) -> bool:
+    """Write the forms that are files; whether there was any."""
+    from orchestrator.cli.metrics import write_metrics
+
+    asked = False
+    for name, (module, function, _) in _FORMS.items():
+        path = getattr(args, name)
+        if path is not None:
+            asked = True
+            _write(kept, getattr(import_module(module), function), f"--{name}", path)
+    if args.metrics is not None:
+        asked = True
+        write_metrics(kept, args.metrics)
+    return asked
+
+
+def _write(
+    kept: "KeptRun", write: "Callable[[KeptRun, TextIO], None]", option: str, path: str
+) -> None:
+    """Write one form, the file whole or not there: a report that is cut short looks complete."""
+    from remote_runtime.errors import UsageError
+
+    if path == "-":
+        write(kept, sys.stdout)
+        return
+    temporary = f"{path}.{os.getpid()}.new"
+    try:
+        with open(temporary, "w", encoding="utf-8") as out:
+            write(kept, out)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise UsageError(
+            f"{option} {path}: {error.strerror}", hint="name a file that can be written"
+        ) from error
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
 
 
 def _check(args: argparse.Namespace, kept: "KeptRun") -> None:
     from remote_runtime.errors import UsageError
 
-    if args.json and args.events:
-        raise UsageError("--json and --events exclude each other", hint="choose one")
-    if args.host and (args.json or args.events):
-        raise UsageError("--host goes with the summary only", hint="filter the JSON by its host")
+    stdout = [f"--{name}" for name in _FORMS if getattr(args, name) == "-"]
+    stdout += [f"--{name}" for name in ("json", "events") if getattr(args, name)]
+    if len(stdout) > 1:
+        raise UsageError(f"{' and '.join(stdout)} all want stdout", hint="give files to the others")
+    if args.host and (stdout or any(getattr(args, name) for name in (*_FORMS, "metrics"))):
+        raise UsageError("--host goes with the summary only", hint="the other forms have all hosts")
     for name in args.host or ():
         if name not in kept.about["hosts"]:
             raise UsageError(f"host {name[:80]!r} was not in run {kept.run_id}")
@@ -69,7 +129,7 @@ def _summarise(kept: "KeptRun", args: argparse.Namespace) -> None:
     noop = bool(kept.about["noop"])
     diffs = (noop or args.diff or args.verbose) and not args.no_diff
     choice = Choice(diffs, args.verbose, args.quiet)
-    print(_head(kept))
+    print(headline(kept))
     Summary(collected, Style.of(sys.stdout), choice).write(sys.stdout)
 
 
@@ -79,7 +139,8 @@ def host_of(event: "Event") -> str:
     return result.host if result is not None else str(getattr(event, "host", ""))
 
 
-def _head(kept: "KeptRun") -> str:
+def headline(kept: "KeptRun") -> str:
+    """One line on what was run, and when."""
     import time
 
     about = kept.about

@@ -89,8 +89,19 @@ def _carry_out(job: Job, output: Output, folder: RunFolder | None) -> int:
     code = _faults(bus, code)
     with contextlib.suppress(BrokenPipeError):
         output.summary(run_id if job.kept and folder and folder.whole else "")
+    if folder and folder.whole:
+        code = _metrics(folder, output, code)
     if folder and job.json:
         write_document(KeptRun(folder.path), code, sys.stdout)
+    return code
+
+
+def _metrics(folder: RunFolder, output: Output, code: int) -> int:
+    try:
+        output.metrics(KeptRun(folder.path))
+    except UsageError as error:  # the run is over: its outcome must not be lost for a file
+        print(f"ccm: error: {error.message}", file=sys.stderr)
+        return code or 1
     return code
 
 

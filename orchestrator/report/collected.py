@@ -39,11 +39,29 @@ class Entry(NamedTuple):
     changes: tuple[ChangeLine, ...]
 
 
+class Entries:
+    """Entries without repetition, bounded: once the texts make ``most`` bytes, no more diffs are
+    kept and texts are cut short."""
+
+    def __init__(self, most: int = MAX_BYTES) -> None:
+        self._most = most
+        self._known: dict[Entry, Entry] = {}
+        self._bytes = 0
+
+    def keep(self, entry: Entry) -> Entry:
+        """The entry as it is kept: the same object for equal ones."""
+        kept = self._known.get(entry)
+        if kept is None:
+            self._bytes += _size(entry)
+            entry = entry if self._bytes <= self._most else _shortened(entry)
+            kept = self._known.setdefault(entry, entry)
+        return kept
+
+
 class Collected:
     """Subscriber that keeps the outcome of each host; stable resources are only counted.
 
-    Whatever hosts send, memory is bounded: once the texts make ``MAX_BYTES``, no more diffs are
-    kept and texts are cut short.
+    Whatever hosts send, memory is bounded, see ``Entries``.
     """
 
     def __init__(self, skipped: bool = False) -> None:
@@ -53,8 +71,7 @@ class Collected:
         self.results: dict[str, HostResult] = {}
         self.notices: dict[tuple[str, str], list[str]] = {}
         self._skipped = skipped
-        self._known: dict[Entry, Entry] = {}
-        self._bytes = 0
+        self._known = Entries()
 
     def handle(self, event: happening.Event) -> None:
         """Keep what matters of an event."""
@@ -80,18 +97,10 @@ class Collected:
             return
         if status == "skipped" and not told["unmet_requirements"] and not self._skipped:
             return
-        entry = _entry(told)
+        entry = entry_of(told)
         if status == "stable" and not entry.health:
             return
-        kept = self._known.get(entry)
-        if kept is None:
-            entry = self._bounded(entry)
-            kept = self._known.setdefault(entry, entry)
-        self.entries.setdefault(event.host, []).append(kept)
-
-    def _bounded(self, entry: Entry) -> Entry:
-        self._bytes += _size(entry)
-        return entry if self._bytes <= MAX_BYTES else _shortened(entry)
+        self.entries.setdefault(event.host, []).append(self._known.keep(entry))
 
 
 def _size(entry: Entry) -> int:
@@ -116,7 +125,8 @@ def _shortened(entry: Entry) -> Entry:
     )
 
 
-def _entry(told: dict[str, Any]) -> Entry:
+def entry_of(told: dict[str, Any]) -> Entry:
+    """What a summary tells of a transaction event."""
     unknown = ""
     if told.get("prediction") == "unknown":
         unknown = told.get("prediction_reason") or "no reason given"

@@ -67,10 +67,10 @@ def _rank(block: Block) -> tuple[int, bool, int]:
 
 def _key(result: HostResult, entries: list[Entry]) -> tuple[object, ...]:
     told = (result.outcome, result.kind, alike(result.message, result.host), result.phase)
-    return (*told, tuple(_alike_entry(entry, result.host) for entry in entries))
+    return (*told, tuple(alike_entry(entry, result.host) for entry in entries))
 
 
-def _alike_entry(entry: Entry, host: str) -> tuple[str, ...]:
+def alike_entry(entry: Entry, host: str) -> tuple[str, ...]:
     """What hosts must have in common to stand together: all but the details of the changes."""
     named = (entry.resource, entry.status, entry.message, entry.unknown)
     texts = (*entry.errors, "", *entry.unmet, "", *entry.health)

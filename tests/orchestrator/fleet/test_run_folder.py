@@ -63,6 +63,14 @@ def test_folders_and_files_are_private() -> None:
     assert modes == dict.fromkeys(("run.json", "events.jsonl", "hosts.json"), 0o600)
 
 
+def test_ids_sort_by_time_within_a_second() -> None:
+    """The run that began later is the newer one, also where both began in one second."""
+    times = [1_773_479_702.0, 1_773_479_702.25, 1_773_479_702.999, 1_773_479_703.0]
+    ids = [new_run_id(at) for at in times]
+    assert ids == sorted(ids)
+    assert ids[1].startswith("20260314T091502Z-400")
+
+
 def test_the_oldest_runs_are_removed() -> None:
     """Only the newest runs are kept."""
     names = [f"20260314T09150{n}Z-aaaaaa" for n in range(5)]

@@ -1,0 +1,96 @@
+"""``ccm diff``: what differs between two runs (controller)."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.kept_runs import KeptRun
+    from orchestrator.report.differences import Difference
+    from orchestrator.report.style import Style
+
+HELP = "Show what differs between two runs, by host and resource."
+EXAMPLE = """
+ccm diff 20260314T091502Z 20260315T091502Z
+ccm diff 20260314T0915 20260314T0920 --detailed-exitcode    # did the push do as previewed?
+"""
+DIFFERENT = 4
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the two runs and the options."""
+    parser.add_argument(
+        "first", metavar="RUN1", help="an id or its beginning, see ccm runs"
+    )
+    parser.add_argument("second", metavar="RUN2", help="the run to compare it with")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    parser.add_argument(
+        "--detailed-exitcode", action="store_true", help=f"exit {DIFFERENT} when something differs"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the differences."""
+    from orchestrator.fleet.kept_runs import kept_run
+    from orchestrator.report.differences import Differences
+    from orchestrator.report.style import Style
+
+    first, second = kept_run(args.first), kept_run(args.second)
+    differences = Differences(first, second)
+    found = {host: differences.of(host) for host in differences.hosts}
+    if args.json:
+        _document(first, second, found)
+    else:
+        for line in _lines(first, second, found, Style.of(sys.stdout)):
+            print(line)
+    return DIFFERENT if args.detailed_exitcode and any(found.values()) else 0
+
+
+def _document(first: "KeptRun", second: "KeptRun", found: "dict[str, list[Difference]]") -> None:
+    import json
+
+    hosts = {host: [one._asdict() for one in differences] for host, differences in found.items()}
+    json.dump({"run1": first.run_id, "run2": second.run_id, "hosts": hosts}, sys.stdout)
+    print()
+
+
+def _lines(
+    first: "KeptRun", second: "KeptRun", found: "dict[str, list[Difference]]", style: "Style"
+) -> Iterator[str]:
+    from orchestrator.cli.report import headline
+    from orchestrator.report.differences import together
+    from orchestrator.report.host_names import named
+
+    yield f"1  {headline(first)}"
+    yield f"2  {headline(second)}"
+    groups = together(found)
+    for hosts, differences in groups:
+        yield ""
+        yield style("title", named(hosts, style.width - 24))
+        yield from (f"    {_line(one, style)}" for one in differences)
+    differing = sum(len(hosts) for hosts, _ in groups)
+    yield ""
+    if differing:
+        yield f"{differing:,} of {len(found):,} hosts differ"
+    else:
+        yield f"nothing differs on {len(found):,} hosts"
+
+
+def _line(one: "Difference", style: "Style") -> str:
+    from orchestrator.fleet.plain_text import one_line
+    from orchestrator.report.differences import FIRST, SECOND
+    from orchestrator.report.wording import shorten
+
+    who = one_line(one.resource) or "the host"
+    if one.what in (FIRST, SECOND):
+        status = one.before or one.after
+        return f"{who}  {one.what}{f', {status}' if status else ''}"
+    before, after = shorten(one.before) or "none", shorten(one.after) or "none"
+    if one.what == "outcome":
+        return f"{who}  {before} → {style(_role(after), after)}"
+    return f"{who}  {one.what}: {before} | {after}"
+
+
+def _role(outcome: str) -> str:
+    return outcome if outcome in ("failed", "changed", "stable", "skipped") else "title"

@@ -1,0 +1,128 @@
+"""What differs between two kept runs, by host and resource (controller).
+
+A preview and the push that follows it are the same where the push did what the preview said: what
+a resource is compared by has nothing to do with whether it was acted upon.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.grouping import alike, alike_but_for
+
+FIRST, SECOND = "only in the first run", "only in the second run"
+HOST = ""  # stands for the host itself in the place of a resource
+MOST = 400  # characters of a value
+
+
+class Difference(NamedTuple):
+    """One thing that differs on one host; ``resource`` is "" for the host's own outcome."""
+
+    resource: str
+    what: str
+    before: str
+    after: str
+
+
+class _Seen(NamedTuple):
+    """What one run tells of one resource."""
+
+    status: str
+    details: dict[str, str]
+
+
+_Run = dict[str, dict[str, _Seen]]
+
+
+class Differences:
+    """The differences of two runs; ``hosts`` are those of both. InputError for a damaged folder."""
+
+    def __init__(self, first: KeptRun, second: KeptRun) -> None:
+        self._before, self._after = _seen(first), _seen(second)
+        self._results = (
+            {r.host: r for r in first.results()},
+            {r.host: r for r in second.results()},
+        )
+        there: list[str] = first.about["hosts"]
+        self.hosts = list(dict.fromkeys([*there, *second.about["hosts"]]))
+        self._of_run = (set(there), set(second.about["hosts"]))
+
+    def of(self, host: str) -> list[Difference]:
+        """What differs on a host, in the order of the resources."""
+        in_first, in_second = (host in hosts for hosts in self._of_run)
+        if not in_first or not in_second:
+            return [Difference(HOST, FIRST if in_first else SECOND, "", "")]
+        return [*self._fate(host), *self._resources(host)]
+
+    def _fate(self, host: str) -> Iterator[Difference]:
+        before, after = (_outcome(results.get(host)) for results in self._results)
+        if alike(before, host) != alike(after, host):
+            yield Difference(HOST, "outcome", before, after)
+
+    def _resources(self, host: str) -> Iterator[Difference]:
+        before, after = self._before.get(host, {}), self._after.get(host, {})
+        for name in dict.fromkeys([*before, *after]):
+            if name not in after:
+                yield Difference(name, FIRST, before[name].status, "")
+            elif name not in before:
+                yield Difference(name, SECOND, "", after[name].status)
+            elif before[name] != after[name]:
+                yield from _compared(name, before[name], after[name], host)
+
+
+def _outcome(result: HostResult | None) -> str:
+    if result is None:
+        return "no result"
+    # That resources failed is told resource by resource.
+    return f"{result.outcome}: {result.message}" if result.message else "reached"
+
+
+def _compared(name: str, one: _Seen, other: _Seen, host: str) -> Iterator[Difference]:
+    if one.status != other.status:
+        yield Difference(name, "outcome", one.status, other.status)
+    for what in dict.fromkeys([*one.details, *other.details]):
+        before, after = one.details.get(what, ""), other.details.get(what, "")
+        if one.status != other.status and not what.startswith("desired "):
+            continue  # a failure has an error where a success has none
+        # An error may hold process ids and times; a value that differs in a digit differs.
+        same = alike(before, host) == alike(after, host) if what == "error" else before == after
+        if not same:
+            yield Difference(name, what, before, after)
+
+
+def _seen(run: KeptRun) -> _Run:
+    found: _Run = {}
+    for event, _ in run.events():
+        resources = found.setdefault(event["host"], {})
+        resources[f"{event['type']}#{event['name']}"] = _Seen(event["status"], _details(event))
+    return found
+
+
+def _details(event: dict[str, Any]) -> dict[str, str]:
+    told = {f"desired {key}": _text(value) for key, value in event["properties"].items()}
+    for change in event["changes"]:
+        told[str(change["what"])] = f"{_text(change['from'])} → {_text(change['to'])}"
+    for check in event.get("health_check", ()):
+        told[f"check {check['name']}"] = str(check["status"])
+    if event["error"]:
+        told["error"] = _text(event["error"][0])
+    if event["unmet_requirements"]:
+        told["unmet"] = ", ".join(event["unmet_requirements"])
+    return told
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= MOST else text[: MOST - 1] + "…"
+
+
+def together(differences: dict[str, list[Difference]]) -> list[tuple[list[str], list[Difference]]]:
+    """Hosts with the same differences, the most hosts first; hosts without any are left out."""
+    groups: dict[tuple[Difference, ...], tuple[list[str], list[Difference]]] = {}
+    for host, found in differences.items():
+        if found:
+            key = tuple(Difference(*(alike_but_for(host, part) for part in one)) for one in found)
+            groups.setdefault(key, ([], found))[0].append(host)
+    return sorted(groups.values(), key=lambda group: -len(group[0]))

@@ -1,0 +1,137 @@
+"""Hosts by resources: all of a kept run, for the reports that are files (controller)."""
+
+import calendar
+import functools
+import time
+from collections import Counter
+from typing import Any, NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.collected import Entries, Entry, entry_of
+from orchestrator.report.grouping import alike_but_for, alike_entry
+from orchestrator.report.wording import hashless
+
+NANOSECOND = 1e-9
+# The worst first: a resource that two manifests of a run share has one cell.
+RANK = ("failed", "skipped", "changed", "stable")
+
+
+class Cell(NamedTuple):
+    """One resource on one host.
+
+    ``seconds`` is how long it took, ``ended`` when that was by the host's own clock (seconds since
+    the epoch), ``entry`` what there is to tell, None for a stable resource without checks to tell.
+    """
+
+    status: str
+    seconds: float
+    ended: float
+    entry: Entry | None
+
+
+class Finding(NamedTuple):
+    """One resource with the same outcome on some hosts; ``entry`` is the first host's."""
+
+    entry: Entry
+    hosts: list[str]
+    seconds: float
+    alike: bool
+
+
+class Grid:
+    """A kept run by host and resource. InputError where its folder is damaged.
+
+    ``cells`` has a map of cells for each host by the resource's ``type#name``; ``resources`` are in
+    the order in which the first host that had them did. ``most`` bounds the bytes of all texts.
+    """
+
+    def __init__(self, kept: KeptRun, most: int) -> None:
+        self.kept = kept
+        self.noop: bool = kept.about["noop"]
+        self.hosts: list[str] = list(kept.about["hosts"])
+        self.resources: list[str] = []
+        self.cells: dict[str, dict[str, Cell]] = {host: {} for host in self.hosts}
+        self.results: dict[str, HostResult] = {r.host: r for r in kept.results()}
+        self.notices: dict[tuple[str, str], list[str]] = {}
+        self._entries = Entries(most)
+        self._known: set[str] = set()
+        for event, _ in kept.events():
+            self._add(event)
+        for notice in kept.notices():
+            self._notice(notice)
+
+    def _add(self, event: dict[str, Any]) -> None:
+        name = f"{event['type']}#{event['name']}"
+        if name not in self._known:
+            self._known.add(name)
+            self.resources.append(name)
+        if event["host"] not in self.cells:
+            self.hosts.append(event["host"])
+        cells = self.cells.setdefault(event["host"], {})
+        cell = self._cell(event)
+        before = cells.get(name)
+        cells[name] = cell if before is None else _together(before, cell)
+
+    def _cell(self, event: dict[str, Any]) -> Cell:
+        entry = None
+        if event["status"] != "stable" or event.get("health_check"):
+            told = entry_of(event)
+            if told.status != "stable" or told.health:
+                entry = self._entries.keep(told)
+        ended = seconds_of(event["timestamp"])
+        return Cell(event["status"], event["duration"] * NANOSECOND, ended, entry)
+
+    def _notice(self, notice: happening.HostNotice) -> None:
+        self.notices.setdefault((notice.level, notice.text), []).append(notice.host)
+
+    def statuses(self) -> dict[str, int]:
+        """How many cells there are of each status, the worst first."""
+        found = Counter(cell.status for cells in self.cells.values() for cell in cells.values())
+        return {status: found[status] for status in RANK if found[status]}
+
+    def findings(self, status: str) -> list[Finding]:
+        """What ended so, the same on several hosts told once, the most hosts first."""
+        found: dict[tuple[object, ...], Finding] = {}
+        for host in self.hosts:
+            for cell in self.cells[host].values():
+                if cell.status != status or cell.entry is None:
+                    continue
+                key = _look(cell.entry, host)
+                first = found.get(key)
+                if first is None:
+                    found[key] = Finding(cell.entry, [host], cell.seconds, False)
+                else:
+                    first.hosts.append(host)
+                    found[key] = first._replace(
+                        seconds=max(first.seconds, cell.seconds),
+                        alike=first.alike or cell.entry != first.entry,
+                    )
+        return sorted(found.values(), key=lambda finding: -len(finding.hosts))
+
+
+def _look(entry: Entry, host: str) -> tuple[object, ...]:
+    """What entries of several hosts must have in common to be told once."""
+    changes = (alike_but_for(host, text) for change in entry.changes for text in hashless(change))
+    return (*alike_entry(entry, host), "", *changes)
+
+
+def _together(one: Cell, other: Cell) -> Cell:
+    worst = min(one, other, key=lambda cell: RANK.index(cell.status))
+    seconds, ended = one.seconds + other.seconds, max(one.ended, other.ended)
+    return worst._replace(seconds=seconds, ended=ended)
+
+
+@functools.lru_cache(maxsize=4096)
+def _whole_seconds(stamp: str) -> int:
+    return calendar.timegm(time.strptime(stamp, "%Y-%m-%dT%H:%M:%S"))
+
+
+def seconds_of(timestamp: str) -> float:
+    """An event's timestamp as seconds since the epoch; the epoch where there is no such time."""
+    whole, _, fraction = timestamp.rstrip("Z").partition(".")
+    try:
+        return _whole_seconds(whole) + float(f"0.{fraction or 0}")
+    except ValueError:
+        return 0.0

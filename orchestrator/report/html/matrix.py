@@ -1,0 +1,71 @@
+"""The matrix of hosts by resources, laid out for a page (controller)."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from orchestrator.report.grid import Cell, Grid
+
+MOST_CELLS = 250_000
+# The letter of a cell: an outcome must be told apart without its colour.
+LETTERS = {"failed": "F", "skipped": "S", "changed": "C", "stable": "·"}
+
+
+class Line(NamedTuple):
+    """One row: its name and the outcome of each of its cells, "" where there is none."""
+
+    name: str
+    statuses: list[str]
+
+
+class Matrix:
+    """The larger side of hosts and resources makes the rows, because pages scroll downwards.
+
+    ``left_out`` counts resources without a column or row: beyond ``most`` cells, those that are
+    stable everywhere go first.
+    """
+
+    def __init__(self, grid: Grid, most: int = MOST_CELLS) -> None:
+        self._grid = grid
+        self.resources = _chosen(grid, most)
+        self.left_out = len(grid.resources) - len(self.resources)
+        self.rows_are_hosts = len(grid.hosts) > len(self.resources)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names above the columns."""
+        return self.resources if self.rows_are_hosts else self._grid.hosts
+
+    @property
+    def _names(self) -> list[str]:
+        return self._grid.hosts if self.rows_are_hosts else self.resources
+
+    def lines(self) -> Iterator[Line]:
+        """The rows."""
+        for name in self._names:
+            cells = (self._cell(name, column) for column in self.columns)
+            yield Line(name, [cell.status if cell else "" for cell in cells])
+
+    def details(self) -> dict[str, Any]:
+        """What a script needs to tell about a cell: texts by number, and which cell has which."""
+        numbers: dict[Any, int] = {}
+        cells: dict[str, list[int]] = {}
+        for row, name in enumerate(self._names):
+            for column, other in enumerate(self.columns):
+                cell = self._cell(name, other)
+                if cell is not None and cell.entry is not None:
+                    number = numbers.setdefault(cell.entry, len(numbers))
+                    cells[f"{row},{column}"] = [number, round(cell.seconds * 1000)]
+        entries = [{**e._asdict(), "changes": [c._asdict() for c in e.changes]} for e in numbers]
+        return {"rows_are_hosts": self.rows_are_hosts, "entries": entries, "cells": cells}
+
+    def _cell(self, row: str, column: str) -> Cell | None:
+        host, resource = (row, column) if self.rows_are_hosts else (column, row)
+        return self._grid.cells[host].get(resource)
+
+
+def _chosen(grid: Grid, most: int) -> list[str]:
+    """The resources that have a place."""
+    if len(grid.hosts) * len(grid.resources) <= most:
+        return grid.resources
+    told = {n for cells in grid.cells.values() for n, c in cells.items() if c.status != "stable"}
+    return [name for name in grid.resources if name in told][: max(1, most // len(grid.hosts))]

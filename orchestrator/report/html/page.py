@@ -1,0 +1,117 @@
+"""Writes the page (controller)."""
+
+import base64
+import hashlib
+import json
+import os
+import time
+from collections import Counter
+from importlib import resources
+from typing import Any, TextIO
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.report.grid import Grid
+from orchestrator.report.grouping import ORDER
+from orchestrator.report.host_names import fold
+from orchestrator.report.html.matrix import LETTERS, Matrix
+from orchestrator.report.html.slowest import slowest_resources
+from orchestrator.report.html.timeline import WIDTH, Timeline
+from orchestrator.report.wording import took
+from remote_runtime.version import VERSION
+
+MOST_TEXT = 8 << 20  # bytes of messages and diffs
+MOST_DIFF_LINES = 2_000
+MOST_SLOW = 10
+_TITLES = {"push": "Push", "apply": "Apply", "ensure": "Ensure"}
+
+
+def write_html(kept: KeptRun, out: TextIO) -> None:
+    """Write a kept run as one page that loads nothing. InputError where its folder is damaged."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.lstrip_blocks = True
+    environment.filters.update(took=took, folded=_folded, diff=_diff_lines)
+    template = environment.from_string(_text("page.html"))
+    for piece in template.generate(_scope(Grid(kept, MOST_TEXT))):
+        out.write(piece)
+    out.flush()
+
+
+def _scope(grid: Grid) -> dict[str, Any]:
+    about, matrix, timeline = grid.kept.about, Matrix(grid), Timeline(grid)
+    style, script = _text("page.css"), _text("page.js")
+    results = sorted(grid.results.values(), key=lambda result: ORDER.index(result.outcome))
+    return {
+        "version": VERSION,
+        "title": _title(about),
+        "about": about,
+        "noop": grid.noop,
+        "manifest": os.path.basename(about["manifest"]) or about["manifest"],
+        "start": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(about["start"])),
+        "duration": about["end"] - about["start"] if about["end"] else None,
+        "outcomes": Counter(map(_fate, results)),
+        "statuses": Counter(
+            cell.status for cells in grid.cells.values() for cell in cells.values()
+        ),
+        "hosts": grid.hosts,
+        "results": results,
+        "in_trouble": {result.host: result.outcome for result in results if result.outcome != "ok"},
+        "troubled": [result for result in results if result.message],
+        "findings": {status: grid.findings(status) for status in LETTERS},
+        "notices": grid.notices,
+        "letters": LETTERS,
+        "matrix": matrix,
+        "details": _for_script(matrix.details()),
+        "timeline": timeline,
+        "width": WIDTH,
+        "slow_hosts": sorted(results, key=lambda result: -result.seconds)[:MOST_SLOW],
+        "slow_resources": slowest_resources(grid)[:MOST_SLOW],
+        "style": style,
+        "script": script,
+        "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}",
+    }
+
+
+def _fate(result: Any) -> str:
+    """A host's outcome, ok ones told apart by whether something changed."""
+    return "changed" if result.outcome == outcome.OK and result.changed else str(result.outcome)
+
+
+def _title(about: dict[str, Any]) -> str:
+    command = about["command"]
+    return "Preview" if about["noop"] else _TITLES.get(command, command.capitalize())
+
+
+def _folded(names: list[str]) -> str:
+    return ", ".join(fold(names))
+
+
+def _diff_lines(text: str) -> list[tuple[str, str]]:
+    """Each line of a diff with its kind."""
+    lines = text.splitlines()
+    told = [(_kind(line), line) for line in lines[:MOST_DIFF_LINES]]
+    left = len(lines) - len(told)
+    return [*told, ("place", f"… {left} more lines, ccm report --json has them")] if left else told
+
+
+def _kind(line: str) -> str:
+    if line.startswith(("+++", "---")):
+        return "title"
+    return {"+": "added", "-": "removed", "@": "place"}.get(line[:1], "same")
+
+
+def _text(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """What a content security policy names a text by, so that nothing else may run."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _for_script(data: dict[str, Any]) -> str:
+    """JSON that cannot end the script element that it stands in."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")

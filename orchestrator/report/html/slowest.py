@@ -1,0 +1,29 @@
+"""The resources that took longest (controller)."""
+
+from typing import NamedTuple
+
+from orchestrator.report.grid import Grid
+
+
+class Slow(NamedTuple):
+    """One resource over all hosts; times in seconds."""
+
+    resource: str
+    hosts: int
+    mean: float
+    longest: float
+    where: str
+
+
+def slowest_resources(grid: Grid) -> list[Slow]:
+    """Every resource, the one that took longest on any host first."""
+    found: dict[str, list[tuple[float, str]]] = {}
+    for host, cells in grid.cells.items():
+        for name, cell in cells.items():
+            found.setdefault(name, []).append((cell.seconds, host))
+    slow = []
+    for name, times in found.items():
+        longest, where = max(times)
+        mean = sum(seconds for seconds, _ in times) / len(times)
+        slow.append(Slow(name, len(times), mean, longest, where))
+    return sorted(slow, key=lambda one: -one.longest)

@@ -1,0 +1,93 @@
+"""When each host did what, as bars of a drawing (controller)."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.grid import Cell, Grid
+from orchestrator.report.wording import took
+
+WIDTH = 1000.0
+NARROWEST = 1.5  # of WIDTH: a resource that took less is part of its host's "run" bar
+# What a phase of a host's run is for a reader; every other one is part of connecting.
+_STEPS = {"gathering facts": "facts", "planning": "plan", "running": "run"}
+
+
+class Bar(NamedTuple):
+    """One bar: where it is, of ``WIDTH``, what colour it has and what it says."""
+
+    x: float
+    width: float
+    kind: str
+    title: str
+
+
+class Row(NamedTuple):
+    """One host's bars."""
+
+    host: str
+    outcome: str
+    seconds: float
+    bars: list[Bar]
+
+
+class Timeline:
+    """The bars of every host, the first to begin at the top; ``seconds`` is what WIDTH stands for.
+
+    The steps are by the controller's clock. The resources are by the host's, which may be wrong:
+    they are moved so that the last one ends with the host's run.
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        spans = [_span(result) for result in grid.results.values() if result.phases]
+        self._start = min((begin for begin, _ in spans), default=0.0)
+        self.seconds = max((end for _, end in spans), default=0.0) - self._start
+
+    def rows(self) -> Iterator[Row]:
+        """One row for each host that was begun."""
+        results = [result for result in self._grid.results.values() if result.phases]
+        for result in sorted(results, key=lambda result: _span(result)[0]):
+            bars = [*self._steps(result), *self._resources(result)]
+            yield Row(result.host, result.outcome, result.seconds, bars)
+
+    def marks(self) -> list[str]:
+        """The times to write above the bars, evenly spaced."""
+        return [took(self.seconds * part / 4) for part in range(5)]
+
+    def _steps(self, result: HostResult) -> Iterator[Bar]:
+        _, end = _span(result)
+        steps: list[tuple[str, float]] = []
+        for phase, at in result.phases:
+            step = _STEPS.get(phase, "connect")
+            if not steps or steps[-1][0] != step:
+                steps.append((step, at))
+        for (step, begin), (_, until) in zip(steps, [*steps[1:], ("", end)]):
+            bar = self._bar(begin, until, step, f"{step}: {took(max(0.0, until - begin))}")
+            yield bar
+
+    def _resources(self, result: HostResult) -> Iterator[Bar]:
+        cells = self._grid.cells[result.host]
+        last = max((cell.ended for cell in cells.values()), default=0.0)
+        shift = _span(result)[1] - last
+        for name, cell in cells.items():
+            bar = self._resource(name, cell, shift)
+            if bar.width >= NARROWEST:
+                yield bar
+
+    def _resource(self, name: str, cell: Cell, shift: float) -> Bar:
+        end = cell.ended + shift
+        title = f"{name}: {cell.status}, {took(cell.seconds)}"
+        return self._bar(end - cell.seconds, end, cell.status, title)
+
+    def _bar(self, begin: float, end: float, kind: str, title: str) -> Bar:
+        scale = WIDTH / self.seconds if self.seconds > 0 else 0.0
+        left = min(max((begin - self._start) * scale, 0.0), WIDTH)
+        right = min(max((end - self._start) * scale, left), WIDTH)
+        return Bar(round(left, 1), round(right - left, 1), kind, title)
+
+
+def _span(result: HostResult) -> tuple[float, float]:
+    """When the host's run began and ended."""
+    begin = float(result.phases[0][1])
+    return begin, max(begin + result.seconds, float(result.phases[-1][1]))

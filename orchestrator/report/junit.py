@@ -1,0 +1,120 @@
+"""A run as JUnit XML: a suite per host, a case per resource (controller)."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
+from xml.sax.saxutils import escape, quoteattr
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.collected import Entry
+from orchestrator.report.grid import Cell, Grid
+from orchestrator.report.wording import headline
+
+MOST_TEXT = 64 << 20  # bytes of messages and diffs
+# What XML 1.0 cannot hold, in whatever form it is written.
+_UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_junit(kept: KeptRun, out: TextIO) -> None:
+    """Write a kept run. A failed resource is a failure, a host not reached or lost an error.
+
+    InputError where the run's folder is damaged.
+    """
+    grid = Grid(kept, MOST_TEXT)
+    out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
+    out.write(f"<testsuites {_attributes(name=f'ccm {kept.run_id}', **_totals(grid))}>\n")
+    for host in grid.hosts:
+        for line in _suite(grid, host):
+            out.write(line + "\n")
+    out.write("</testsuites>\n")
+    out.flush()
+
+
+def _totals(grid: Grid) -> dict[str, Any]:
+    counts = [_counts(grid, host) for host in grid.hosts]
+    return {key: sum(count[key] for count in counts) for key in ("tests", "failures", "errors")}
+
+
+def _counts(grid: Grid, host: str) -> dict[str, int]:
+    statuses = [cell.status for cell in grid.cells[host].values()]
+    error = _host_error(grid.results.get(host))
+    return {
+        "tests": len(statuses) + bool(error),
+        "failures": statuses.count("failed"),
+        "errors": int(bool(error)),
+        "skipped": statuses.count("skipped"),
+    }
+
+
+def _suite(grid: Grid, host: str) -> Iterator[str]:
+    result = grid.results.get(host)
+    seconds = result.seconds if result else 0.0
+    yield f"  <testsuite {_attributes(name=host, **_counts(grid, host), time=f'{seconds:.3f}')}>"
+    for name, cell in grid.cells[host].items():
+        yield from _case(host, name, cell)
+    error = _host_error(result)
+    if error:
+        yield f"    <testcase {_attributes(classname=host, name='host')}>"
+        yield f"      <error {_attributes(message=error)}>{_escaped(_stderr(result))}</error>"
+        yield "    </testcase>"
+    yield "  </testsuite>"
+
+
+def _host_error(result: HostResult | None) -> str:
+    """Why the host's run did not come to its end; "" where it did."""
+    if result is None:
+        return "the run ended before this host's did"
+    if not result.message:
+        return ""
+    word = "defect in ccm" if result.outcome == outcome.DEFECT else result.outcome
+    return f"{word} while {result.phase}: {result.message}"
+
+
+def _stderr(result: HostResult | None) -> str:
+    return "\n".join(filter(None, [result.hint, result.stderr])) if result else ""
+
+
+def _case(host: str, name: str, cell: Cell) -> Iterator[str]:
+    case = _attributes(classname=host, name=name, time=f"{cell.seconds:.3f}")
+    inner = list(_inner(cell.status, cell.entry)) if cell.entry else []
+    if not inner:
+        yield f"    <testcase {case}/>"
+        return
+    yield f"    <testcase {case}>"
+    yield from inner
+    yield "    </testcase>"
+
+
+def _inner(status: str, entry: Entry) -> Iterator[str]:
+    if status == "failed":
+        first = entry.errors[0] if entry.errors else "no reason given"
+        rest = _escaped("\n".join([*entry.errors, *entry.health]))
+        yield f"      <failure {_attributes(message=first)}>{rest}</failure>"
+    elif status == "skipped":
+        yield f"      <skipped {_attributes(message=headline(entry) or 'not managed')}/>"
+    else:
+        text = _escaped("\n".join(_told(entry)))
+        if text:
+            yield f"      <system-out>{text}</system-out>"
+
+
+def _told(entry: Entry) -> Iterable[str]:
+    if entry.message:
+        yield headline(entry)
+    yield from entry.health
+    for change in entry.changes:
+        yield change.diff or f"{change.what}: {change.before} -> {change.after}"
+
+
+def _attributes(**values: Any) -> str:
+    return " ".join(f"{key}={quoteattr(_fit(str(value)))}" for key, value in values.items())
+
+
+def _escaped(text: str) -> str:
+    return escape(_fit(text))
+
+
+def _fit(text: str) -> str:
+    return _UNFIT.sub("\ufffd", text)

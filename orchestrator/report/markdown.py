@@ -1,0 +1,114 @@
+"""A run as Markdown, for a merge request or a ticket (controller)."""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import TextIO
+
+from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.report.collected import Entry
+from orchestrator.report.grid import Finding, Grid
+from orchestrator.report.host_names import fold
+from orchestrator.report.wording import brief, headline, took
+
+# GitHub takes 65,536 characters in a comment.
+MOST_CHARACTERS = 60_000
+MOST_TEXT = 4 << 20
+MOST_ROWS = 50
+_HOSTS = 200  # characters for the names of hosts
+_ACTIVE = re.compile(r"([\\`*_\[\]<>#|~@&])")
+_TITLES = {"failed": "Failures", "changed": "Changes", "skipped": "Skipped"}
+
+
+def write_markdown(kept: KeptRun, out: TextIO) -> None:
+    """Write a kept run, at most ``MOST_CHARACTERS``. InputError where its folder is damaged."""
+    left = MOST_CHARACTERS
+    note = f"\n_More in `ccm report {kept.run_id}`._\n"
+    for block in _blocks(Grid(kept, MOST_TEXT)):
+        if len(block) > left - len(note):
+            out.write(note)
+            break
+        left -= len(block)
+        out.write(block)
+    out.flush()
+
+
+def _blocks(grid: Grid) -> Iterator[str]:
+    """Pieces that stand or fall as a whole."""
+    about = grid.kept.about
+    word = "Preview" if grid.noop else about["command"].capitalize()
+    yield f"## {word} of {_plain(os.path.basename(about['manifest']))}\n\n{_totals(grid)}\n"
+    troubled = [result for result in grid.results.values() if result.message]
+    if troubled:
+        yield "\n| Host | Outcome | Reason |\n|---|---|---|\n"
+    for result in troubled[:MOST_ROWS]:
+        row = (result.host, result.outcome, result.message)
+        yield f"| {' | '.join(map(_plain, row))} |\n"
+    if len(troubled) > MOST_ROWS:
+        yield f"\n… {len(troubled) - MOST_ROWS} more hosts\n"
+    for status, title in _TITLES.items():
+        findings = grid.findings(status)
+        if findings:
+            yield f"\n### {'Would change' if grid.noop and status == 'changed' else title}\n"
+        for finding in findings:
+            yield _finding(finding)
+
+
+def _totals(grid: Grid) -> str:
+    about = grid.kept.about
+    count = grid.statuses()
+    total = sum(count.values())
+    parts = [
+        f"{number:,} {'would change' if grid.noop and word == 'changed' else word}"
+        for word, number in count.items()
+    ]
+    ended = f", {took(about['end'] - about['start'])}" if about["end"] else ", did not end"
+    resources = f"{total:,} resources" + (f": {', '.join(parts)}" if parts else "")
+    return f"{len(grid.hosts):,} hosts, {resources}{ended}. Run `{grid.kept.run_id}`."
+
+
+def _finding(finding: Finding) -> str:
+    entry = finding.entry
+    hosts = _plain(_named(finding.hosts))
+    number = f" ({len(finding.hosts)} hosts)" if len(finding.hosts) > 1 else ""
+    head = f"{_code(entry.resource)} on {hosts}{number}"
+    detail = headline(entry)
+    short = "; ".join(brief(change) for change in entry.changes if "\n" not in change.diff)
+    told = "; ".join(_plain(text) for text in (detail, short) if text)
+    line = f"\n- {head}{f': {told}' if told else ''}\n"
+    return line + "".join(_indented(block) for block in _fences(entry))
+
+
+def _named(hosts: list[str]) -> str:
+    text = ", ".join(fold(hosts))
+    return text if len(text) <= _HOSTS else text[: _HOSTS - 1] + "…"
+
+
+def _fences(entry: Entry) -> Iterator[str]:
+    if entry.errors or entry.health:
+        yield _fence("\n".join([*entry.errors, *entry.health]), "")
+    for change in entry.changes:
+        if "\n" in change.diff:
+            yield _fence(change.diff, "diff")
+
+
+def _fence(text: str, language: str) -> str:
+    """A block of code whose fence is longer than any in the text."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
+
+
+def _indented(text: str) -> str:
+    return "".join(f"  {line}" for line in text.splitlines(keepends=True))
+
+
+def _code(text: str) -> str:
+    line = " ".join(text.split())
+    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    return f"{ticks}{line}{ticks}" if ticks == "`" else f"{ticks} {line} {ticks}"
+
+
+def _plain(text: str) -> str:
+    """Text that is no markup, links nobody and stays on one line."""
+    return _ACTIVE.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,115 @@
+"""A run's counters in Prometheus's text form, for the textfile collector (controller).
+
+The names are Choria CCM's. They carry no label for the host: values are sums over the hosts of the
+run. All are gauges, except the durations, which are summaries: a file tells of one run and the next
+one replaces it, so nothing in it only ever grows.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.fleet.kept_runs import KeptRun
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+_PREFIX = "choria_ccm_"
+NANOSECOND = 1e-9
+_STATES = {
+    "total": "Resources that had their turn",
+    "changed": "Resources that were changed, or in a preview would be",
+    "failed": "Resources that failed",
+    "stable": "Resources that were as they should be",
+    "skipped": "Resources that were not managed or whose requirements failed",
+    "refreshed": "Resources that a subscription fired",
+    "noop": "Resources that a preview looked at",
+}
+
+
+class _Run:
+    """The numbers of one run, a collector of prometheus_client."""
+
+    def __init__(self, kept: KeptRun) -> None:
+        self._about = kept.about
+        self._states: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in _STATES}
+        self._times: dict[tuple[str, str, str], tuple[int, float]] = {}
+        self._checks: Counter[tuple[str, str, str, str]] = Counter()
+        for event, _ in kept.events():
+            self._add(event)
+
+    def _add(self, event: dict[str, Any]) -> None:
+        kind, name = event["type"], event["name"]
+        for state in ("total", event["status"]):
+            self._states[state][kind, name] += 1
+        for state in ("refreshed", "noop"):
+            self._states[state][kind, name] += event[state]
+        key = kind, event["provider"], name
+        count, seconds = self._times.get(key, (0, 0.0))
+        self._times[key] = count + 1, seconds + event["duration"] * NANOSECOND
+        for check in event.get("health_check", ()):
+            self._checks[kind, name, check["status"], check["name"]] += 1
+
+    def collect(self) -> "Iterator[Metric]":
+        """What prometheus_client asks for."""
+        from prometheus_client.core import GaugeMetricFamily, SummaryMetricFamily
+
+        for state, counter in self._states.items():
+            family = f"{_PREFIX}resource_state_{state}_count"
+            yield _gauge(family, _STATES[state], ("type", "name"), counter.items())
+        times = SummaryMetricFamily(
+            f"{_PREFIX}resource_apply_duration_seconds",
+            "How long a resource took",
+            labels=("type", "provider", "name"),
+        )
+        for labels, (count, seconds) in self._times.items():
+            times.add_metric(labels, count, seconds)
+        yield times
+        if self._about["end"]:
+            whole = SummaryMetricFamily(
+                f"{_PREFIX}manifest_apply_duration_seconds",
+                "How long the whole run took",
+                count_value=1,
+                sum_value=self._about["end"] - self._about["start"],
+            )
+            yield whole
+        checked = f"{_PREFIX}healthcheck_status_count"
+        which = ("type", "name", "status", "check")
+        yield _gauge(checked, "Results of health checks", which, self._checks.items())
+        yield GaugeMetricFamily(
+            f"{_PREFIX}run_end_timestamp_seconds",
+            "When the run ended, in seconds since the epoch",
+            self._about["end"] or 0,
+        )
+
+
+def _gauge(
+    name: str, text: str, labels: tuple[str, ...], values: Iterable[tuple[tuple[str, ...], int]]
+) -> "Metric":
+    from prometheus_client.core import GaugeMetricFamily
+
+    family = GaugeMetricFamily(name, text, labels=labels)
+    for key, number in values:
+        family.add_metric(key, number)
+    return family
+
+
+def write_metrics(kept: KeptRun, path: str) -> None:
+    """Write a kept run's counters, the file whole at every instant. OSError, InputError."""
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.exposition import generate_latest
+
+    registry = CollectorRegistry()
+    registry.register(_Run(kept))
+    text = generate_latest(registry)
+    # The collector reads every *.prom file of its folder at any time: this one is not such a name.
+    temporary = f"{path}.{os.getpid()}.new"
+    try:
+        with open(temporary, "wb") as out:
+            out.write(text)
+        os.replace(temporary, path)
+    except OSError:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise

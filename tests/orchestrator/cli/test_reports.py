@@ -1,0 +1,105 @@
+"""``ccm report``'s files, ``ccm diff`` and ``--metrics``, after real pushes to a local host."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.orchestrator.cli.test_push import FAILING, Desk
+
+
+@pytest.fixture()
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_a_run_is_written_as_every_form(desk: Desk) -> None:
+    """One command writes the page, JUnit, Markdown and metrics of the last run."""
+    desk.site(FAILING)
+    assert desk.push()[0] == 1
+    forms = ("html", "junit", "markdown", "metrics")
+    words = [word for form in forms for word in (f"--{form}", f"run.{form}")]
+    code, out, err = desk.ccm("report", *words)
+    assert (code, out, err) == (0, "", "")
+    texts = {form: (desk.folder / f"run.{form}").read_text(encoding="utf-8") for form in forms}
+    assert texts["html"].startswith("<!DOCTYPE html>")
+    assert "exec#bad" in texts["html"]
+    suites = ElementTree.fromstring(texts["junit"])
+    assert suites.get("failures") == "1"
+    assert "### Failures" in texts["markdown"]
+    state = 'choria_ccm_resource_state_failed_count{name="bad",type="exec"} 1.0'
+    assert state in texts["metrics"]
+
+
+def test_a_form_goes_to_stdout_alone(desk: Desk) -> None:
+    """- is stdout; two forms that both want it are refused."""
+    desk.site()
+    desk.push()
+    code, out, _ = desk.ccm("report", "--markdown", "-")
+    assert code == 0
+    assert out.startswith("## Push of site.yaml")
+    code, _, err = desk.ccm("report", "--markdown", "-", "--json")
+    assert code == 2
+    assert "--markdown and --json all want stdout" in err
+
+
+def test_a_file_that_cannot_be_written_is_refused(desk: Desk) -> None:
+    """The option, the path and the reason are named, and nothing is left behind."""
+    desk.site()
+    desk.push()
+    for option in ("--html", "--metrics"):
+        code, _, err = desk.ccm("report", option, "no/such/run.file")
+        assert code == 2
+        assert f"{option} no/such/run.file: No such file or directory" in err
+
+
+def test_a_damaged_run_is_told_with_file_and_line(desk: Desk) -> None:
+    """An event that is none is named by its line; nothing is written of half a run."""
+    desk.site()
+    desk.push()
+    events = next(desk.folder.glob("state/ccm/runs/*/events.jsonl"))
+    with open(events, "a", encoding="utf-8") as out:
+        out.write('{"host": "here"}\n')
+    code, _, err = desk.ccm("report", "--html", "run.html")
+    assert code == 2
+    assert "events.jsonl cannot be read: line 2: protocol is missing" in err
+    assert [path.name for path in desk.folder.glob("run.html*")] == []
+
+
+def test_push_writes_metrics(desk: Desk) -> None:
+    """--metrics of a push has what the run did; a bad file costs neither run nor summary."""
+    desk.site()
+    assert desk.push("--metrics", "ccm.prom")[0] == 0
+    text = (desk.folder / "ccm.prom").read_text(encoding="utf-8")
+    assert "choria_ccm_resource_state_changed_count" in text
+    code, out, err = desk.push("--metrics", "no/such/ccm.prom")
+    assert code == 1
+    assert "1 unchanged" in out
+    assert "--metrics no/such/ccm.prom" in err
+
+
+def test_a_preview_and_its_push_do_not_differ(desk: Desk) -> None:
+    """A push that did as previewed has nothing to tell; the one after it does."""
+    desk.site()
+    for words in (["--noop"], [], []):
+        assert desk.push(*words)[0] == 0
+    listed = desk.ccm("runs", "--json")[1].splitlines()
+    third, second, first = (json.loads(line)["run_id"] for line in listed)
+    code, out, _ = desk.ccm("diff", first, second, "--detailed-exitcode")
+    assert code == 0, out
+    assert out.splitlines()[-1] == "nothing differs on 1 hosts"
+    code, out, _ = desk.ccm("diff", second, third, "--detailed-exitcode")
+    assert code == 4
+    assert f"file#{desk.target}/motd  changed → stable" in out
+    document = json.loads(desk.ccm("diff", second, third, "--json")[1])
+    assert document["hosts"]["here"][0]["after"] == "stable"
+
+
+def test_a_run_that_is_not_there_is_refused(desk: Desk) -> None:
+    """A wrong id is told with where to look."""
+    desk.site()
+    desk.push()
+    code, _, err = desk.ccm("diff", "2099", "2098")
+    assert code == 2
+    assert "there is no run '2099' ('ccm runs' lists them)" in err

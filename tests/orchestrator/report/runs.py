@@ -1,0 +1,94 @@
+"""Runs to make reports of: kept in a folder, as a push keeps them."""
+
+import json
+import time
+from typing import Any
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.kept_runs import KeptRun, kept_run
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.run_folder import RunFolder
+from tests.orchestrator.fleet.fakes import make_event
+
+START = 1_790_000_000.0
+DIFF = "--- /etc/motd\n+++ /etc/motd\n@@ -1 +1 @@\n-old <b>\n+new {host}\n"
+
+
+class Kept:
+    """Keeps a run that is told event by event; ``end`` gives it back as reports read it."""
+
+    def __init__(self, *hosts: str, run_id: str = "20260921T133640Z-aaaaaa", noop: bool = False):
+        self._folder = RunFolder(run_id, {"forks": 5})
+        self._run_id = run_id
+        self._results = {host: HostResult(host) for host in hosts}
+        self._clock = dict.fromkeys(hosts, START + 0.6)
+        self._events = 0
+        for host, result in self._results.items():
+            steps = [("connecting", 0.0), ("gathering facts", 0.2), ("planning", 0.5)]
+            result.phases = [[name, START + at] for name, at in [*steps, ("running", 0.6)]]
+            result.planned = 0
+            assert host
+        started = happening.RunStarted(run_id, START, hosts, noop, "/srv/site/site.yaml")
+        self._folder.handle(started)
+
+    def event(
+        self, host: str, name: str, status: str = "stable", seconds: float = 0.01, **members: Any
+    ) -> None:
+        """One resource is done after so many seconds."""
+        self._events += 1
+        self._clock[host] += seconds
+        at = self._clock[host]
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1000):03d}Z"
+        event = make_event(
+            name=name, status=status, timestamp=stamp, duration=int(seconds * 1e9),
+            event_id=f"{self._events:026d}", **members,
+        )  # fmt: skip
+        event.update(host=host, run_id=self._run_id)
+        self._results[host].tally.add(event)
+        self._folder.handle(happening.ResourceEvent(host, event, json.dumps(event)))
+
+    def changed(self, host: str, name: str, diff: str = "", seconds: float = 0.2) -> None:
+        """A resource of which a property changed."""
+        change = {"what": "content", "from": "a" * 64, "to": "b" * 64}
+        if diff:
+            change["diff"] = diff
+        self.event(host, name, "changed", seconds, changes=[change])
+
+    def notice(self, host: str, text: str) -> None:
+        """A host warns."""
+        self._folder.handle(happening.HostNotice(host, "warning", text))
+
+    def end(self, **outcomes: dict[str, Any]) -> KeptRun:
+        """The run is over; ``outcomes`` sets members of hosts' results."""
+        for host, result in self._results.items():
+            result.seconds = self._clock[host] - START
+            if result.tally.failed:
+                result.outcome = "failed"
+            for key, value in outcomes.get(host, {}).items():
+                setattr(result, key, value)
+            self._folder.handle(happening.HostFinished(result))
+        self._folder.handle(happening.RunFinished(max(self._clock.values()) + 0.1, False))
+        self._folder.close()
+        return kept_run(self._run_id)
+
+
+def mixed_run(hosts: int = 8, resources: int = 12, noop: bool = False) -> KeptRun:
+    """A fleet on which most is stable, some changed, one failed and the last one is not there."""
+    names = [f"web{number}" for number in range(1, hosts + 1)]
+    kept = Kept(*names, noop=noop)
+    for host in names[:-1]:
+        kept.changed(host, "/etc/motd", DIFF.format(host=host))
+        for number in range(resources - 3):
+            kept.event(host, f"/etc/app/{number}.conf", seconds=0.02 * number)
+    kept.event(names[1], "/etc/broken", "failed", 0.7, error=["exit status 3", "E: <i>no</i>"])
+    kept.event(
+        names[1], "/etc/after", "skipped", 0.0, unmet_requirements=["file#/etc/broken"]
+    )  # fmt: skip
+    checks = [{"name": "http", "status": "WARNING", "tries": 1, "output": "slow: 3 s"}]
+    kept.event(names[0], "/etc/checked", health_check=checks)
+    kept.notice(names[0], "mirror is old")
+    gone = {
+        "outcome": "unreachable", "kind": "transport.connect", "phase": "connecting",
+        "message": f"{names[-1]} (192.0.2.9:22) does not answer", "hint": "is it up?",
+    }  # fmt: skip
+    return kept.end(**{names[-1]: gone})

@@ -1,0 +1,51 @@
+"""A run as Markdown."""
+
+import io
+
+from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.report.markdown import MOST_CHARACTERS, write_markdown
+from tests.orchestrator.report.runs import Kept, mixed_run
+
+
+def markdown(kept: KeptRun) -> str:
+    out = io.StringIO()
+    write_markdown(kept, out)
+    return out.getvalue()
+
+
+def test_trouble_comes_first_and_changes_have_their_diffs() -> None:
+    """Totals, hosts in trouble, failures, then changes of which hosts, once each."""
+    text = markdown(mixed_run())
+    assert text.startswith("## Push of site.yaml\n\n8 hosts, 73 resources: 1 failed, 1 skipped,")
+    assert text.index("does not answer") < text.index("### Failures") < text.index("### Changes")
+    assert "- `file#/etc/motd` on web\\[1-7\\] (7 hosts)\n  ```diff\n" in text
+    assert text.count("+new web") == 1
+
+
+def test_a_preview_says_that_it_is_one() -> None:
+    """Nobody takes a preview for a push."""
+    text = markdown(mixed_run(noop=True))
+    assert text.startswith("## Preview of")
+    assert "### Would change" in text
+
+
+def test_what_hosts_say_is_no_markup() -> None:
+    """Neither a table, nor a mention, nor a fence of a host's text reaches the page as such."""
+    kept = Kept("web1", "web2")
+    kept.event("web1", "/etc/x", "failed", error=["```\n<script>alert(1)</script>\n````"])
+    kept.event("web1", "/etc/`tick`", "failed", error=["no"])
+    text = markdown(kept.end(web2={"outcome": "unreachable", "message": "a | b @root <b>\n#1"}))
+    assert "| web2 | unreachable | a \\| b \\@root \\<b\\> \\#1 |" in text
+    assert "  `````\n  ```\n  <script>alert(1)</script>\n  ````\n  `````\n" in text
+    assert "- `` file#/etc/`tick` `` on web1" in text
+
+
+def test_it_fits_into_a_comment() -> None:
+    """Beyond what a comment takes, whole pieces are left out, and the text says so."""
+    kept = Kept("web1")
+    for number in range(3_000):
+        kept.changed("web1", f"/etc/{number}", f"--- a\n+++ b\n-{number}\n+x\n")
+    text = markdown(kept.end())
+    assert len(text) <= MOST_CHARACTERS
+    assert text.endswith("_More in `ccm report 20260921T133640Z-aaaaaa`._\n")
+    assert text.count("```") % 2 == 0
