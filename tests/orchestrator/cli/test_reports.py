@@ -9,7 +9,7 @@ import pytest
 from tests.orchestrator.cli.test_push import FAILING, Desk
 
 
-@pytest.fixture()
+@pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
