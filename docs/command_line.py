@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from docs.tables import table
 from orchestrator.cli.app import COMMANDS
 from orchestrator.cli.commands import build_parser, load_command
+from schemas.tables import table
 
 
 def names() -> tuple[str, ...]:

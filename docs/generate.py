@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import schemas
-from docs import command_line, tables
+from docs import command_line
+from schemas import tables
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

@@ -23,6 +23,7 @@ COMMANDS = (
     "report",
     "diff",
     "schema",
+    "docs",
     "completion",
 )
 

@@ -2,14 +2,18 @@
 
 import argparse
 import json
+from pathlib import Path
 
-HELP = "Write the JSON Schema of a manifest, an inventory, an event or a plan."
+HELP = (
+    "Write the JSON Schema of a manifest, an inventory, an event, a plan or a type's schema.json."
+)
 EXAMPLE = """
 ccm schema > manifest.schema.json
 ccm schema inventory
+ccm schema type > type.schema.json          # for editing types/NAME/schema.json
 """
 
-NAMES = ("manifest", "inventory", "event", "plan")
+NAMES = ("manifest", "inventory", "event", "plan", "type")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,10 +29,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write one schema to standard output."""
+    """Write one schema to standard output; a manifest's knows the types of ``./types`` too."""
     import schemas
     from orchestrator.manifest.editor_schema import manifest_schema
+    from orchestrator.manifest.types import types_beside
 
-    schema = manifest_schema() if args.name == "manifest" else schemas.load(args.name)
+    if args.name == "manifest":
+        schema = manifest_schema(types_beside(Path.cwd()))
+    else:
+        schema = schemas.load(args.name)
     print(json.dumps(schema, indent=2, ensure_ascii=False))
     return 0

@@ -2,7 +2,8 @@
 
 import pytest
 
-from docs import command_line, generate, tables
+from docs import command_line, generate
+from schemas import tables
 from tests.docs.pages import DOCS
 
 

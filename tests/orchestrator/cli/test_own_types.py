@@ -1,0 +1,72 @@
+"""The types of ``./types`` in the commands that take no manifest."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from orchestrator.cli import app
+from schemas import load
+from tests.orchestrator.site_types.types import EXAMPLE
+
+SITE = {"ccm": {"resources": [{"cron": [{"a": {"schedule": "@daily", "command": "true"}}]}]}}
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLE)
+
+
+def test_the_editor_schema_has_the_types_of_the_site(capsys: pytest.CaptureFixture[str]) -> None:
+    """``ccm schema`` accepts a manifest with them, and refuses a property that they do not have."""
+    assert app.main(["schema"]) == 0
+    checker = Draft202012Validator(json.loads(capsys.readouterr().out))
+    assert checker.is_valid(SITE)
+    text = json.dumps(SITE).replace("schedule", "shedule")
+    assert not checker.is_valid(json.loads(text))
+
+
+def test_elsewhere_there_are_none(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the working directory's own ``types/`` counts."""
+    monkeypatch.chdir(tmp_path)
+    assert app.main(["schema"]) == 0
+    assert not Draft202012Validator(json.loads(capsys.readouterr().out)).is_valid(SITE)
+    assert app.main(["docs", "cron"]) == 2
+    assert "there is no resource type 'cron'" in capsys.readouterr().err
+
+
+def test_the_page_of_a_type_is_made_from_its_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    """``ccm docs TYPE`` shows the example, the values of ensure and every property."""
+    assert app.main(["docs", "cron"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("# cron\n\nA job that cron runs")
+    assert "- cron:\n    - nightly-backup:\n" in text
+    assert "| `absent`  | There is no such job" in text
+    for name in ("`name`", "`schedule`", "`command`", "`user`", "`require`", "`health_checks`"):
+        assert f"\n| {name}" in text
+    assert "cron_d, crontab" in text
+
+
+def test_types_are_listed_with_their_titles(capsys: pytest.CaptureFixture[str]) -> None:
+    """``ccm docs`` has a line for each type, built in or not."""
+    assert app.main(["docs"]) == 0
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert lines["cron"] == "A job that cron runs: its schedule, its command and its user"
+    assert {"file", "exec", "package", "service", "archive"} < lines.keys()
+
+
+def test_the_schema_of_schemas_accepts_the_built_in_types(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``ccm schema type`` is what every type's schema.json fits."""
+    assert app.main(["schema", "type"]) == 0
+    described = json.loads(capsys.readouterr().out)
+    assert described == load("type")
+    checker = Draft202012Validator(described)
+    files = list((EXAMPLE.parents[1] / "remote_runtime" / "resources").glob("*/schema.json"))
+    assert len(files) >= 5
+    for path in files:
+        assert list(checker.iter_errors(json.loads(path.read_text()))) == [], path
