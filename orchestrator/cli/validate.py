@@ -19,11 +19,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Say that it is good, with warnings; every mistake is an InputError of ``load_site``."""
+    """Say that it is good, with warnings; every mistake, a child's too, is an InputError."""
     from orchestrator.cli import assembly
     from orchestrator.fleet.plain_text import plain
+    from remote_runtime.errors import InputError
 
-    site, _ = assembly.planner(args)
+    site, planner = assembly.planner(args)
+    if planner.broken:
+        raise InputError(planner.broken)
     for problem in site.warnings:
         print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
     count = len(site.resources)

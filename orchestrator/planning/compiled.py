@@ -23,11 +23,30 @@ NOT_PROPERTIES = {
 
 
 class Compiled(NamedTuple):
-    """A resource of one plan: what the fleet sees, the JSON text of its entry, its blobs."""
+    """A resource of one plan: what the fleet sees, the JSON text of its entry, its blobs.
+
+    The index of ``item`` is its place in its manifest; the entry is without its ``children``.
+    """
 
     item: Item
     json: bytes
     blobs: tuple[Blob, ...]
+    children: tuple[Compiled, ...] = ()
+
+    @property
+    def text(self) -> bytes:
+        """The JSON text of the entry with its children."""
+        if not self.children:
+            return self.json
+        below = b",".join([child.text for child in self.children])
+        return b"".join((self.json[:-1], b',"children":[', below, b"]}"))
+
+    def extended(self, children: tuple[Compiled, ...] = (), **fields: Any) -> Compiled:
+        """The resource with these children and what else the entry says; defaults are left out."""
+        said = {key: value for key, value in fields.items() if value}
+        text = json.dumps(said, separators=(",", ":")).encode("ascii")
+        entry = b"".join((self.json[:-1], b",", text[1:])) if said else self.json
+        return Compiled(self.item._replace(**fields), entry, self.blobs, children)
 
 
 def compile_resource(

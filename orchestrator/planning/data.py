@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
+from orchestrator.expressions.files import Folder
 from orchestrator.expressions.scope import Facts
 from orchestrator.manifest.annotations import check_annotations, secrets
-from orchestrator.manifest.data import load_source
+from orchestrator.manifest.data import DataSource, load_source
+from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.merge import merge_deep
-from orchestrator.manifest.site import Site
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
 from remote_runtime.errors import PlanError, Problem
 from remote_runtime.masking import Mask
@@ -18,65 +19,91 @@ from remote_runtime.masking import Mask
 MOST_PROBLEMS = 20
 
 
-class RunData:
-    """The manifest's own hierarchy, ``--hiera`` and ``--data``, in that order.
+class Given:
+    """What the command line gives to every manifest of a run: ``--hiera``, ``--data``, environ.
 
-    What no host has a part in is resolved once; ``problems`` receives what is wrong with it.
+    ``problems`` receives what is wrong with it.
     """
 
-    def __init__(self, site: Site, options: PlanOptions, problems: list[Problem]) -> None:
-        self._folder = site.folder
-        self._given = assignments("--data", options.data)
+    def __init__(
+        self, options: PlanOptions, problems: list[Problem], warnings: list[Problem]
+    ) -> None:
+        self.data = assignments("--data", options.data)
         given = options.environ
-        self._environ = load_environ() if given is None else dict(given)
-        found = [load_source(path, problems, site.warnings) for path in options.hiera]
-        self._sources = [site.source, *(source for source in found if source)]
-        self._annotations = [a for source in self._sources for a in source.annotations]
-        self._shared: dict[str, Any] | None = None
-        self._shared_secrets: list[str] = []
-        if not problems and all(source.is_static for source in self._sources):
-            self._share(problems)
+        self.environ = load_environ() if given is None else dict(given)
+        found = [load_source(path, problems, warnings) for path in options.hiera]
+        self.sources = [source for source in found if source]
 
-    def scope(self, host: Any, facts: Facts) -> Scope:
-        """What the templates of one host (an inventory's ``Host``) see; PlanError."""
+
+class Resolved(NamedTuple):
+    """The data of a manifest, what is wrong with it, and the texts of it that are masked."""
+
+    data: dict[str, Any]
+    problems: list[Problem]
+    secrets: list[str]
+
+
+class ManifestData:
+    """A manifest's own hierarchy, what applies it hands over, ``--hiera`` and ``--data``, in that
+    order.
+
+    What no host has a part in is resolved once.
+    """
+
+    def __init__(self, source: DataSource, folder: Folder, given: Given) -> None:
+        self._own = source
+        self._folder = folder
+        self._given = given
+        self._annotations = [a for s in (source, *given.sources) for a in s.annotations]
+        self._is_static = all(s.is_static for s in (source, *given.sources))
+        self._shared: dict[Declared | None, Resolved] = {}
+
+    def shared(self, by: Declared | None, handed: Mapping[str, Any]) -> Resolved | None:
+        """What it comes to on every host, None where that differs.
+
+        ``by`` is the resource that applies the manifest, ``handed`` its data.
+        """
+        if not self._is_static or (by and ("data" in by.templated or by.written is not None)):
+            return None
+        if by not in self._shared:
+            nobody = self._scope(Facts({}, {}), {}, {}, lenient=True)
+            self._shared[by] = self._resolve(nobody, handed)
+        return self._shared[by]
+
+    def of(
+        self, host: Any, facts: Facts, by: Declared | None, handed: Mapping[str, Any]
+    ) -> tuple[Scope, Resolved]:
+        """What the templates of one host (an inventory's ``Host``) see."""
         names = {
             "name": host.name,
             "address": host.address,
             "groups": list(host.groups),
             "vars": host.vars,
         }
-        data = self._shared
-        if data is None:
-            lenient = Scope(facts, {}, self._environ, names, self._folder, lenient=True)
-            data, problems = self._resolve(lenient)
-            if problems:
-                raise plan_error(problems)
-        return Scope(facts, data, self._environ, names, self._folder)
+        resolved = self.shared(by, handed)
+        if resolved is None:
+            resolved = self._resolve(self._scope(facts, {}, names, lenient=True), handed)
+        return self._scope(facts, resolved.data, names), resolved
 
-    def secrets(self, scope: Scope) -> list[str]:
-        """The texts of one host's data that are masked in every sink."""
-        if self._shared is not None:
-            return self._shared_secrets
-        return secrets(self._annotations, scope.data)
+    def _scope(
+        self, facts: Facts, data: Any, names: dict[str, Any], lenient: bool = False
+    ) -> Scope:
+        return Scope(facts, data, self._given.environ, names, self._folder, lenient=lenient)
 
-    def _share(self, problems: list[Problem]) -> None:
-        nobody = Scope(Facts({}, {}), {}, self._environ, {}, self._folder, lenient=True)
-        self._shared, found = self._resolve(nobody)
-        self._shared_secrets = secrets(self._annotations, self._shared)
-        problems += found
-
-    def _resolve(self, scope: Scope) -> tuple[dict[str, Any], list[Problem]]:
-        data: dict[str, Any] = {}
+    def _resolve(self, scope: Scope, handed: Mapping[str, Any]) -> Resolved:
         try:
-            for source in self._sources:
+            data = merge_deep(self._own.resolve(scope), handed)
+            for source in self._given.sources:
                 data = merge_deep(data, source.resolve(scope))
         except EvaluationError as error:
-            return {}, [Problem(error.message, error.where, error.hint, error.kind)]
+            return Resolved({}, [Problem(error.message, error.where, error.hint, error.kind)], [])
         except NeedFileError as error:
             message = f"data cannot wait for {error.path}, which is a file of the target"
-            return {}, [Problem(message, None, "use a path beside the manifest", error.kind)]
-        data = merge_deep(data, self._given)
-        return data, check_annotations(self._annotations, data, scope)
+            hint = "use a path beside the manifest"
+            return Resolved({}, [Problem(message, None, hint, error.kind)], [])
+        data = merge_deep(data, self._given.data)
+        problems = check_annotations(self._annotations, data, scope)
+        return Resolved(data, problems, secrets(self._annotations, data))
 
 
 def plan_error(problems: list[Problem], secrets: Sequence[str] = ()) -> PlanError:

@@ -23,20 +23,23 @@ MAX_FILES = 64
 class HostPlan:
     """What one host is to do. Resources that are the same on every host are shared, not copied.
 
-    ``declared`` is what the resources were made of, ``secrets`` are texts to mask in every sink,
-    ``warnings`` sentences for the user, ``fail_on_error`` whether the first failure ends the run,
-    ``earlier`` what the session's earlier commands came to on the host.
+    ``resources`` are those of the manifest itself, each with its children, ``everything`` is all
+    of them, pre-order, and ``declared`` what those were made of. ``secrets`` are texts to mask in
+    every sink, ``warnings`` sentences for the user, ``fail_on_error`` whether the first failure
+    ends the run, ``earlier`` what the session's earlier commands came to on the host.
     """
 
     def __init__(
         self,
         resources: Sequence[Compiled],
+        everything: Sequence[Compiled],
         declared: Sequence[Declared],
         secrets: Sequence[str],
         warnings: Sequence[str],
         fail_on_error: bool,
     ) -> None:
-        self._resources = resources
+        self.resources = resources
+        self._everything = everything
         self.declared = declared
         self.secrets = tuple(secrets)
         self.warnings = list(warnings)
@@ -48,11 +51,14 @@ class HostPlan:
     @property
     def items(self) -> list[Item]:
         """Every resource, pre-order: ``items[i].index == i``."""
-        return [resource.item for resource in self._resources]
+        return [
+            entry.item if entry.item.index == index else entry.item._replace(index=index)
+            for index, entry in enumerate(self._everything)
+        ]
 
     def identities(self) -> Iterator[str]:
         """The ``type#name`` of every resource, pre-order: the index counts along it."""
-        return (resource.item.id for resource in self._resources)
+        return (resource.item.id for resource in self._everything)
 
     def payload(self, envelope: Mapping[str, Any]) -> bytes:
         """The JSON text of the ``plan`` frame; ``envelope`` holds what comes from the command."""
@@ -62,13 +68,13 @@ class HostPlan:
         secrets = [*head.get("secrets", ()), *self.secrets]
         head["secrets"] = list(dict.fromkeys(secrets))
         text = json.dumps(head, separators=(",", ":")).encode("ascii")
-        entries = b",".join([resource.json for resource in self._resources])
+        entries = b",".join([resource.text for resource in self.resources])
         return b"".join((text[:-1], b',"resources":[', entries, b"]}"))
 
     def blob(self, sha: str) -> Blob:
         """The bytes that the plan names by their hash; KeyError for what is not in this plan."""
         if self._blobs is None:
-            self._blobs = {blob.sha: blob for entry in self._resources for blob in entry.blobs}
+            self._blobs = {blob.sha: blob for entry in self._everything for blob in entry.blobs}
         return self._blobs[sha]
 
     def defer(self, index: int, declared: Declared, scope: Scope, travel: Travel) -> None:
@@ -100,7 +106,7 @@ class HostPlan:
     def _finish(
         self, index: int, declared: Declared, travel: Travel, values: dict[str, Any]
     ) -> dict[str, Any]:
-        item = self._resources[index].item
+        item = self._everything[index].item
         whole = {**item.properties, **values}
         problems = check_final(declared, item.name, whole, frozenset())
         if problems:
@@ -114,7 +120,7 @@ class HostPlan:
     def blob_added(self, blob: Blob) -> None:
         """Let the target ask for a blob that its turn brought up."""
         if self._blobs is None:
-            self._blobs = {b.sha: b for entry in self._resources for b in entry.blobs}
+            self._blobs = {b.sha: b for entry in self._everything for b in entry.blobs}
         self._blobs[blob.sha] = blob
 
 

@@ -59,6 +59,12 @@ class Rendering:
             self._deferred_render and not self._deferred_error,
         )
 
+    def name_only(self, index: int) -> Compiled:
+        """The resource as it may be named, when it is not managed and its name is spelt out."""
+        declared = self._declared
+        alias = {"alias": declared.values.get("alias")}
+        return compile_resource(index, declared, str(declared.name), alias, (), managed=False)
+
     def _managed(self) -> bool:
         control = self._declared.control
         if control is None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
+from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.base import Item
 from remote_runtime.masking import MASKED, Mask
@@ -15,17 +17,29 @@ def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
     """The manifest of one host: names and values final, secrets masked, resources in order.
 
     What only shows on the target stays as it was written. A resource that ``control`` leaves out
-    says so in ``managed: false``.
+    says so in ``managed: false``. One that applies a child manifest has that one's ``resources``.
     """
-    entries = [
-        {item.type: [{item.name: _properties(declared, item, plan)}]}
-        for declared, item in zip(plan.declared, plan.items, strict=True)
-    ]
+    declared = iter(plan.declared)
+    entries = _entries(plan.resources, declared, plan)
     ccm: dict[str, Any] = {"resources": Mask(plan.secrets).value(entries)}
     for key in ("fail_on_error", "pre_message", "post_message"):
         if getattr(site, key):
             ccm[key] = getattr(site, key)
     return {"ccm": ccm}
+
+
+def _entries(
+    resources: Sequence[Compiled], declared: Iterator[Declared], plan: HostPlan
+) -> list[dict[str, Any]]:
+    """The resources of one manifest; ``declared`` gives what each was made of, pre-order."""
+    entries = []
+    for resource in resources:
+        item = resource.item
+        properties = _properties(next(declared), item, plan)
+        if resource.children:
+            properties["resources"] = _entries(resource.children, declared, plan)
+        entries.append({item.type: [{item.name: properties}]})
+    return entries
 
 
 def _properties(declared: Declared, item: Item, plan: HostPlan) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.generated import generated_resources
-from orchestrator.manifest.references import check_names, named
+from orchestrator.manifest.references import check_names, duplicates, named
 from orchestrator.manifest.types import BUILT_IN, Types
 from orchestrator.planning.compiled import Compiled, compile_resource
 from orchestrator.planning.rendering import names_vary
@@ -61,9 +61,16 @@ class GeneratedResources:
     Hosts for which the same text comes out share what is made of it.
     """
 
-    def __init__(self, template: jet.Template, travel: Travel, types: Types = BUILT_IN) -> None:
+    def __init__(
+        self,
+        template: jet.Template,
+        travel: Travel,
+        types: Types = BUILT_IN,
+        is_child: bool = False,
+    ) -> None:
         self._template = template
         self._types = types
+        self._check = duplicates if is_child else check_names
         self._travel = travel
         self._lock = Lock()
         self._made: dict[str, tuple[Resources, list[Problem]]] = {}
@@ -89,7 +96,7 @@ class GeneratedResources:
     def _make(self, text: str) -> tuple[Resources, list[Problem]]:
         problems: list[Problem] = []
         declared = generated_resources(self._template, text, self._types, problems)
-        problems += check_names(list(map(named, declared)))
+        problems += self._check(list(map(named, declared)))
         if problems:
             declared = []
         return Resources(declared, self._travel, problems), problems

@@ -83,9 +83,19 @@ def test_manifests_validate(
     for beside in blocks(block.page, ""):  # a template's first line names the file, as a comment
         if named := re.match(r"\{\* (\S+) \*\}\n", beside.text):
             (tmp_path / named[1]).write_text(beside.text[named.end() :], encoding="utf-8")
+    write_children(block, tmp_path)
     code = app.main(["validate", str(path)])
     told = capsys.readouterr()
     assert code == 0, told.out + told.err
+
+
+def write_children(block: Block, folder: Path) -> None:
+    """Write the child manifests of the block's page, whose first line names the file."""
+    for beside in blocks(block.page, "yaml"):
+        if named := re.match(r"# (\S+/\S+\.yaml)\n", beside.text):
+            path = folder / named[1]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(beside.text, encoding="utf-8")
 
 
 @pytest.mark.parametrize("block", LOCAL, ids=str)
@@ -98,6 +108,7 @@ def test_file_and_exec_examples_do_what_they_say(block: Block, tmp_path: Path) -
     user, group = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name
     text = text.replace("owner: root", f"owner: {user}").replace("group: root", f"group: {group}")
     (tmp_path / "site.yaml").write_text(text, encoding="utf-8")
+    write_children(block, tmp_path)
     (tmp_path / "hosts.yaml").write_text("hosts: {here: {connection: local}}\n", encoding="utf-8")
     if f"{scratch}/srv/app/" in text:
         (scratch / "srv" / "app").mkdir()

@@ -1,0 +1,58 @@
+"""Two manifests of a run may have the same resource while they agree on it (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from orchestrator.manifest.declared import Declared
+from remote_runtime.base import Item
+from remote_runtime.errors import Problem
+
+_MISSING = object()
+
+
+def disagreements(resources: Iterable[tuple[Declared, Item]]) -> list[Problem]:
+    """What resources of the same name do not agree on, at the later one's place."""
+    problems: list[Problem] = []
+    first: dict[str, tuple[Declared, Item]] = {}
+    for declared, item in resources:
+        other = first.setdefault(item.id, (declared, item))
+        if other[1] is item:
+            continue
+        keys = _different(declared, other[1], item)
+        if keys:
+            problems.append(_problem(declared, other[0], item.id, keys))
+    return list(dict.fromkeys(problems))
+
+
+def _different(declared: Declared, one: Item, other: Item) -> list[str]:
+    if one.properties is other.properties:
+        return []
+    open_ = one.deferred_error or one.deferred_render or other.deferred_error
+    left_out = declared.type.deferred if open_ or other.deferred_render else ()
+    this, that = _said(one), _said(other)
+    return [
+        key
+        for key in sorted({*this, *that})
+        if key not in left_out and this.get(key, _MISSING) != that.get(key, _MISSING)
+    ]
+
+
+def _said(item: Item) -> dict[str, Any]:
+    checks = {"health_checks": item.health_checks, "provider": item.provider}
+    return {**item.properties, **{key: value for key, value in checks.items() if value}}
+
+
+def _problem(declared: Declared, other: Declared, id_: str, keys: list[str]) -> Problem:
+    place = other.position
+    what = ", ".join(keys)
+    if place == declared.position:
+        message = f"{id_} comes out twice, with another {what} each time its manifest is applied"
+    else:
+        message = f"{id_} stands in {place} too, with another {what}"
+    hint = "two manifests may have the same resource only while they agree on it"
+    if declared.type.applies:
+        name = declared.name_node.text
+        hint = f"to apply a manifest twice, name it in two ways: {name} and ./{name}"
+    return Problem(message, declared.position, hint, "input.duplicate")

@@ -1,0 +1,57 @@
+"""The manifests that a run applies, looked at before any host is (controller)."""
+
+from __future__ import annotations
+
+from orchestrator.manifest.declared import Declared
+from orchestrator.planning.agreement import disagreements
+from orchestrator.planning.parts import Part, Place, Refusal
+from remote_runtime.base import Item
+from remote_runtime.errors import Problem
+
+
+class Survey:
+    """What shows of a manifest and those that it applies under names that are spelt out.
+
+    ``problems`` refuse the run, ``warnings`` do not. ``broken`` are why resources are sure to fail
+    that apply others, ``failing`` those resources.
+    """
+
+    def __init__(self, root: Place) -> None:
+        self.warnings: list[Problem] = []
+        self.broken: list[Problem] = []
+        self.failing: list[tuple[Declared, Problem]] = []
+        self._parts: set[Part] = set()
+        self._certain: list[tuple[Declared, Item]] = []
+        self._enter(root, True)
+        self.problems = disagreements(self._certain)
+        self.broken = list(dict.fromkeys(self.broken))
+
+    def _enter(self, place: Place, certain: bool) -> None:
+        """``certain``: every host has these resources."""
+        part = place.part
+        if part not in self._parts:
+            self._parts.add(part)
+            self.warnings += part.warnings
+        for index, declared in enumerate(part.declared.declared):
+            compiled = part.declared.shared(index)
+            if certain and compiled:
+                self._certain.append((declared, compiled.item))
+            if declared.type.applies and isinstance(declared.name, str):
+                self._child(place, declared, declared.name, certain and declared.is_static)
+
+    def _child(self, place: Place, declared: Declared, name: str, certain: bool) -> None:
+        may_apply = declared.values.get("allow_apply") is not False
+        child = place.child(declared, name, may_apply)
+        found = child.problems if isinstance(child, Refusal) else _data_problems(child, declared)
+        if found or isinstance(child, Refusal):
+            self.broken += found
+            self.failing.append((declared, found[0]))
+            return
+        self._enter(child, certain)
+
+
+def _data_problems(place: Place, declared: Declared) -> tuple[Problem, ...]:
+    if "data" in declared.templated:
+        return ()
+    resolved = place.part.data.shared(declared, declared.values.get("data") or {})
+    return tuple(resolved.problems) if resolved else ()

@@ -1,0 +1,39 @@
+"""The apply type: the resources of a child manifest, run in its place (target; ``check`` on both).
+
+The controller reads the child, and its resources are this resource's children in the plan. The
+engine runs them; once they have run there is nothing left that apply does by itself.
+"""
+
+from typing import List, Tuple
+
+from ...base import Action, Properties, ResourceType, State
+
+
+class Resource(ResourceType):
+    """One child manifest at its turn."""
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """The name, which is a path below the parent's folder. See the base class."""
+        return [("name", message) for message in _complaints(name)]
+
+    def observe(self) -> State:
+        """Present: its children have run or are to run."""
+        return State("present")
+
+    def actions(self, state: State, refresh: bool) -> List[Action]:
+        """Nothing; all changes are its children's."""
+        return []
+
+
+def _complaints(name: str) -> List[str]:
+    if "://" in name:
+        return ["a child manifest is a file, not a URL: fetch it first, below the parent's folder"]
+    if name.startswith("/"):
+        return ["a child manifest is named relative to its parent's folder, not from /"]
+    depth = 0
+    for part in name.split("/"):
+        depth += {"": 0, ".": 0, "..": -1}.get(part, 1)
+        if depth < 0:
+            return ["a child manifest must be below its parent's folder, so .. may not leave it"]
+    return []
