@@ -1,0 +1,162 @@
+"""One announced service endpoint, and the questions about them (controller)."""
+
+from __future__ import annotations
+
+import math
+import time
+from calendar import timegm
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from remote_runtime import duration
+
+PREFIX = "choria.ccm.registration.v1"
+ANY = "*"
+DEFAULT_PRIORITY = 1
+NEVER = "never"
+_TEXTS = ("cluster", "service", "protocol", "address")
+_FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
+
+
+class Entry(NamedTuple):
+    """``timestamp`` is when it was announced, UTC in RFC 3339; ``ttl`` a duration, never or ""."""
+
+    cluster: str
+    service: str
+    protocol: str
+    address: str
+    port: int
+    priority: int = DEFAULT_PRIORITY
+    ttl: str = ""
+    annotations: tuple[tuple[str, str], ...] = ()
+    timestamp: str = ""
+
+    @classmethod
+    def of(cls, properties: Mapping[str, Any], now: float | None = None) -> Entry:
+        """The entry that one item of ``register_when_stable`` asks for, announced now."""
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+        return cls.from_payload({**properties, "timestamp": stamp})
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> Entry:
+        """Read what ``payload`` wrote, or another ccm; ValueError says what is wrong with it."""
+        if not isinstance(payload, Mapping):
+            raise ValueError("it is not a map")
+        texts = {name: payload.get(name) for name in _TEXTS}
+        if not all(isinstance(text, str) and text for text in texts.values()):
+            raise ValueError(f"{', '.join(_TEXTS)} must be texts")
+        annotations = payload.get("annotations") or {}
+        if not isinstance(annotations, Mapping):
+            raise ValueError("annotations must be a map")
+        try:
+            port = int(payload["port"])
+            priority = int(payload.get("priority") or DEFAULT_PRIORITY)
+        except (KeyError, TypeError, ValueError):
+            raise ValueError("port and priority must be numbers") from None
+        pairs = tuple(sorted((str(key), str(value)) for key, value in annotations.items()))
+        ttl = str(payload.get("ttl") or "")
+        stamp = str(payload.get("timestamp") or "")
+        return cls(
+            **{name: str(text) for name, text in texts.items()},
+            port=port,
+            priority=priority,
+            ttl=ttl,
+            annotations=pairs,
+            timestamp=stamp,
+        )
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON object that stands in a message and in the file."""
+        found: dict[str, Any] = {
+            "timestamp": self.timestamp,
+            "cluster": self.cluster,
+            "service": self.service,
+            "protocol": self.protocol,
+            "address": self.address,
+            "port": self.port,
+            "priority": self.priority,
+        }
+        if self.ttl:
+            found["ttl"] = self.ttl
+        if self.annotations:
+            found["annotations"] = dict(self.annotations)
+        return found
+
+    def template_form(self) -> dict[str, Any]:
+        """The entry as templates see it."""
+        return {
+            "Cluster": self.cluster,
+            "Service": self.service,
+            "Protocol": self.protocol,
+            "Address": self.address,
+            "Port": self.port,
+            "Priority": self.priority,
+            "TTL": self.ttl,
+            "Annotations": dict(self.annotations),
+            "Timestamp": self.timestamp,
+        }
+
+    @property
+    def subject(self) -> str:
+        """The NATS subject; two entries with the same subject are the same endpoint."""
+        parts = (self.cluster, self.protocol, self.service, token(self.address), self.instance)
+        return ".".join((PREFIX, *parts))
+
+    @property
+    def instance(self) -> str:
+        """What sets endpoints apart: FNV-64a of cluster, service, protocol, address and port."""
+        value = _FNV_OFFSET
+        text = f"{self.cluster}{self.service}{self.protocol}{self.address}{self.port}"
+        for byte in text.encode():
+            value = (value ^ byte) * _FNV_PRIME % (1 << 64)
+        return f"{value:016x}"
+
+    def seconds(self) -> float:
+        """How long it is valid; infinite where it does not say."""
+        return math.inf if self.ttl in ("", NEVER) else duration.parse(self.ttl)
+
+    def is_valid(self, now: float) -> bool:
+        """Whether its time is not up yet."""
+        seconds = self.seconds()
+        if seconds == math.inf:
+            return True
+        try:
+            announced = timegm(time.strptime(self.timestamp[:19], "%Y-%m-%dT%H:%M:%S"))
+        except ValueError:
+            return True  # somebody else's; whoever keeps it expires it
+        return now < announced + seconds
+
+
+class Query(NamedTuple):
+    """Which entries are meant; ``*`` or "" stands for any."""
+
+    cluster: str = ANY
+    protocol: str = ANY
+    service: str = ANY
+    address: str = ANY
+
+    @property
+    def subject(self) -> str:
+        """The NATS subject that all of them match."""
+        address = token(self.address) if _is_given(self.address) else ANY
+        parts = [part or ANY for part in (self.cluster, self.protocol, self.service)]
+        return ".".join((PREFIX, *parts, address, ANY))
+
+    def selects(self, entry: Entry) -> bool:
+        """Whether an entry is meant."""
+        found = (entry.cluster, entry.protocol, entry.service, entry.address)
+        return all(not _is_given(w) or w == f for w, f in zip(self, found, strict=True))
+
+
+def in_order(entries: list[Entry]) -> list[Entry]:
+    """By address, then by port, as ``registrations()`` gives them."""
+    return sorted(entries, key=lambda e: (e.address, e.port, e.cluster, e.protocol, e.service))
+
+
+def token(address: str) -> str:
+    """An address as one token of a subject."""
+    return "".join("_" if sign in ". \t\r\n*>" else sign for sign in address)
+
+
+def _is_given(text: str) -> bool:
+    return text not in ("", ANY)

@@ -1,0 +1,121 @@
+"""Registrations in one JSON file, which needs no server (controller).
+
+The file is whole at every instant: it is written beside its place, synced and renamed. A lock file
+beside it lets several runs add entries at once without losing any.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from orchestrator.registration.entry import Entry, Query, in_order
+from orchestrator.registration.store import RegistrationError
+
+FORMAT = 1
+PATIENCE = 30.0
+_PAUSE = 0.02
+
+
+class JsonFile:
+    """See ``Store``. ``prepare`` makes the folder when the first entry is written."""
+
+    def __init__(
+        self,
+        path: Path,
+        prepare: Callable[[Path], object] = lambda folder: None,
+        clock: Callable[[], float] = time.time,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._path = Path(os.path.realpath(path))
+        self.shown = str(self._path)
+        self._prepare = prepare
+        self._clock = clock
+        self._patience = patience
+
+    def publish(self, entries: Sequence[Entry]) -> None:
+        """Add entries; what has expired is dropped on the way."""
+        self._change(lambda kept: {**kept, **{entry.subject: entry for entry in entries}})
+
+    def remove(self, entries: Sequence[Entry]) -> None:
+        """Forget these endpoints."""
+        gone = {entry.subject for entry in entries}
+        self._change(lambda kept: {s: entry for s, entry in kept.items() if s not in gone})
+
+    def lookup(self, query: Query) -> list[Entry]:
+        """What the file holds; nothing where there is no file."""
+        now = self._clock()
+        return in_order([e for e in self._read() if query.selects(e) and e.is_valid(now)])
+
+    def _change(self, change: Callable[[dict[str, Entry]], dict[str, Entry]]) -> None:
+        try:
+            self._prepare(self._path.parent)
+            with self._locked():
+                kept = change({entry.subject: entry for entry in self._read()})
+                now = self._clock()
+                self._write(e for _, e in sorted(kept.items()) if e.is_valid(now))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise RegistrationError(
+                f"{self.shown} cannot be written: {reason}",
+                hint="name a file that can be written with --registration",
+            ) from error
+
+    def _read(self) -> list[Entry]:
+        try:
+            document = json.loads(self._path.read_bytes())
+            if document["format"] != FORMAT:
+                raise ValueError(f"its format is {document['format']}, {FORMAT} was expected")
+            return [Entry.from_payload(payload) for payload in document["registrations"]]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise RegistrationError(f"{self.shown} cannot be read: {reason}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            hint = "restore it, or remove it to begin anew"
+            message = f"{self.shown} is not a file of registrations: {error}"
+            raise RegistrationError(message, hint=hint) from error
+
+    def _write(self, entries: Iterable[Entry]) -> None:
+        document: dict[str, Any] = {"format": FORMAT}
+        document["registrations"] = [entry.payload() for entry in entries]
+        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        mode = self._path.stat().st_mode & 0o777 if self._path.exists() else 0o600
+        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+        try:
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fchmod(descriptor, mode)
+                os.fsync(descriptor)
+            os.replace(temporary, self._path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock; it ends with the process, so a crash leaves nothing to clean up."""
+        lock = self._path.with_name(f".{self._path.name}.lock")
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            until = time.monotonic() + self._patience
+            while True:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() >= until:
+                        message = f"{lock} is held by another run for {self._patience:g} s"
+                        raise RegistrationError(message) from None
+                    time.sleep(_PAUSE)
+            yield
+        finally:
+            os.close(descriptor)

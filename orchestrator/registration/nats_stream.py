@@ -1,0 +1,185 @@
+"""Registrations in a NATS JetStream stream (controller). The only importer of nats-py.
+
+The stream keeps the last message of each subject, so it is a table of endpoints. A server of
+version 2.11 or newer expires messages by their ``Nats-TTL``; with an older one the time in the
+entry itself counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import math
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import nats
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StreamConfig
+from nats.js.errors import APIError, NoStreamResponseError, NotFoundError
+
+from orchestrator.registration.entry import PREFIX, Entry, Query, in_order
+from orchestrator.registration.nats_url import Place
+from orchestrator.registration.store import RegistrationError
+
+CONNECTING = 5
+ANSWER = 10.0
+_BATCH = 256
+_MARKER = "Nats-Marker-Reason"
+_TTL_SINCE = (2, 11)
+
+T = TypeVar("T")
+
+# The client tells of every failed attempt by itself; here they become one error.
+logging.getLogger("nats").addHandler(logging.NullHandler())
+
+
+class NatsStream:
+    """See ``Store``. Each call connects anew; calls are few, because entries come in batches."""
+
+    def __init__(self, place: Place, clock: Callable[[], float] = time.time) -> None:
+        self._place = place
+        self._clock = clock
+        self.shown = place.shown
+
+    def publish(self, entries: Sequence[Entry]) -> None:
+        """Publish each entry to its subject and wait until the stream has it."""
+
+        async def work(client: Client, stream: JetStreamContext) -> None:
+            for entry in entries:
+                data = json.dumps(entry.payload(), ensure_ascii=False).encode()
+                await stream.publish(entry.subject, data, ANSWER, headers=self._headers(entry))
+
+        self._run(work)
+
+    def _headers(self, entry: Entry) -> dict[str, Any]:
+        headers = {"Nats-Rollup": "sub", "Nats-Expected-Stream": self._place.stream}
+        seconds = entry.seconds()
+        if entry.ttl:
+            never = seconds == math.inf
+            headers["Nats-TTL"] = "never" if never else f"{max(1, math.ceil(seconds))}s"
+        return headers
+
+    def lookup(self, query: Query) -> list[Entry]:
+        """The last message of every subject that matches."""
+
+        async def work(client: Client, stream: JetStreamContext) -> list[Entry | None]:
+            config = ConsumerConfig(
+                deliver_policy=DeliverPolicy.LAST_PER_SUBJECT, ack_policy=AckPolicy.NONE
+            )
+            messages = await stream.pull_subscribe(
+                query.subject, stream=self._place.stream, config=config
+            )
+            found: list[Entry | None] = []
+            left = (await messages.consumer_info()).num_pending or 0
+            while left > 0:
+                batch = await messages.fetch(min(left, _BATCH), timeout=ANSWER)
+                left -= len(batch)
+                found += [_entry(m.data) for m in batch if _MARKER not in (m.headers or {})]
+            await messages.unsubscribe()
+            return found
+
+        now = self._clock()
+        return in_order([e for e in self._run(work) if e is not None and e.is_valid(now)])
+
+    def remove(self, entries: Sequence[Entry]) -> None:
+        """Purge the subjects of these endpoints."""
+
+        async def work(client: Client, stream: JetStreamContext) -> None:
+            for entry in entries:
+                await stream.purge_stream(self._place.stream, subject=entry.subject)
+
+        self._run(work)
+
+    def initialize(self, replicas: int, max_age: float) -> None:
+        """Create the stream, or bring it to this; ``max_age`` in seconds, 0 for no limit."""
+
+        async def work(client: Client, stream: JetStreamContext) -> None:
+            version = client.connected_server_version
+            expires = (version.major, version.minor) >= _TTL_SINCE
+            config = StreamConfig(
+                name=self._place.stream,
+                subjects=[f"{PREFIX}.>"],
+                max_msgs_per_subject=1,
+                max_age=max_age,
+                num_replicas=replicas,
+                allow_rollup_hdrs=True,
+                deny_delete=True,
+                allow_msg_ttl=True if expires else None,
+                subject_delete_marker_ttl=max_age if expires and max_age else None,
+            )
+            try:
+                await stream.stream_info(self._place.stream)
+            except NotFoundError:
+                await stream.add_stream(config)
+            else:
+                await stream.update_stream(config)
+
+        self._run(work)
+
+    def _run(self, work: Callable[[Client, JetStreamContext], Awaitable[T]]) -> T:
+        try:
+            return asyncio.run(self._connected(work))
+        except (NotFoundError, NoStreamResponseError) as error:
+            raise RegistrationError(
+                f"there is no stream {self._place.stream} in {self.shown}",
+                hint="create it with: ccm registration init",
+            ) from error
+        except APIError as error:
+            reason = error.description or type(error).__name__
+            raise RegistrationError(f"{self.shown}: {reason}") from error
+        except (NatsError, OSError, asyncio.TimeoutError, ValueError) as error:
+            reason = str(error) or type(error).__name__
+            raise RegistrationError(
+                f"{self.shown} cannot be used: {reason}",
+                hint="is the server up, and are the credentials right?",
+            ) from error
+
+    async def _connected(self, work: Callable[[Client, JetStreamContext], Awaitable[T]]) -> T:
+        errors: list[Exception] = []
+
+        async def note(error: Exception) -> None:
+            errors.append(error)
+
+        try:
+            client = await nats.connect(list(self._place.servers), **self._options(note))
+        except nats.errors.NoServersError as error:
+            raise errors[-1] if errors else error from None
+        try:
+            return await work(client, client.jetstream(timeout=ANSWER))
+        finally:
+            with suppress(NatsError, OSError):
+                await client.close()
+
+    def _options(self, note: Callable[[Exception], Awaitable[None]]) -> dict[str, Any]:
+        place = self._place
+        options: dict[str, Any] = {
+            "name": "ccm",
+            "connect_timeout": CONNECTING,
+            "allow_reconnect": False,
+            "max_reconnect_attempts": 1,
+            "error_cb": note,
+        }
+        if place.user:
+            options.update(user=place.user, password=place.password)
+        if place.token:
+            options["token"] = place.token
+        if place.creds:
+            options["user_credentials"] = place.creds
+        if place.ca or place.servers[0].startswith("tls://"):
+            options["tls"] = ssl.create_default_context(cafile=place.ca or None)
+        return options
+
+
+def _entry(data: bytes) -> Entry | None:
+    """What a message holds; None for one that nobody can read, which is no endpoint."""
+    try:
+        return Entry.from_payload(json.loads(data))
+    except ValueError:
+        return None

@@ -1,0 +1,59 @@
+"""Reads ``nats://user:password@host:4222,other/STREAM?creds=FILE&ca=FILE`` (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import parse_qsl, unquote
+
+from remote_runtime.errors import UsageError
+
+STREAM = "REGISTRATION"
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_OPTIONS = ("creds", "ca")
+
+
+class Place(NamedTuple):
+    """A stream of a NATS server or cluster; ``shown`` is without credentials."""
+
+    servers: tuple[str, ...]
+    stream: str
+    user: str
+    password: str
+    token: str
+    creds: str
+    ca: str
+    shown: str
+
+
+def parse_url(text: str) -> Place:
+    """The place that a URL names; UsageError, which never repeats a password."""
+    scheme, _, rest = text.partition("://")
+    rest, _, query = rest.partition("?")
+    hosts, _, stream = rest.partition("/")
+    stream = stream or STREAM
+    login, _, addresses = hosts.rpartition("@")
+    shown = f"{scheme}://{addresses}/{stream}"
+    names = [address.rpartition("@")[2] for address in addresses.split(",")]
+    if not all(names) or not _NAME.fullmatch(stream):
+        raise UsageError(
+            f"--registration {shown} is not the URL of a stream",
+            hint="write nats://host:4222/STREAM, several hosts with commas",
+        )
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    unknown = sorted(set(options) - set(_OPTIONS))
+    if unknown:
+        raise UsageError(
+            f"--registration {shown} has no option {unknown[0]!r}", hint="known: creds, ca"
+        )
+    user, colon, password = login.partition(":")
+    return Place(
+        tuple(f"{scheme}://{name}" for name in names),
+        stream,
+        unquote(user) if colon else "",
+        unquote(password),
+        "" if colon else unquote(user),
+        options.get("creds", ""),
+        options.get("ca", ""),
+        shown,
+    )

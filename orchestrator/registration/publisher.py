@@ -1,0 +1,110 @@
+"""Hands the registrations of a run to their store as resources become stable (controller)."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orchestrator.registration.entry import Entry
+from orchestrator.registration.store import Store
+from remote_runtime.errors import CcmError
+
+GATHERING = 0.5  # seconds in which more entries may join a batch
+CLOSING = 60.0
+
+
+class Failure(NamedTuple):
+    """What a run could not publish: why, and how many entries of which hosts."""
+
+    reason: str
+    hosts: Mapping[str, int]
+
+
+class Publisher:
+    """One thread that publishes batches. ``add`` may be called by many threads, and never waits.
+
+    What could not be published is tried again with the next batch and at the end.
+    """
+
+    def __init__(self, opener: Callable[[], Store], gathering: float = GATHERING) -> None:
+        self._opener = opener
+        self._gathering = gathering
+        self._queue: queue.SimpleQueue[tuple[str, Entry] | None] = queue.SimpleQueue()
+        self._left: list[tuple[str, Entry]] = []
+        self._reason = ""
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None:
+        """Publish what a resource of a host announces, from now on."""
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._work, name="registrations", daemon=True
+                )
+                self._thread.start()
+        for properties in registrations:
+            self._queue.put((host, Entry.of(properties)))
+
+    def close(self, seconds: float = CLOSING) -> Failure | None:
+        """Publish what is left, and tell what could not be published."""
+        if self._thread is None:
+            return None
+        self._queue.put(None)
+        self._thread.join(seconds)
+        if self._thread.is_alive():
+            self._reason = self._reason or f"no answer within {seconds:g} s"
+        if not self._left:
+            return None
+        hosts: dict[str, int] = {}
+        for host, _ in list(self._left):
+            hosts[host] = hosts.get(host, 0) + 1
+        return Failure(self._reason, hosts)
+
+    def _work(self) -> None:
+        open_ = True
+        while open_:
+            open_ = self._gather()
+            self._publish()
+
+    def _gather(self) -> bool:
+        """Wait for entries, and a moment for more of them; whether there may be more."""
+        entry = self._queue.get()
+        until = time.monotonic() + self._gathering
+        while entry is not None:
+            self._left.append(entry)
+            try:
+                entry = self._queue.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                return True
+        return False
+
+    def _publish(self) -> None:
+        if not self._left:
+            return
+        newest = {entry.subject: entry for _, entry in self._left}
+        try:
+            self._opener().publish(list(newest.values()))
+        except CcmError as error:
+            self._reason = str(error)
+        except Exception as error:
+            self._reason = f"a defect in ccm: {type(error).__name__}: {error}"
+        else:
+            self._left = []
+
+
+def is_stable(event: Mapping[str, Any]) -> bool:
+    """Whether a resource may be announced after this event.
+
+    It was managed, did not fail and all of its checks are OK. Where only the checks were run, they
+    are all that is known, so there must be one.
+    """
+    if event["noop"] or event["failed"] or event["skipped"]:
+        return False
+    checks = event.get("health_check") or []
+    if event.get("health_check_only") and not checks:
+        return False
+    return all(check["status"] == "OK" for check in checks)

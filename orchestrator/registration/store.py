@@ -1,0 +1,70 @@
+"""Where registrations are kept, as ``--registration`` says (controller)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from orchestrator.fleet.state_folder import make_private, state_folder
+from orchestrator.registration.entry import Entry, Query
+from remote_runtime.errors import CcmError, UsageError
+
+VARIABLE = "CCM_REGISTRATION"
+FILE_NAME = "registrations.json"
+SCHEMES = ("nats", "tls")
+
+
+class RegistrationError(CcmError):
+    """Registrations could not be read or written; no host is to blame."""
+
+    default_kind = "registration"
+
+
+class Store(Protocol):
+    """Keeps the newest entry of each endpoint. Thread-safe; every method may raise
+    ``RegistrationError``. ``shown`` names it without credentials."""
+
+    shown: str
+
+    def publish(self, entries: Sequence[Entry]) -> None:
+        """Add entries; an older one of the same endpoint gives way."""
+
+    def lookup(self, query: Query) -> list[Entry]:
+        """The entries that are meant and still valid, by address and port."""
+
+    def remove(self, entries: Sequence[Entry]) -> None:
+        """Forget these endpoints."""
+
+
+def open_store(text: str | None = None) -> Store:
+    """The store that an URL or a file names, by default ``$CCM_REGISTRATION``, or the state folder.
+
+    Nothing is connected to yet. UsageError.
+    """
+    text = text or os.environ.get(VARIABLE, "")
+    scheme, mark, _ = text.partition("://")
+    if mark and scheme in SCHEMES:
+        from orchestrator.registration.nats_url import parse_url
+
+        place = parse_url(text)
+        try:
+            from orchestrator.registration.nats_stream import NatsStream
+        except ImportError as error:
+            raise UsageError(
+                f"registrations in {place.shown} need the NATS client of Python",
+                kind="usage.extra",
+                hint="install it with: pip install 'ccm[nats]'",
+            ) from error
+        return NatsStream(place)
+    if mark:
+        raise UsageError(
+            f"--registration {scheme}://... is not known",
+            hint="give nats://host:4222/STREAM, tls://host:4222/STREAM or a file",
+        )
+    from orchestrator.registration.json_file import JsonFile
+
+    if text:
+        return JsonFile(Path(text))
+    return JsonFile(state_folder() / FILE_NAME, make_private)
