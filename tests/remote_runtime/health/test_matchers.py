@@ -1,5 +1,4 @@
 import unittest
-from typing import Any, List, Tuple
 
 from remote_runtime.health import matchers, semver
 from remote_runtime.health.matchers import Lines
@@ -98,7 +97,8 @@ class RegexTest(unittest.TestCase):
     def test_as_in_go(self) -> None:
         """What Go and Python spell differently means what it means in Go."""
         for pattern, text, found in (
-            ("a$", "a\n", False), ("(?m)a$", "a\nb", True), (r"a\z", "a", True), (r"\d", "٣", False),
+            ("a$", "a\n", False), ("(?m)a$", "a\nb", True), (r"a\z", "a", True),
+            (r"\d", "٣", False),
             ("[[:alpha:]]+", "x", True), ("[[:digit:]_]", "x", False), (r"\Qa.b\E", "a.b", True),
             (r"\Qa.b\E", "axb", False), (r"\x{41}", "A", True), (r"\x41", "A", True),
             ("(?i)ab", "AB", True), ("(?i:a)b", "AB", False), ("(?P<n>a)", "a", True),

@@ -1,5 +1,4 @@
 import unittest
-from typing import Any
 
 from remote_runtime.health.kinds import NAMES, load
 from remote_runtime.health.rules import Unknown, problems
@@ -12,7 +11,7 @@ GOOD = {
     "group": {"g": {"exists": True, "gid": {"gt": 5}, "groupname": "wheel"}},
     "http": {"https://x/": {"status": 200, "headers": ["a: b"], "request-headers": ["a: b"],
                             "body": ["/x/"], "method": "POST", "proxy": "", "ca-file": ""}},
-    "interface": {"lo": {"exists": True, "mtu": 65536, "addrs": {"contain-element": "127.0.0.1/8"}}},
+    "interface": {"lo": {"exists": True, "mtu": 1, "addrs": {"contain-element": "127.0.0.1/8"}}},
     "kernel-param": {"vm.swappiness": {"value": {"le": 60}}, "kernel.ostype": {"value": "Linux"}},
     "matching": {"any name": {"content": {"a": 1}, "matches": {"have-key": "a"}}},
     "mount": {"/": {"exists": True, "opts": ["rw"], "vfs-opts": ["rw"], "usage": {"lt": 95}}},
