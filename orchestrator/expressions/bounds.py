@@ -6,12 +6,12 @@ carried out (controller).
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Sized
 from typing import Any
 
 MAX_ITEMS = 10_000
+MAX_SUM = 1_000_000
 MAX_TEXT = 16 * 1024 * 1024
 MAX_BITS = 10_000
 MAX_WIDTH = 10_000
@@ -40,17 +40,17 @@ def multiply(left: Any, right: Any) -> Any:
     for value, count in ((left, right), (right, left)):
         if isinstance(value, str | bytes | list | tuple) and isinstance(count, int):
             limit = MAX_TEXT if isinstance(value, str | bytes) else MAX_ITEMS
-            _check(len(value) * count, limit, "the repetition")
+            check_size(len(value) * count, limit, "the repetition")
             return left * right
     if isinstance(left, int) and isinstance(right, int):
-        _check(left.bit_length() + right.bit_length(), MAX_BITS, "the product", "bits")
+        check_size(left.bit_length() + right.bit_length(), MAX_BITS, "the product", "bits")
     return left * right
 
 
 def power(left: Any, right: Any) -> Any:
     """``left ** right`` with a result of bounded size."""
     if isinstance(left, int) and isinstance(right, int) and right > 0:
-        _check(left.bit_length() * right, MAX_BITS, "the power", "bits")
+        check_size(left.bit_length() * right, MAX_BITS, "the power", "bits")
     return left**right
 
 
@@ -67,11 +67,19 @@ def check_format(text: str) -> None:
         raise TooLargeError(f"a format wider than {MAX_WIDTH - 1}, or with a computed width")
 
 
+def add(left: Any, right: Any) -> Any:
+    """``left + right`` with a result of bounded size."""
+    if isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
+        limit = MAX_TEXT if isinstance(left, str) else MAX_SUM
+        check_size(len(left) + len(right), limit, "the sum")
+    return left + right
+
+
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "*": multiply,
     "**": power,
     "%": modulo,
-    "+": operator.add,
+    "+": add,
 }
 
 
@@ -84,14 +92,14 @@ def check_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
     elif name == "replace":
         check_replace(owner, arguments)
     elif name == "join" and arguments and isinstance(arguments[0], Sized):
-        _check(len(owner) * len(arguments[0]), MAX_TEXT, "the joined text")
+        check_size(len(owner) * len(arguments[0]), MAX_TEXT, "the joined text")
 
 
 def check_replace(text: Any, arguments: tuple[Any, ...]) -> None:
     """Refuse a replacement whose result would be too large."""
     if len(arguments) >= 2 and all(isinstance(value, str) for value in (text, *arguments[:2])):
         grown = (text.count(arguments[0])) * len(arguments[1])
-        _check(len(text) + grown, MAX_TEXT, "the replaced text")
+        check_size(len(text) + grown, MAX_TEXT, "the replaced text")
 
 
 def check_numbers(arguments: tuple[Any, ...]) -> None:
@@ -103,6 +111,7 @@ def check_numbers(arguments: tuple[Any, ...]) -> None:
             )
 
 
-def _check(size: int, limit: int, what: str, unit: str = "items or characters") -> None:
+def check_size(size: int, limit: int, what: str, unit: str = "items or characters") -> None:
+    """Refuse what has a size beyond its limit."""
     if size > limit:
         raise TooLargeError(f"{what} has {size} {unit}, at most {limit} are allowed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ def _full(source: str, lenient: bool, extra: tuple[str, ...]) -> Program:
 @lru_cache(maxsize=8192)
 def _program(
     source: str, lenient: bool, extra: tuple[str, ...]
-) -> tuple[Runnable, list[tuple[str, str]]]:
+) -> tuple[Runnable, list[tuple[str, str, int]]]:
     """The cheapest program for a source, and the problems of it."""
     plain = None if extra else plain_program(source, lambda: _full(source, lenient, extra))
     if plain is not None:
@@ -51,15 +52,24 @@ class Expression:
         where: Position | None = None,
         lenient: bool = False,
         extra: tuple[str, ...] = (),
+        locate: Callable[[int], Position | None] | None = None,
     ) -> Expression:
         """Check an expression; InputError with every problem that shows without facts and data.
 
-        ``extra`` are names beyond those of a scope, given to ``evaluate`` as ``more``.
+        ``extra`` are names beyond those of a scope, given to ``evaluate`` as ``more``. ``locate``
+        gives the position of an offset in the source, ``where`` is that of the whole.
         """
-        program, problems = _program(source.strip(), lenient, extra)
+        text = source.strip()
+        program, problems = _program(text, lenient, extra)
         if problems:
-            raise InputError([Problem(m, where, hint, "template") for m, hint in problems])
-        return cls(source.strip(), where, program)
+            before = len(source) - len(source.lstrip())
+            raise InputError(
+                [
+                    Problem(message, locate(before + at) if locate else where, hint, "template")
+                    for message, hint, at in sorted(problems, key=lambda found: found[2])
+                ]
+            )
+        return cls(text, where, program)
 
     def evaluate(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
         """The value for this scope; EvaluationError, NeedFileError."""

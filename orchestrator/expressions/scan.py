@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 _OPENER = re.compile(r"\{\{|\$\{(?=[ \t])")
-_TOKEN = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[{}'"]""", re.DOTALL)
+_TOKEN = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|/\*.*?\*/|[{}'"]""", re.DOTALL)
 
 
 class Found(NamedTuple):

@@ -42,7 +42,8 @@ class Template:
                 pieces.append(text[at:start])
             try:
                 where = locate(text[start:end], start)
-                pieces.append(Expression.parse(source, where, lenient))
+                inside = _Inside(text, source, start, end, locate)
+                pieces.append(Expression.parse(source, where, lenient, locate=inside))
             except InputError as error:
                 problems += error.problems
             at = end
@@ -81,6 +82,18 @@ class Template:
             piece if isinstance(piece, str) else as_text(piece.evaluate(scope))
             for piece in self.pieces
         )
+
+
+class _Inside:
+    """Gives the position of an offset in one expression of a text."""
+
+    def __init__(self, text: str, source: str, start: int, end: int, locate: Locate) -> None:
+        self._text, self._end, self._locate = text, end, locate
+        self._begin = text.index(source, start)
+
+    def __call__(self, offset: int) -> Position | None:
+        at = self._begin + offset
+        return self._locate(self._text[at : self._end], at)
 
 
 def as_text(value: Any) -> str:

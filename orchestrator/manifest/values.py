@@ -59,7 +59,10 @@ def parse_bare(node: Scalar, problems: list[Problem]) -> Expression | None:
         problems.append(Problem("braces are not allowed here", node.position, hint, "template"))
         return None
     try:
-        return Expression.parse(node.text, node.position)
+        locator = Locator(node)
+        return Expression.parse(
+            node.text, node.position, locate=lambda offset: locator(node.text[offset:], offset)
+        )
     except InputError as error:
         problems.extend(error.problems)
         return None

@@ -66,7 +66,7 @@ def test_what_cannot_be_evaluated_says_why(source: str, words: str) -> None:
         ("Data.x is strng", "did you mean string?"),
         ("lookup('dat.x')", "a path begins with facts., data. or environ."),
         ("1 +", "cannot be read"),
-        ("a && b", "write and instead of &&"),
+        ("a & b", "write && or and"),
         ("jet('[[ uper(1) ]]')", "jet():1:4: there is no function 'uper'"),
         ("jet('x', '[[')", "jet() takes a template, and perhaps two delimiters"),
         ("jet('x', 'a', 'b')", "a delimiter is made of signs"),

@@ -63,7 +63,7 @@ def test_a_template_that_renders_itself_is_stopped(tmp_path: Path) -> None:
 def test_a_broken_template_file_says_where(tmp_path: Path) -> None:
     """A mistake in a file beside the manifest is told with that file's line and column."""
     (tmp_path / "motd").write_text("one\ntwo {{ lokup('x') }}\n")
-    with pytest.raises(EvaluationError, match="motd:2:5"):
+    with pytest.raises(EvaluationError, match="motd:2:8"):
         render("{{ template('motd') }}", tmp_path)
 
 

@@ -204,7 +204,7 @@ def test_positions_point_into_block_texts(tmp_path: Path) -> None:
 """
     (problem,) = refused(tmp_path, text)
     assert problem.where is not None
-    assert problem.where[1:] == (7, 19)
+    assert problem.where[1:] == (7, 22)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,114 @@
+"""Splits an expression into tokens of expr-lang and Jinja2 (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+_TOKEN = re.compile(
+    r"""(?P<blank>\s+|/\*.*?\*/)
+    |(?P<number>0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+
+        |(?:[0-9][0-9_]*)?\.[0-9][0-9_]*(?:[eE][+-]?[0-9]+)?|[0-9][0-9_]*(?:[eE][+-]?[0-9]+)?)
+    |(?P<string>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")
+    |(?P<raw>`[^`]*`)
+    |(?P<name>[^\W\d]\w*)
+    |(?P<pointer>\#\w*)
+    |(?P<op>\?\.(?![0-9])|\?\?|\.\.|\*\*|&&|\|\||==|!=|<=|>=|//|[-+*/%^~!?:.,;|<>()\[\]{}=])""",
+    re.VERBOSE | re.DOTALL,
+)
+_INTEGER = re.compile(r"[0-9]+")
+_ESCAPE = re.compile(
+    r"\\(?:([abfnrtv\\'\"`])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))"
+)
+_PLAIN = dict(zip("abfnrtv\\'\"`", "\a\b\f\n\r\t\v\\'\"`", strict=True))
+_OTHER = {
+    "&": "write && or and",
+    "@": "",
+    "$": "write the name itself, such as Data instead of $env.Data",
+    "'": "a text ends with the quote it began with",
+    '"': "a text ends with the quote it began with",
+    "`": "a text ends with the quote it began with",
+}
+
+
+class ExpressionSyntaxError(Exception):
+    """The text is not an expression, or a part of expr-lang that is not there; ``at``: offset."""
+
+    def __init__(self, message: str, at: int, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at
+        self.hint = hint
+
+
+class Token(NamedTuple):
+    """``kind``: name, number, string, pointer (``#``), op or end. ``sign``: what a parser asks for.
+
+    A string's sign is empty, so that no text is taken for an operator.
+    """
+
+    kind: str
+    sign: str
+    value: Any
+    at: int
+
+
+def tokenize(source: str) -> list[Token]:
+    """The tokens of a whole expression, the last of kind ``end``; ExpressionSyntaxError."""
+    tokens: list[Token] = []
+    at = 0
+    while at < len(source):
+        match = _TOKEN.match(source, at)
+        if match is None:
+            sign = source[at]
+            raise ExpressionSyntaxError(f"{sign!r} is not expected", at, _OTHER.get(sign, ""))
+        kind, text = str(match.lastgroup), match.group()
+        if kind == "number" and tokens:
+            kind, text = _as_member(source, at, tokens[-1], text)
+        if kind != "blank":
+            tokens.append(_token(kind, text, at, source))
+        at += len(text)
+    tokens.append(Token("end", "end", "the end", len(source)))
+    return tokens
+
+
+def _as_member(source: str, at: int, before: Token, text: str) -> tuple[str, str]:
+    """``list.0.1``: the numbers behind dots are whole, and a dot behind a value is no fraction."""
+    if before.sign in (".", "?."):
+        digits = _INTEGER.match(source, at)
+        return ("number", digits.group()) if digits else ("number", text)
+    behind_value = before.kind in ("name", "string", "pointer") or before.sign in (")", "]", "}")
+    if text.startswith(".") and behind_value and not source[at - 1].isspace():
+        return "op", "."
+    return "number", text
+
+
+def _token(kind: str, text: str, at: int, source: str) -> Token:
+    if kind == "number":
+        following = source[at + len(text) : at + len(text) + 1]
+        if following.isalnum() or following == "_":
+            raise ExpressionSyntaxError(f"{text + following!r} is not a number", at)
+        return Token(kind, "number", _number(text, at), at)
+    if kind == "string":
+        return Token(kind, "", _ESCAPE.sub(_unescape, text[1:-1]), at)
+    if kind == "raw":
+        return Token("string", "", text[1:-1].replace("\r", ""), at)
+    return Token(kind, text, text, at)
+
+
+def _number(text: str, at: int) -> int | float:
+    digits = text.replace("_", "").lower()
+    try:
+        if digits[:2] in ("0x", "0o", "0b"):
+            return int(digits, 0)
+        return float(digits) if "." in digits or "e" in digits else int(digits)
+    except ValueError as error:
+        raise ExpressionSyntaxError(f"{text!r} is not a number", at) from error
+
+
+def _unescape(match: re.Match[str]) -> str:
+    plain, *codes, octal = match.groups()
+    if plain:
+        return _PLAIN[plain]
+    code = int(octal, 8) if octal else int(next(filter(None, codes)), 16)
+    return chr(code) if code < 0x110000 else match.group()
