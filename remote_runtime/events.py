@@ -142,7 +142,7 @@ def secrets_of(item: Item) -> List[str]:
         chosen: Sequence[str] = [k for k in item.properties if k not in _PLAIN]
     else:
         chosen = item.secrets
-    return strings_of([item.properties.get(key) for key in chosen])
+    return strings_of([_of_user(item.properties.get(key)) for key in chosen])
 
 
 def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
@@ -164,8 +164,13 @@ def _properties(item: Item, mask: Mask) -> Dict[str, Any]:
     shown: Dict[str, Any] = {}
     for key, value in item.properties.items():
         hidden = key in item.secrets or (item.sensitive and key not in _PLAIN)
-        shown[key] = MASKED if hidden and value is not None else mask.value(value)
+        shown[key] = MASKED if hidden and value is not None else mask.value(_of_user(value))
     return shown
+
+
+def _of_user(value: Any) -> Any:
+    """A property's value as the user wrote it, where the plan holds a whole tree in its place."""
+    return value["$tree"] if isinstance(value, dict) and "$tree" in value else value
 
 
 def _change(change: Change, sensitive: bool, mask: Mask) -> Dict[str, Any]:

@@ -43,7 +43,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.filters = {k: v for k, v in FILTERS.items() if k not in _NO_FILTERS}
         self.filters["replace"] = _bounded(self.filters["replace"], bounds.check_replace)
         for name in ("round", "tojson", "truncate"):
-            self.filters[name] = _bounded(self.filters[name], _check_numbers)
+            self.filters[name] = bounded_filter(self.filters[name])
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """``obj.attribute``: the key of a mapping first."""
@@ -113,6 +113,11 @@ class Missing(StrictUndefined):
         names = map(str, dict.keys(owner)) if isinstance(owner, dict) else ()
         close = get_close_matches(str(name), names, 1)
         return f"there is no {name!r}" + (f", did you mean {close[0]!r}?" if close else "")
+
+
+def bounded_filter(function: Any) -> Any:
+    """A filter that refuses widths and counts beyond ``bounds.MAX_WIDTH``."""
+    return _bounded(function, _check_numbers)
 
 
 def _check_numbers(_: Any, arguments: tuple[Any, ...]) -> None:

@@ -65,7 +65,8 @@ class Declared:
     @property
     def is_static(self) -> bool:
         """Whether it is the same on every host."""
-        return not (self.templated or self.control or isinstance(self.name, Template))
+        varies = self.templated or self.control or self.type.tree
+        return not (varies or isinstance(self.name, Template))
 
     def spells_out(self, text: str) -> bool:
         """Whether the user wrote a text of it, rather than a host."""

@@ -39,6 +39,7 @@ class PropertyType:
         self.render: str = "never" if name in NOT_RENDERED else schema.get("x-ccm-render", "now")
         self.render_keys = bool(schema.get("x-ccm-render-keys"))
         self.blob = schema.get("x-ccm-blob", False)
+        self.tree = bool(schema.get("x-ccm-tree"))
         self.secret = bool(schema.get("x-ccm-secret"))
         self.quoted = bool(schema.get("x-ccm-quoted"))
         self.alias_of: str = schema.get("x-ccm-alias-of", "")
@@ -86,6 +87,7 @@ class Type:
             self.properties["subscribe"] = PropertyType("subscribe", references, definitions)
         self.spellings = {p.name: p.alias_of for p in self.properties.values() if p.alias_of}
         self.secrets = tuple(p.name for p in self.properties.values() if p.secret)
+        self.tree = next((p.name for p in self.properties.values() if p.tree), "")
         self.deferred = tuple(p.name for p in self.properties.values() if p.render == "deferred")
         pattern = schema.get("x-ccm-name", {})
         self._name = PropertyType("name", {**pattern, "type": "string", "minLength": 1}, {})

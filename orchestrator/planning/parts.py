@@ -53,6 +53,8 @@ class Part:
     def _check_files(self) -> None:
         """The files beside the manifest that are spelt out must be there."""
         for declared in self.site.resources:
+            if declared.type.tree:
+                self.problems += self.travel.trees.check(declared)
             if declared.is_static:
                 continue  # its files were opened as it was compiled
             plain = {k: v for k, v in declared.values.items() if k not in declared.templated}

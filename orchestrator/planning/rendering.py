@@ -44,6 +44,8 @@ class Rendering:
         if self.problems:
             return None
         blobs = self._check(name)
+        if managed and declared.type.tree and not (self.problems or self._deferred_error):
+            blobs += self._tree()
         if self.problems:
             return None
         for key in self._open:
@@ -160,6 +162,17 @@ class Rendering:
             return ()
         self._values.update(known)
         return blobs
+
+    def _tree(self) -> tuple[Blob, ...]:
+        """The files of a folder of templates. As with a deferred template, one that cannot be
+        rendered fails its resource."""
+        try:
+            return self._travel.trees.replace(self._declared, self._values, self._scope)
+        except FactsUnavailableError as error:
+            self._fail(self._declared.type.tree, error)
+        except EvaluationError as error:
+            self._deferred_error = str(error)
+        return ()
 
     def _fail(self, key: str, error: EvaluationError | NeedFileError) -> None:
         declared = self._declared

@@ -48,6 +48,8 @@ def _properties(declared: Declared, item: Item, plan: HostPlan) -> dict[str, Any
         value = item.properties.get(key, raw)
         if isinstance(value, dict) and "$blob" in value:
             value = plan.blob(value["$blob"]).text if key != "source" else raw
+        if isinstance(value, dict) and "$tree" in value:
+            value = value["$tree"]
         found[key] = MASKED if key in item.secrets or _hidden(item, key) else value
     for key in ("alias", "provider"):
         if getattr(item, key):

@@ -9,6 +9,7 @@ from orchestrator.expressions.errors import EvaluationError
 from orchestrator.expressions.files import Folder
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob, FileBlobs
+from orchestrator.planning.trees import Trees
 
 PATH = "source"
 """The property whose blob is a file that it names; every other blob is the text itself."""
@@ -20,6 +21,7 @@ class Travel:
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self._files = FileBlobs()
+        self.trees = Trees(folder, self._files)
 
     def replace(self, declared: Declared, values: dict[str, Any]) -> tuple[Blob, ...]:
         """Put references into ``values`` in place; EvaluationError where a file cannot travel."""

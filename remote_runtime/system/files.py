@@ -59,6 +59,7 @@ class Files(object):
     def __init__(self) -> None:
         self._hashes: Dict[str, Tuple[Tuple[int, ...], str]] = {}
         self._temporary: Set[str] = set()
+        self._private: Set[str] = set()
 
     def status(self, path: str) -> Optional[Status]:
         """What is there; None when nothing is. ``ResourceError`` where that cannot be told."""
@@ -131,12 +132,32 @@ class Files(object):
         return Temporary(path, self._temporary)
 
     def discard_temporary(self) -> None:
-        """Remove every temporary file that is still there; from any thread, as a last act."""
+        """Remove every temporary file and folder still there; from any thread, as a last act."""
         for path in list(self._temporary):
             try:
                 os.unlink(path)
             except OSError:
                 continue
+        for path in list(self._private):
+            self.remove_private_folder(path)
+
+    def private_folder(self) -> str:
+        """A new folder for work that is not the target's state; nobody else may enter it."""
+        import tempfile
+
+        try:
+            path = os.path.realpath(tempfile.mkdtemp(prefix="ccm-"))
+        except OSError as error:
+            raise failure("create a folder in", tempfile.gettempdir(), error) from error
+        self._private.add(path)
+        return path
+
+    def remove_private_folder(self, path: str) -> None:
+        """Remove such a folder with everything in it; what does not go is left."""
+        import shutil
+
+        shutil.rmtree(path, ignore_errors=True)
+        self._private.discard(path)
 
     def create_directory(self, path: str, mode: int) -> None:
         """Create a directory and its missing parents, which get ``mode`` as the umask leaves it."""

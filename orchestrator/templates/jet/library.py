@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from threading import RLock
@@ -86,11 +86,15 @@ class Template:
                     yield node.text, part.position(node.at)
 
     def render(
-        self, scope: Scope, functions: Mapping[str, Callable[..., Any]] | None = None
+        self,
+        scope: Scope,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        context: Sequence[Any] = (),
     ) -> str:
         """The text for one host; EvaluationError with the position, NeedFileError.
 
-        ``functions`` are those that the library was told of.
+        ``functions`` are those that the library was told of. ``context`` holds what the dot is, if
+        not the names of the scope.
         """
         from orchestrator.templates.jet.run import Run
 
@@ -98,7 +102,8 @@ class Template:
         names = scope.names(frozenset(self._library.literals))
         variables = {name: names[name.capitalize()] for name in checks.VARIABLES}
         given = {name: names[name] for name in ("lookup", "file", "readFile")}
-        return Run(self._library, variables, {**given, **(functions or {})}).render(self)
+        run = Run(self._library, variables, {**given, **(functions or {})})
+        return run.render(self, context)
 
 
 class Library:
@@ -106,7 +111,8 @@ class Library:
 
     Paths in ``include``, ``import`` and ``extends`` are relative to the template that names them,
     or, with a slash in front, to the folder; no path leads out of it. ``functions`` are names of
-    functions beyond Jet's own, which each rendering provides.
+    functions beyond Jet's own, which each rendering provides. ``prefix`` stands before a path in
+    positions.
     """
 
     def __init__(
@@ -114,10 +120,12 @@ class Library:
         folder: Folder,
         delimiters: Delimiters | None = None,
         functions: Iterable[str] = (),
+        prefix: str = "",
     ) -> None:
         self._folder = folder
         self._delimiters = delimiters or Delimiters()
         self._functions = frozenset(functions)
+        self._prefix = prefix
         self._lock = RLock()
         self._numbers = count()
         self._parsed: dict[tuple[str, str], Template] = {}
@@ -212,7 +220,7 @@ class Library:
             name = whole.lstrip("/") + extension
             if name and self._folder.locate(name, literal=False).is_file():
                 text = self._folder.read(name, literal=False)
-                return self._parse(text, name, name, chain)
+                return self._parse(text, name, self._prefix + name, chain)
         return None
 
     def _not_found(self, path: str) -> str:

@@ -6,7 +6,7 @@ whoever yields it, an included template those of whoever includes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import TemplateError
@@ -64,8 +64,10 @@ class Run(Operations):
         names = [name for name in dir(self) if name.startswith("jet_")]
         self._names = {name: getattr(self, name) for name in names}
 
-    def render(self, template: Template) -> str:
+    def render(self, template: Template, context: Sequence[Any] = ()) -> str:
         """The whole text; EvaluationError with its position, NeedFileError."""
+        if context:
+            self._dot = context[0]
         try:
             return self._execute(template)
         except FAILURES as error:

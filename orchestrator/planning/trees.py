@@ -1,0 +1,148 @@
+"""Folders of templates: compiled once per run, rendered for each host, sent by hash (controller).
+
+The only planning pass that a property chooses by ``x-ccm-tree``. How its folder is rendered stand
+in properties beside it: ``engine``, ``left_delimiter``, ``right_delimiter``, ``skip_empty`` and
+``data``, which takes the place of the manifest's data.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from orchestrator.expressions.errors import EvaluationError, NeedFileError
+from orchestrator.expressions.files import Folder
+from orchestrator.expressions.scope import Scope
+from orchestrator.manifest.declared import Declared
+from orchestrator.planning.blobs import Blob, FileBlobs
+from orchestrator.templates.tree import Rendered, Tree, TreeSettings
+from remote_runtime.errors import InputError, Problem
+
+MOST_KEPT = 64
+
+
+class Trees:
+    """The folders beside one manifest. Thread-safe."""
+
+    def __init__(self, folder: Folder, files: FileBlobs) -> None:
+        self._folder = folder
+        self._files = files
+        self._lock = Lock()
+        self._trees: dict[tuple[Path, TreeSettings], Tree] = {}
+
+    def check(self, declared: Declared) -> list[Problem]:
+        """What is wrong with the folder of a resource, as far as it shows before any host."""
+        key = declared.type.tree
+        known = {k: v for k, v in declared.values.items() if k not in declared.templated}
+        if not isinstance(known.get(key), str):
+            return []
+        try:
+            self._tree(declared, known)
+        except InputError as error:
+            return [_of(declared, problem) for problem in error.problems]
+        except EvaluationError as error:
+            return [Problem(f"{declared.id}: {error.message}", error.where, "", error.kind)]
+        return []
+
+    def replace(self, declared: Declared, values: dict[str, Any], scope: Scope) -> tuple[Blob, ...]:
+        """Put the files of one host in place of the folder's name; EvaluationError."""
+        key = declared.type.tree
+        name = str(values[key])
+        try:
+            tree = self._tree(declared, values)
+            files = tree.render(_with_data(scope, values.get("data")))
+        except InputError as error:
+            problem = error.problems[0]
+            raise EvaluationError(problem.message, problem.where, problem.kind) from error
+        except NeedFileError as error:
+            message = f"{error.path!r} is a file of the target, which {key} cannot wait for"
+            raise EvaluationError(message, declared.where((key,)), error.kind) from error
+        blobs = [self._blob(file, declared.where((key,))) for file in files]
+        values[key] = {
+            "$tree": name,
+            "files": [_entry(file, blob) for file, blob in zip(files, blobs, strict=True)],
+            "directories": _bare(tree.directories, files),
+        }
+        return tuple(blobs)
+
+    def _tree(self, declared: Declared, values: Mapping[str, Any]) -> Tree:
+        """The folder of a resource, read and compiled the first time. InputError."""
+        key = declared.type.tree
+        name = str(values[key])
+        literal = name == declared.raw.get(key) and declared.spells_out(name)
+        place = self._locate(name, literal, declared)
+        settings = _settings(values)
+        with self._lock:
+            known = self._trees.get((place, settings))
+            if known is None:
+                if len(self._trees) >= MOST_KEPT:
+                    self._trees.clear()
+                known = Tree(place, posixpath.join(name, ""), settings)
+                self._trees[place, settings] = known
+            return known
+
+    def _locate(self, name: str, literal: bool, declared: Declared) -> Path:
+        key = declared.type.tree
+        where = declared.where((key,))
+        try:
+            place = self._folder.locate(name, literal)
+        except EvaluationError as error:
+            raise EvaluationError(f"{key}: {error.message}", where, error.kind) from error
+        if not place.is_dir():
+            why = "is not a directory" if place.exists() else "does not exist"
+            raise EvaluationError(f"{key}: the folder {place} {why}", where, "plan.source")
+        return place
+
+    def _blob(self, file: Rendered, where: Any) -> Blob:
+        if isinstance(file.content, Path):
+            try:
+                return self._files.get(file.content)
+            except (OSError, ValueError) as error:
+                why = getattr(error, "strerror", None) or error
+                message = f"cannot read {file.content}: {why}"
+                raise EvaluationError(message, where, "plan.source") from error
+        try:
+            return Blob.of_text(file.content)
+        except UnicodeEncodeError as error:
+            message = f"{file.path} holds half a character, which no file can hold"
+            raise EvaluationError(message, where) from error
+
+
+def _settings(values: Mapping[str, Any]) -> TreeSettings:
+    left, right = values.get("left_delimiter"), values.get("right_delimiter")
+    delimiters = (left, right) if left and right else None
+    return TreeSettings(values.get("engine", "jet"), delimiters, values.get("skip_empty") is True)
+
+
+def _with_data(scope: Scope, data: Any) -> Scope:
+    if not data:
+        return scope
+    return Scope(scope.facts, data, scope.environ, scope.host, scope.folder)
+
+
+def _entry(file: Rendered, blob: Blob) -> dict[str, Any]:
+    entry = {"path": file.path, **blob.reference}
+    if file.executable:
+        entry["executable"] = True
+    return entry
+
+
+def _bare(directories: list[str], files: list[Rendered]) -> list[str]:
+    """The directories that no file brings with it."""
+    brought = set()
+    for path in [file.path for file in files] + directories:
+        while path := posixpath.dirname(path):
+            brought.add(path)
+    return [path for path in directories if path not in brought]
+
+
+def _of(declared: Declared, problem: Problem) -> Problem:
+    """A problem of the folder: where it shows, or where the manifest names the folder."""
+    if problem.where is not None:
+        return problem
+    key = "engine" if "engine" in problem.message else declared.type.tree
+    text = f"{declared.id}: {problem.message}"
+    return Problem(text, declared.where((key,)), problem.hint, problem.kind)

@@ -1,0 +1,221 @@
+"""Go's text/template with Sprig, through the package gotpl (controller).
+
+gotpl binds functions when a template is compiled, once per run; those that depend on the host find
+its turn in a context variable.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.expressions import bounds
+from orchestrator.expressions.errors import EvaluationError, NeedFileError
+from orchestrator.expressions.scope import Facts
+from orchestrator.templates.engines import (
+    MAX_DEPTH,
+    MAX_STEPS,
+    SCOPE_FUNCTIONS,
+    TREE_FUNCTIONS,
+    VARIABLES,
+    Compiled,
+    Turn,
+)
+from remote_runtime.errors import InputError, Position, Problem
+
+if TYPE_CHECKING:
+    import gotpl
+
+_turn: ContextVar[Turn] = ContextVar("turn")
+_REFUSED = ("getHostByName",)
+_REPEATING = ("repeat", "indent", "nindent", "until", "untilStep", "seq", "abbrev", "wrap")
+NEWEST_WITHOUT = (3, 10)
+
+
+class GoTemplate:
+    """One compiled template; ``name`` is what positions call it."""
+
+    def __init__(self, template: gotpl.Template, name: str) -> None:
+        self._template = template
+        self._name = name
+
+    def render(self, turn: Turn, context: Sequence[Any]) -> str:
+        """See ``Compiled``."""
+        import gotpl
+
+        token = _turn.set(turn)
+        try:
+            return self._template.render(context[0] if context else _root(turn))
+        except gotpl.TemplateError as error:
+            raise _explained(error, self._name) from error
+        except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+            raise EvaluationError(str(error) or type(error).__name__, self._at(1, 1)) from error
+        finally:
+            _turn.reset(token)
+
+    def _at(self, line: int, column: int) -> Position:
+        return Position(self._name, line, column)
+
+
+class GoEngine:
+    """Each template stands alone; ``render`` runs another one."""
+
+    def __init__(self, delimiters: tuple[str, str] | None, prefix: str) -> None:
+        left, right = delimiters or ("{{", "}}")
+        self._prefix = prefix
+        self._environment = _environment(left, right)
+        self.openers = (left,)
+
+    def compile(self, path: str, text: str) -> GoTemplate:
+        """See ``Engine``."""
+        import gotpl
+
+        name = self._prefix + path
+        try:
+            return GoTemplate(self._environment.from_string(text, name=name), name)
+        except gotpl.TemplateSyntaxError as error:
+            message = str(error).removeprefix(f"template:{error.line}:{error.column}: ")
+            where = Position(name, error.line, error.column)
+            raise InputError([Problem(message, where, _hint(message), "template")]) from error
+        except RecursionError as error:
+            where = Position(name, 1, 1)
+            raise InputError(
+                [Problem("it is nested too deeply", where, "split it", "template")]
+            ) from error
+
+    def problems(self, path: str, text: str) -> list[Problem]:
+        """See ``Engine``."""
+        try:
+            self.compile(path, text)
+        except InputError as error:
+            return error.problems
+        return []
+
+    def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
+        """See ``Engine``: gotpl does not tell."""
+        return ()
+
+
+@cache
+def _environment(left: str, right: str) -> gotpl.Environment:
+    """What templates with these delimiters are compiled with; InputError without gotpl."""
+    try:
+        import gotpl
+    except ImportError as error:
+        raise InputError([_missing()]) from error
+    functions = _functions()
+    policy = gotpl.SandboxPolicy(
+        allow_functions=functions,
+        max_template_chars=bounds.MAX_TEXT,
+        default_budget=gotpl.ExecutionBudget(
+            max_output_chars=bounds.MAX_TEXT,
+            max_iterations=MAX_STEPS,
+            max_template_depth=MAX_DEPTH,
+            max_function_calls=MAX_STEPS,
+        ),
+    )
+    return gotpl.Environment(
+        functions=functions, delimiters=(left, right), missing_key="error", sandbox=policy
+    )
+
+
+def _missing() -> Problem:
+    if sys.version_info[:2] <= NEWEST_WITHOUT:
+        newer = ".".join(map(str, (NEWEST_WITHOUT[0], NEWEST_WITHOUT[1] + 1)))
+        hint = f"run ccm with Python {newer} or newer, then pip install 'ccm[go]'"
+    else:
+        hint = "pip install 'ccm[go]'"
+    return Problem("the engine go needs the package gotpl, which is not installed", None, hint)
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    from gotpl.funcs.sprig import text_func_map
+
+    functions = {name: call for name, call in text_func_map().items() if name not in _REFUSED}
+    for name in _REPEATING:
+        functions[name] = _bounded(functions[name])
+    for name in SCOPE_FUNCTIONS:
+        functions[name] = _of_scope(name)
+    for name in TREE_FUNCTIONS:
+        functions[name] = _of_turn(name)
+    functions["env"] = lambda name: _turn.get().scope.environ.get(name, "")
+    functions["expandenv"] = _expandenv
+    return functions
+
+
+def _bounded(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose numbers say how large its result is."""
+
+    def checked(*arguments: Any) -> Any:
+        bounds.check_numbers(arguments)
+        return call(*arguments)
+
+    return checked
+
+
+def _of_scope(name: str) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        return _turn.get().scope.names(frozenset())[name](*arguments)
+
+    return call
+
+
+def _of_turn(name: str) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        return getattr(_turn.get(), name)(*arguments)
+
+    return call
+
+
+def _expandenv(text: str) -> str:
+    from string import Template
+
+    class Environment(dict[str, str]):
+        def __missing__(self, key: str) -> str:
+            return ""
+
+    return Template(text).safe_substitute(Environment(_turn.get().scope.environ))
+
+
+def _root(turn: Turn) -> dict[str, Any]:
+    """What the dot is at first. Sprig can change maps, so each turn has copies of its own."""
+    known = turn.__dict__.get("go_root")
+    if known is None:
+        scope = turn.scope
+        facts = Facts(copy.deepcopy(dict(dict.items(scope.facts))), scope.facts.unavailable)
+        values = (facts, copy.deepcopy(scope.data), dict(scope.environ))
+        known = dict(zip(VARIABLES, values, strict=True))
+        known.update({name.capitalize(): value for name, value in known.items()})
+        known["Host"] = copy.deepcopy(dict(scope.host))
+        turn.__dict__["go_root"] = known
+    return known
+
+
+def _explained(error: gotpl.TemplateError, name: str) -> EvaluationError | NeedFileError:
+    """The error of a rendering: one of ours that gotpl passed on, or its own with a position."""
+    line, column = getattr(error, "line", None), getattr(error, "column", None)
+    where = Position(getattr(error, "source_name", None) or name, line or 1, column or 1)
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, NeedFileError):
+            return cause
+        if isinstance(cause, EvaluationError):
+            cause.where = cause.where or where
+            return cause
+        cause = cause.__cause__ or cause.__context__
+    message = getattr(error, "message", "") or str(error)
+    kind = "template.undefined" if message.startswith("missing key") else ""
+    return EvaluationError(message, where, kind)
+
+
+def _hint(message: str) -> str:
+    from inventory.document import nearest
+
+    if not message.startswith("function '"):
+        return ""
+    likely = nearest(message.split("'")[1], _functions())
+    return f"did you mean {likely}?" if likely else "see the functions of Sprig"

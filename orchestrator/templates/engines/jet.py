@@ -1,0 +1,57 @@
+"""Jet as the language of a folder (controller); the language itself is in ``templates/jet``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from orchestrator.expressions.files import Folder
+from orchestrator.templates import jet
+from orchestrator.templates.engines import TREE_FUNCTIONS, Compiled, Turn
+from orchestrator.templates.jet import checks
+from orchestrator.templates.jet.syntax import Call, Const
+from remote_runtime.errors import InputError, Position, Problem
+
+
+class JetTemplate:
+    """One template of a library."""
+
+    def __init__(self, template: jet.Template) -> None:
+        self.template = template
+
+    def render(self, turn: Turn, context: Sequence[Any]) -> str:
+        """See ``Compiled``."""
+        functions = {"render": turn.render, "write": turn.write}
+        return self.template.render(turn.scope, functions, context)
+
+
+class JetEngine:
+    """Paths in ``include``, ``import`` and ``extends`` are those of the folder."""
+
+    def __init__(self, delimiters: tuple[str, str] | None, folder: Folder, prefix: str) -> None:
+        self._delimiters = jet.Delimiters(*delimiters) if delimiters else jet.Delimiters()
+        if problem := self._delimiters.problem():
+            raise InputError([Problem(problem)])
+        self._prefix = prefix
+        self._library = jet.Library(folder, self._delimiters, TREE_FUNCTIONS, prefix)
+        self.openers = (self._delimiters.left, *self._delimiters.comments())
+
+    def compile(self, path: str, text: str) -> JetTemplate:
+        """See ``Engine``."""
+        return JetTemplate(self._library.parse(text, self._prefix + path, path))
+
+    def problems(self, path: str, text: str) -> list[Problem]:
+        """See ``Engine``: a template that is included sees variables that are set elsewhere."""
+        name = self._prefix + path
+        return jet.Template(text, path, name, 0).read(self._delimiters, TREE_FUNCTIONS)
+
+    def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
+        """See ``Engine``."""
+        assert isinstance(compiled, JetTemplate)
+        for part in compiled.template.reached:
+            for node in checks.walk(part.tree.body):
+                if not isinstance(node, Call) or node.name != "render" or not node.arguments:
+                    continue
+                path = node.arguments[0]
+                if isinstance(path, Const) and isinstance(path.value, str):
+                    yield path.value, part.position(path.at)

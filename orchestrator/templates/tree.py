@@ -1,0 +1,231 @@
+"""A folder of templates, compiled once per run and rendered for each host (controller)."""
+
+from __future__ import annotations
+
+import posixpath
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from orchestrator.expressions.errors import EvaluationError
+from orchestrator.expressions.files import Folder
+from orchestrator.expressions.scope import Scope
+from orchestrator.templates.engines import MAX_DEPTH, Compiled, make_engine
+from orchestrator.templates.tree_source import (
+    SourceFile,
+    name_problem,
+    read_source,
+    template_text,
+)
+from remote_runtime.errors import InputError, Problem
+
+MAX_TEXT = 256 << 20
+MAX_FILES = 50_000
+
+
+class Rendered(NamedTuple):
+    """One file for one host: the text that came of a template, or a file to copy as it is."""
+
+    path: str
+    content: str | Path
+    executable: bool
+
+
+class TreeSettings(NamedTuple):
+    """How a folder is rendered. ``delimiters`` None: those of the engine."""
+
+    engine: str = "jet"
+    delimiters: tuple[str, str] | None = None
+    skip_empty: bool = False
+
+
+class Tree:
+    """One folder in one language. Thread-safe.
+
+    InputError with everything that is wrong with it. ``prefix`` is how positions call the folder.
+    """
+
+    def __init__(self, folder: Path, prefix: str, settings: TreeSettings) -> None:
+        self.prefix = prefix
+        self.settings = settings
+        self._engine = make_engine(settings.engine, settings.delimiters, Folder(folder), prefix)
+        problems: list[Problem] = []
+        source = read_source(folder, prefix, problems)
+        self.files = [file for file in source.files if not file.is_partial]
+        self.directories = source.directories
+        self._lock = Lock()
+        self._places = {file.path: file for file in source.files}
+        self._texts: dict[str, str] = {}
+        self._compiled: dict[str, Compiled] = {}
+        self._empty: set[str] = set()
+        self._read(problems)
+        if problems:
+            raise InputError(problems)
+
+    def _read(self, problems: list[Problem]) -> None:
+        for path, file in self._places.items():
+            name = self.prefix + path
+            try:
+                text = template_text(file, self._engine.openers, name)
+                if text is not None:
+                    self._texts[path] = text
+                elif self.settings.skip_empty and _is_blank(file):
+                    self._empty.add(path)
+            except OSError as error:
+                message = f"cannot read {name}: {error.strerror}"
+                problems.append(Problem(message, None, "", "plan.source"))
+            except ValueError as error:
+                problems.append(Problem(str(error), None, "", "plan.source"))
+        for path, text in self._texts.items():
+            if self._places[path].is_partial:
+                problems += self._engine.problems(path, text)
+            else:
+                self._compile(path, text, problems)
+
+    def _compile(self, path: str, text: str, problems: list[Problem]) -> None:
+        """Compile a template with those that it literally names; a partial sees what it is given,
+        so it is checked whole only where it is rendered."""
+        try:
+            compiled = self._compiled[path] = self._engine.compile(path, text)
+        except InputError as error:
+            problems += [problem for problem in error.problems if problem not in problems]
+            return
+        for named, where in self._engine.rendered(compiled):
+            try:
+                below = below_folder(named)
+            except ValueError as error:
+                problems.append(Problem(f"render: {error}", where, "", "template"))
+                continue
+            if below not in self._places:
+                message = f"render: there is no {below!r} in {self.prefix}"
+                problems.append(Problem(message, where, "check the path", "template"))
+            elif below in self._texts and below not in self._compiled:
+                self._compile(below, self._texts[below], problems)
+
+    def render(self, scope: Scope) -> list[Rendered]:
+        """Every file for one host, sorted; EvaluationError with the position, NeedFileError."""
+        return TreeTurn(self, scope).run()
+
+    def template(self, path: str) -> Compiled | None:
+        """The template at a path; None for a file that is copied. EvaluationError, KeyError."""
+        self._places[path]
+        text = self._texts.get(path)
+        if text is None:
+            return None
+        with self._lock:
+            if path not in self._compiled:
+                try:
+                    self._compiled[path] = self._engine.compile(path, text)
+                except InputError as error:
+                    problem = error.problems[0]
+                    raise EvaluationError(problem.message, problem.where) from error
+            return self._compiled[path]
+
+    def place(self, path: str) -> Path:
+        """Where a file is."""
+        return self._places[path].place
+
+    def is_empty(self, path: str) -> bool:
+        """Whether a file that is copied is to be skipped."""
+        return path in self._empty
+
+
+class TreeTurn:
+    """One host's rendering of a tree; what its templates call ``render`` and ``write`` of."""
+
+    def __init__(self, tree: Tree, scope: Scope) -> None:
+        self.scope = scope
+        self._tree = tree
+        self._skip_empty = tree.settings.skip_empty
+        self._made: dict[str, Rendered] = {}
+        self._depth = 0
+        self._size = 0
+
+    def run(self) -> list[Rendered]:
+        """Render everything."""
+        for file in self._tree.files:
+            compiled = self._tree.template(file.path)
+            if compiled is not None:
+                self._add(file.path, compiled.render(self, ()), file.executable)
+            elif not self._tree.is_empty(file.path):
+                self._put(Rendered(file.path, file.place, file.executable))
+        self._check_directories()
+        return [self._made[path] for path in sorted(self._made)]
+
+    def render(self, path: Any, *context: Any) -> str:
+        """The text of another template of the folder; ``context`` is what it sees."""
+        name = below_folder(path)
+        if len(context) > 1:
+            raise ValueError("render takes a path and perhaps a context")
+        if self._depth >= MAX_DEPTH:
+            raise ValueError(f"render is nested deeper than {MAX_DEPTH} levels")
+        self._depth += 1
+        try:
+            compiled = self._tree.template(name)
+            if compiled is not None:
+                return compiled.render(self, context)
+            return self._tree.place(name).read_text(encoding="utf-8")
+        except KeyError:
+            raise ValueError(f"there is no {name!r} in {self._tree.prefix}") from None
+        except OSError as error:
+            raise ValueError(f"cannot read {name}: {error.strerror}") from error
+        finally:
+            self._depth -= 1
+
+    def write(self, path: Any, text: Any) -> str:
+        """Add a file to what comes of the folder."""
+        if not isinstance(text, str):
+            raise ValueError(f"write takes a path and a text, not {type(text).__name__}")
+        self._add(below_folder(path), text, False)
+        return ""
+
+    def _add(self, path: str, text: str, executable: bool) -> None:
+        if self._skip_empty and not text.strip():
+            return
+        self._size += len(text)
+        if self._size > MAX_TEXT:
+            raise EvaluationError(f"{self._tree.prefix} gives more than {MAX_TEXT >> 20} MiB")
+        self._put(Rendered(path, text, executable))
+
+    def _put(self, file: Rendered) -> None:
+        known = self._made.setdefault(file.path, file)
+        if known.content != file.content:
+            raise ValueError(f"{file.path!r} is written twice, with different contents")
+        if len(self._made) > MAX_FILES:
+            raise ValueError(f"more than {MAX_FILES} files")
+
+    def _check_directories(self) -> None:
+        """A path that is a file cannot be a directory too."""
+        above = {parent for path in self._made for parent in _parents(path)}
+        above.update(self._tree.directories)
+        for path in sorted(above & self._made.keys()):
+            message = f"{self._tree.prefix}: {path!r} would be a file and a directory"
+            raise EvaluationError(message)
+
+
+def below_folder(path: Any) -> str:
+    """A path that a template names, in its plain form; ValueError where it leads out."""
+    if not isinstance(path, str) or not path:
+        raise ValueError("a path must be a text")
+    if path.startswith("/"):
+        raise ValueError(f"the path {path!r} must be relative to the folder")
+    clean = posixpath.normpath(path)
+    if clean in (".", "..") or clean.startswith("../") or path.endswith("/"):
+        raise ValueError(f"the path {path!r} does not name a file below the folder")
+    for name in clean.split("/"):
+        if why := name_problem(name):
+            raise ValueError(f"the path {path!r}: {why}")
+    return clean
+
+
+def _parents(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def _is_blank(file: SourceFile) -> bool:
+    with open(file.place, "rb") as stream:
+        while block := stream.read(1 << 16):
+            if block.strip():
+                return False
+    return True

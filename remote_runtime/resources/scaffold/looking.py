@@ -1,0 +1,147 @@
+"""What is in the directory of a scaffold (target). Symlinks in it are never followed."""
+
+import os
+import stat
+from typing import Dict, List, Optional, Tuple
+
+from remote_runtime.base import Condition, Missing
+from remote_runtime.context import Context
+from remote_runtime.resources.file.needs import planned_away
+from remote_runtime.system.files import Status, failure
+
+from .tree import Tree, Wanted, parents
+
+_WORDS = {"symlink": "a symlink", "file": "a file", "directory": "a directory"}
+
+
+class Look(object):
+    """One look at a directory and what the scaffold has in it; ``unmet`` says what is in the way.
+
+    What an earlier pending resource would remove counts as gone, and with ``purge`` a file where
+    the scaffold has a directory.
+    """
+
+    def __init__(self, context: Context, root: str, purge: bool = False) -> None:
+        self._context = context
+        self._files = context.files
+        self.root = root
+        self.unmet: List[Missing] = []
+        self._purge = purge
+        self._directories: Dict[str, bool] = {}
+        self.exists = self._is_directory("", root)
+
+    def full(self, path: str) -> str:
+        """The absolute path."""
+        return os.path.join(self.root, path)
+
+    def status(self, path: str) -> Optional[Status]:
+        """What is at the path of a file; None where there is nothing that counts."""
+        if not self.directory(os.path.dirname(path)):
+            return None
+        full = self.full(path)
+        found = self._files.status(full)
+        if found is None or planned_away(self._context, full):
+            return None
+        return found
+
+    def directory(self, path: str) -> bool:
+        """Whether a directory is there, with all above it."""
+        if not path:
+            return self.exists
+        known = self._directories.get(path)
+        if known is None:
+            above = self.directory(os.path.dirname(path))
+            known = above and self._is_directory(path, self.full(path))
+            self._directories[path] = known
+        return known
+
+    def _is_directory(self, path: str, full: str) -> bool:
+        found = self._files.status(full)
+        if found is None or planned_away(self._context, full):
+            return False
+        if found.kind == "directory":
+            return True
+        if self._purge and path:
+            return False
+        what = _WORDS.get(found.kind, "a device, socket or pipe")
+        self.in_the_way(full, "%s is %s, not a directory" % (full, what))
+        return False
+
+    def in_the_way(self, full: str, message: str) -> None:
+        """Note what must go first."""
+        hint = "remove it in an earlier resource; nothing is written through it"
+        self.unmet.append(Missing(Condition("absent", full), message, hint=hint))
+
+    def refuse(self, wanted: Wanted, found: Status) -> None:
+        """Note what is in the way of a file."""
+        full = self.full(wanted.path)
+        if found.kind == "directory":
+            self.in_the_way(full, "%s is a directory, the scaffold has a file there" % full)
+        elif found.kind == "other":
+            self.in_the_way(full, "%s is a device, socket or pipe; it is left alone" % full)
+
+    def missing_directories(self, wanted: List[str], files: List[Wanted]) -> List[str]:
+        """The directories to be created below this one, the outer ones first."""
+        needed = set(wanted)
+        for path in wanted + [file.path for file in files]:
+            needed.update(parents(path))
+        return sorted(path for path in needed if not self.directory(path))
+
+    def extra(self, tree: Tree) -> List[str]:
+        """The files that are not part of the scaffold, sorted; other file systems are left out."""
+        known = {file.path for file in tree.files}
+        return [
+            path for path, is_directory in self._all() if not is_directory and path not in known
+        ]
+
+    def holds_only(self, tree: Tree) -> bool:
+        """Whether nothing but the scaffold is in the directory."""
+        known = {file.path for file in tree.files}.union(tree.directories)
+        for path in list(known):
+            known.update(parents(path))
+        return all(path in known for path, _ in self._all())
+
+    def _all(self) -> List[Tuple[str, bool]]:
+        """Every path below the directory, and whether it is a directory itself."""
+        found: List[Tuple[str, bool]] = []
+        if self.exists:
+            self._walk("", os.lstat(self.root).st_dev, found)
+        return sorted(found)
+
+    def _walk(self, at: str, device: int, found: List[Tuple[str, bool]]) -> None:
+        self._context.check_cancelled()
+        for name in self._files.entries(self.full(at)):
+            path = os.path.join(at, name)
+            full = self.full(path)
+            try:
+                status = os.lstat(full)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise failure("look at", full, error) from error
+            if planned_away(self._context, full):
+                continue
+            found.append((path, stat.S_ISDIR(status.st_mode)))
+            if found[-1][1] and status.st_dev == device:
+                self._walk(path, device, found)
+
+
+def shown(path: str) -> str:
+    """A path for people: bytes that are no UTF-8 as escapes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def parent_in_the_way(context: Context, root: str) -> Optional[Missing]:
+    """What keeps the directory from being created: something above it that is no directory."""
+    above = os.path.dirname(root)
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    if context.files.is_directory(above) or planned_away(context, above):
+        return None
+    if context.planned(Condition("directory", above)):
+        return None
+    return Missing(
+        Condition("directory", above),
+        "%s is not a directory" % above,
+        hint="remove it in an earlier resource, or choose another directory",
+    )

@@ -1,0 +1,1 @@
+"""The ways to manage a scaffold."""

@@ -1,0 +1,86 @@
+"""What a scaffold removes: its own files when it is absent, others when it purges (target)."""
+
+import os
+from typing import TYPE_CHECKING, Iterable, List, Set
+
+from remote_runtime import wording
+from remote_runtime.base import Action, Change, Condition
+from remote_runtime.errors import ResourceError
+
+from .looking import Look, shown
+from .tree import Tree, parents
+
+if TYPE_CHECKING:
+    from .resource import Resource
+
+
+def of_extra(resource: "Resource", look: Look, tree: Tree) -> List[Action]:
+    """Remove the files that are not part of the scaffold, and the directories that leaves empty."""
+    extra = look.extra(tree)
+    if not extra:
+        return []
+    actions = [_removing(resource, look, path, wording.SCAFFOLD_CHANGED) for path in extra]
+    above = _above(extra) - directories_of(tree)
+    return actions + [_tidying(resource, look, above)]
+
+
+def of_scaffold(resource: "Resource", look: Look, tree: Tree) -> List[Action]:
+    """Remove the scaffold's files, then what is empty of its directories, at last its own."""
+    there = [file.path for file in tree.files if _is_there(look, file.path)]
+    if not look.exists and look.unmet:
+        raise look.unmet[0]  # what is at the path itself is no directory
+    if not there:
+        return []
+    message = wording.SCAFFOLD_REMOVED % len(there)
+    actions = [_removing(resource, look, path, message) for path in there]
+    tidying = _tidying(resource, look, directories_of(tree) | {""})
+    if look.holds_only(tree):
+        tidying = tidying._replace(provides=[Condition("absent", look.root)])
+    return actions + [tidying]
+
+
+def directories_of(tree: Tree) -> Set[str]:
+    """Every directory of the scaffold below its own."""
+    return set(tree.directories) | _above([file.path for file in tree.files] + tree.directories)
+
+
+def _above(paths: Iterable[str]) -> Set[str]:
+    return {above for path in paths for above in parents(path)}
+
+
+def _is_there(look: Look, path: str) -> bool:
+    status = look.status(path)
+    return status is not None and status.kind in ("file", "symlink")
+
+
+def _removing(resource: "Resource", look: Look, path: str, message: str) -> Action:
+    """Remove one file. One that cannot be removed keeps no other from being removed; the look
+    afterwards finds it."""
+    full = look.full(path)
+
+    def remove() -> None:
+        try:
+            resource.provider.remove(full, False)
+            resource.context.changed_paths.add(full)
+        except ResourceError as error:
+            resource.context.notice("error", str(error))
+
+    changes = [Change(shown(full), "present", "absent")]
+    return Action(message, remove, changes, [Condition("absent", full)])
+
+
+def _tidying(resource: "Resource", look: Look, directories: Set[str]) -> Action:
+    def tidy() -> None:
+        for path in sorted(directories, key=lambda path: (path.count("/"), path), reverse=True):
+            _remove_empty(resource, look.full(path) if path else look.root)
+
+    return Action("", tidy)
+
+
+def _remove_empty(resource: "Resource", path: str) -> None:
+    try:
+        if os.path.isdir(path) and not os.path.islink(path) and not os.listdir(path):
+            resource.provider.remove(path, False)
+            resource.context.changed_paths.add(path)
+    except (OSError, ResourceError) as error:
+        resource.context.notice("warning", "%s is empty but stays: %s" % (shown(path), error))

@@ -1,0 +1,186 @@
+"""The scaffold type (target; ``check`` on both sides)."""
+
+import os
+from typing import Any, List, Optional, Tuple
+
+from remote_runtime import wording
+from remote_runtime.base import (
+    Action,
+    Change,
+    Condition,
+    Item,
+    Missing,
+    Properties,
+    ResourceType,
+    State,
+)
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.files import Status
+
+from . import removal, rules
+from .looking import Look, parent_in_the_way, shown
+from .processing import Processing
+from .showing import Diffs
+from .tree import Tree, Wanted, entries, tree_of
+
+_NEW = 0o644
+_EXECUTE = 0o111
+
+
+class Resource(ResourceType):
+    """One directory of rendered files."""
+
+    def __init__(self, item: Item, provider: Any, context: Context) -> None:
+        super().__init__(item, provider, context)
+        self._processing: Optional[Processing] = None
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        return rules.problems(name, properties)
+
+    def wanted(self) -> List[str]:
+        if self.ensure == "absent":
+            return []
+        processing = Processing(self.properties, self.name, self.context)
+        diffs = Diffs(self.context, self.item)
+        found = []
+        for entry in entries(self.properties.get("source")):
+            if self._travels(entry, processing, diffs):
+                found.append(entry["$blob"])
+        return found
+
+    def _travels(self, entry: Any, processing: Processing, diffs: Diffs) -> bool:
+        """Whether a file's content is needed; in noop it only is for a command or a diff."""
+        full = os.path.join(self.name, entry["path"])
+        try:
+            status = self.context.files.status(full)
+            same_size = status is not None and (status.kind, status.size) == ("file", entry["size"])
+            if same_size and self.context.files.sha256(full, status) == entry["$blob"]:
+                return False
+        except ResourceError:
+            return False  # told at the resource's turn
+        if processing.matches(entry["path"]) or not self.context.noop:
+            return True
+        return diffs.wants(status, entry["size"], file_mode(status, bool(entry.get("executable"))))
+
+    def observe(self) -> State:
+        status = self.context.files.status(self.name)
+        return State("present" if status is not None else "absent")
+
+    def actions(self, state: Any, refresh: bool) -> List[Action]:
+        """What is left to do; see ``ResourceType``."""
+        tree = tree_of(self.properties.get("source"), self.context)
+        purge = self.properties.get("purge") is True
+        look = Look(self.context, self.name, purge)
+        if self.ensure == "absent":
+            return removal.of_scaffold(self, look, tree)
+        if self._processing is None:
+            self._processing = Processing(self.properties, self.name, self.context)
+        needs = [self._processing.lacking(tree.files), parent_in_the_way(self.context, self.name)]
+        look.unmet += [missing for missing in needs if missing is not None]
+        actions = removal.of_extra(self, look, tree) if purge else []
+        actions += self._directories(look, tree)
+        actions += self._files(look, tree)
+        actions = _counted(actions)
+        self._raise_unmet(look.unmet, actions)
+        if self.context.noop or not actions:
+            self._processing.discard()
+        return actions
+
+    def unsettled(self, state: Any) -> str:
+        left = [c.what for action in self.actions(state, False) for c in action.changes]
+        if len(left) > 3:
+            left[3:] = ["%d more" % (len(left) - 3)]
+        return "still different: " + ", ".join(left) if left else ""
+
+    def _raise_unmet(self, unmet: List[Missing], would: List[Action]) -> None:
+        """Raise what is in the way, first what nothing pending could take out of it."""
+        pending = self.context.pending
+        for missing in sorted(unmet, key=lambda m: pending.may_hold(m.condition)):
+            raise Missing(missing.condition, missing.message, would, missing.hint, missing.reason)
+
+    # -- directories ------------------------------------------------------------------------------
+
+    def _directories(self, look: Look, tree: Tree) -> List[Action]:
+        missing = [
+            look.full(path) for path in look.missing_directories(tree.directories, tree.files)
+        ]
+        if not look.exists:
+            missing.insert(0, self.name)
+        return [self._directory(path) for path in missing]
+
+    def _directory(self, path: str) -> Action:
+        def create() -> None:
+            self.provider.make_directory(path)
+            self.context.changed_paths.add(path)
+
+        provides = [Condition("directory", path)]
+        change = Change(shown(path), "absent", "directory")
+        return Action(wording.DIRECTORY_CREATED, create, [change], provides)
+
+    # -- files ------------------------------------------------------------------------------------
+
+    def _files(self, look: Look, tree: Tree) -> List[Action]:
+        diffs = Diffs(self.context, self.item)
+        found: List[Action] = []
+        blocked = bool(look.unmet)
+        for wanted in tree.files:
+            self.context.check_cancelled()
+            action = self._file(look, wanted, diffs, blocked)
+            if action is not None:
+                found.append(action)
+        return found
+
+    def _file(self, look: Look, wanted: Wanted, diffs: Diffs, blocked: bool) -> Optional[Action]:
+        """What brings one file to its place; ``blocked``: its commands cannot be run yet."""
+        if self._processing is not None and not blocked:
+            wanted = self._processing(wanted)
+        status = look.status(wanted.path)
+        if status is not None:
+            look.refuse(wanted, status)
+        full = look.full(wanted.path)
+        mode = file_mode(status, wanted.executable)
+        before: Optional[str] = None if status is None else status.kind
+        if status is not None and status.kind == "file":
+            old = self.context.files.sha256(full, status)
+            if old == wanted.content.sha256:
+                return self._mode(full, status, mode)
+            before = "sha256:" + old
+        diff = diffs.make(full, status, wanted.content, mode)
+        change = Change(shown(full), before, "sha256:" + wanted.content.sha256, diff)
+
+        def put() -> None:
+            self.context.progress("writing %s" % full)
+            self.provider.put(full, wanted.content, mode, status)
+            self.context.changed_paths.add(full)
+
+        return Action(wording.SCAFFOLD_CHANGED, put, [change], [Condition("path", full)])
+
+    def _mode(self, full: str, status: Status, mode: int) -> Optional[Action]:
+        if status.mode & 0o777 == mode:
+            return None
+
+        def set_mode() -> None:
+            self.provider.set_mode(full, mode)
+            self.context.changed_paths.add(full)
+
+        change = Change(shown(full), "%04o" % status.mode, "%04o" % mode)
+        return Action(wording.SCAFFOLD_CHANGED, set_mode, [change])
+
+
+def file_mode(status: Optional[Status], executable: bool) -> int:
+    """The permissions that a file is to have: those it has, executable or not as is wanted."""
+    mode = status.mode & 0o777 if status is not None and status.kind == "file" else _NEW
+    if not executable:
+        return mode & ~_EXECUTE
+    return mode if mode & _EXECUTE else mode | (mode & 0o444) >> 2
+
+
+def _counted(actions: List[Action]) -> List[Action]:
+    """The actions with the number of files in their message; directories do not count."""
+    count = sum(1 for action in actions if action.message == wording.SCAFFOLD_CHANGED)
+    if not count:
+        return actions
+    message = wording.SCAFFOLD_CHANGED % count
+    return [action._replace(message=message if action.message else "") for action in actions]

@@ -1,0 +1,51 @@
+"""What of a change of content may and can be shown (target)."""
+
+from typing import Optional
+
+from remote_runtime import difference
+from remote_runtime.base import Item
+from remote_runtime.context import Context
+from remote_runtime.resources.file.content import Content
+from remote_runtime.system.files import Status
+
+MOST = 512 << 10
+"""Bytes of content that the diffs of one scaffold are made of, so that its event stays small."""
+
+_OTHERS_READ = 0o004
+
+
+class Diffs(object):
+    """Makes the diffs of one scaffold, under the rules of a file's."""
+
+    def __init__(self, context: Context, item: Item) -> None:
+        self._context = context
+        self._possible = context.diff and not item.sensitive
+        self._left = MOST
+
+    def wants(self, old: Optional[Status], size: int, mode: int) -> bool:
+        """Whether the new content, of ``size`` bytes, is needed for a diff."""
+        if not self._possible or not self._may(old, mode):
+            return False
+        before = old.size if old is not None else 0
+        if max(before, size) > difference.LARGEST or before + size > self._left:
+            return False
+        self._left -= before + size
+        return True
+
+    def _may(self, old: Optional[Status], mode: int) -> bool:
+        """Whether others can read the file, as it is and as it will be."""
+        readable = mode & _OTHERS_READ and (old is None or old.mode & _OTHERS_READ)
+        return bool(readable or self._context.diff_private)
+
+    def make(self, path: str, old: Optional[Status], content: Content, mode: int) -> Optional[str]:
+        """The difference; sizes and hashes where it is too large; None where none may be shown."""
+        if old is not None and old.kind != "file":
+            old = None
+        if not self._possible or not self._may(old, mode):
+            return None
+        files = self._context.files
+        if not self.wants(old, content.size, mode):
+            before = None if old is None else (old.size, files.sha256(path, old))
+            return difference.summary(before, (content.size, content.sha256))
+        text = None if old is None else files.read(path, difference.LARGEST)
+        return difference.unified(text, content.read(), path)

@@ -1,0 +1,54 @@
+"""The files that a scaffold is to hold, as the plan names them (target)."""
+
+import os
+from typing import Any, Dict, List, NamedTuple
+
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.file.content import Blob, Content
+
+
+class Wanted(NamedTuple):
+    """One file: its path below the directory, its content, whether it may be executed."""
+
+    path: str
+    content: Content
+    executable: bool
+
+
+class Tree(NamedTuple):
+    """``directories`` are those that no file brings with it."""
+
+    files: List[Wanted]
+    directories: List[str]
+
+
+def tree_of(source: Any, context: Context) -> Tree:
+    """The tree of a plan. ``ResourceError`` for one that leads out of its directory."""
+    if not isinstance(source, dict) or "$tree" not in source:
+        raise ResourceError("the plan holds no files for this scaffold")
+    files = [
+        Wanted(_inside(entry["path"]), Blob(entry, context), bool(entry.get("executable")))
+        for entry in source.get("files", [])
+    ]
+    return Tree(files, [_inside(path) for path in source.get("directories", [])])
+
+
+def entries(source: Any) -> List[Dict[str, Any]]:
+    """The files as the plan has them; none where there is no tree."""
+    found = source.get("files", []) if isinstance(source, dict) else []
+    return list(found)
+
+
+def parents(path: str) -> List[str]:
+    """The directories above a path, the outermost first, without the one that holds all."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def _inside(path: str) -> str:
+    """The controller has checked it; what is written here must not depend on that."""
+    parts = path.split("/")
+    if not path or "\0" in path or os.path.isabs(path) or {"", ".", ".."}.intersection(parts):
+        raise ResourceError("the path %r leads out of the scaffold" % path)
+    return path
