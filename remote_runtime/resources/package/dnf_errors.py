@@ -35,8 +35,8 @@ _TABLE = (
         "remount the file system writable",
     ),
     known(
-        r"GPG check FAILED|is not signed|[Pp]ublic key .*(?:not installed|not trusted)"
-        r"|[Ss]ignature verification failed",
+        r"GPG check FAILED|is not signed|not have any GPG public keys"
+        r"|[Pp]ublic key .*(?:not installed|not trusted)|[Ss]ignature verification failed",
         "package.signature",
         "import the repository's key with `rpm --import`, or set gpgkey in its .repo file",
     ),
@@ -77,10 +77,12 @@ _NOISE = re.compile(
     r"Last metadata expiration|Dependencies resolved|=+$|Transaction Summary|Running transaction"
     r"|Transaction (?:check|test) succeeded|Downloading Packages|Total |Installed size|Unable to"
     r" detect release|\s*(?:Preparing|Verifying) +:|\s*Package +Arch|Complete!|\(try to add"
+    r"|(?!error|warning)[a-z_]+:(?: |$)"  # settings of a repository, its password among them
 )
 _ERROR = re.compile(r"^\s*(?:Error|error|RPM: error)\b[^:\n]*: *(.*(?:\n +\S.*)*)", re.MULTILINE)
 _LOCK = re.compile(r"^.*already locked by \d+.*$", re.MULTILINE)
 _SCRIPTLET = re.compile(r"^.*\bscriptlet failed.*$|^.*error in .* scriptlet.*$", re.M | re.I)
+_KEYS = re.compile(r"you do not have any GPG public keys installed")
 _PREFIX = re.compile(r"^(?:RPM: )?(?:error|warning): ")
 
 
@@ -102,8 +104,8 @@ def complaints(result: "Result") -> List[str]:
 
 
 def _headline(text: str) -> str:
-    """The line that says most: a script's failure, a lock, else dnf's first error with a text."""
-    for pattern in (_SCRIPTLET, _LOCK):
+    """The line that says most: a script, a lock or missing keys, else dnf's first real error."""
+    for pattern in (_SCRIPTLET, _LOCK, _KEYS):
         found = pattern.search(text)
         if found:
             return _PREFIX.sub("", found.group(0).strip())

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-import json
-import random
-import time
 from typing import Any
 
 import pytest
 
-from remote_runtime.resources.package import rpm_version
-
-from ...lab import Host, Lab, Rpm
-from ..on_host import Run, apply, resource
+from ...lab import Host, Lab
+from ..on_host import apply, resource
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +30,6 @@ def installed(host: Host, name: str) -> str:
     query = f"rpm -q --queryformat '%|EPOCH?{{%{{EPOCH}}:}}|%{{VERSION}}-%{{RELEASE}}' {name}"
     done = host.run(query, check=False)
     return done.stdout if done.returncode == 0 else ""
-
 
 
 def test_each_version_in_turn_and_then_none(rpms: Host) -> None:

@@ -1,0 +1,439 @@
+"""How the dnf provider asks and acts, with recorded output."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from remote_runtime.base import Condition, Item, Missing
+from remote_runtime.cancellation import Cancelled
+from remote_runtime.errors import ResourceError
+from remote_runtime.registry import Registry
+from remote_runtime.resources.package import dnf_errors, locks, rpm_database
+from remote_runtime.resources.package.dnf_lists import Lists
+from remote_runtime.system.commands import Result
+
+from ..fake_commands import FakeCommands, make_context
+from .plan import Plan, failure, recorded
+
+OPTIONS = "--setopt=exit_on_lock=True --setopt=*.metadata_expire=never "
+MACHINE = os.uname().machine
+
+
+class NoLists(object):
+    """Lists of which nothing is known but that they are there."""
+
+    def outdated(self, max_age):
+        return ""
+
+    def priority(self, repository):
+        return 99
+
+
+def record(name, evr, architecture="noarch"):
+    """One line of rpm -q, or of repoquery: name, [epoch:]version-release."""
+    epoch, _, rest = evr.rpartition(":")
+    return "\t".join([name, epoch or "0", *rest.rsplit("-", 1), architecture]) + "\n"
+
+
+def recorded_commands(installed=""):
+    commands = FakeCommands()
+    commands.on("rpm -q", Result(1, installed or recorded("rpm-query.txt"), ""))
+    commands.on("dnf -q", recorded("dnf-repoquery.txt"))
+    commands.on("dnf install", "")
+    commands.on("dnf downgrade", "")
+    commands.on("dnf remove", "")
+    return commands
+
+
+def plan_of(*packages, installed="", commands=None):
+    plan = Plan(commands or recorded_commands(installed), *packages, provider="dnf")
+    plan.provider.lists = NoLists()
+    return plan
+
+
+class Reading(unittest.TestCase):
+    def test_a_converged_plan_asks_rpm_once(self):
+        """However many packages are in the plan, one rpm -q answers for all and dnf rests."""
+        names = ["ccm-shell", "ccm-hello", "nosuch"]
+        plan = plan_of(*[(name, {"ensure": "absent"}) for name in names[1:]], ("ccm-shell", {}))
+        self.assertEqual(plan.messages(), ["", "", ""])
+        (line,) = plan.commands.asked
+        self.assertTrue(line.startswith("rpm -q --queryformat "), line)
+        self.assertTrue(line.endswith(" -- ccm-hello ccm-shell nosuch"), line)
+
+    def test_dnf_is_asked_once_for_all_that_need_it(self):
+        """Only packages that are missing, of another version or to be the latest are looked up."""
+        packages = [("ccm-shell", {}), ("ccm-hello", {}), ("ccm-epoch", {"ensure": "latest"})]
+        plan = plan_of(*packages)
+        plan.messages()
+        (line,) = [line for line in plan.commands.asked if line.startswith("dnf")]
+        self.assertTrue(line.endswith(" ccm-epoch ccm-hello"), line)
+
+    def test_noop_does_not_let_dnf_write(self):
+        """In noop dnf works with the lists that it has; in a push it may fetch missing ones."""
+        plan = plan_of(("ccm-hello", {}))
+        plan.messages()
+        self.assertIn(" --cacheonly repoquery ", plan.commands.asked[-1])
+        plan = plan_of(("ccm-hello", {}))
+        plan.carry_out()
+        (query,) = [line for line in plan.commands.asked if "repoquery" in line]
+        self.assertNotIn("--cacheonly", query)
+        self.assertIn("metadata_expire=never", query)
+
+    def test_names_with_and_without_an_architecture(self):
+        """A name means the host's own architecture first; name.arch means that one only."""
+        records = rpm_database.Records(
+            record("glibc", "2.34-1", "i686")
+            + record("glibc", "2.34-2", MACHINE)
+            + record("libold", "1-1", "i686")
+            + record("python3.11", "3.11-1", MACHINE)
+            + record("tzdata", "2024a-1")
+        )
+        rows = [
+            ("glibc", "0:2.34-2"),
+            ("glibc.i686", "0:2.34-1"),
+            ("glibc." + MACHINE, "0:2.34-2"),
+            ("glibc.s390", ""),
+            ("libold", "0:1-1"),
+            ("python3.11", "0:3.11-1"),
+            ("tzdata.noarch", "0:2024a-1"),
+            ("tzdata-2024a", ""),
+        ]
+        for name, version in rows:
+            self.assertEqual(rpm_database.installed(records.find(name)).version, version, name)
+
+    def test_versions_side_by_side(self):
+        """Of several installed versions the newest is the state, and each is as desired."""
+        kernels = record("kernel", "5.14-70.el9") + record("kernel", "5.14-427.el9")
+        for ensure in ("5.14-70.el9", "0:5.14-427.el9", "5.14", "present"):
+            plan = plan_of(("kernel", {"ensure": ensure}), installed=kernels)
+            self.assertEqual(plan.messages(), [""], ensure)
+            self.assertEqual(plan.resources[0].observe().ensure, "5.14-427.el9")
+
+    def test_a_broken_database_is_an_error(self):
+        """What rpm says of a database that it cannot read goes into the event."""
+        commands = FakeCommands()
+        commands.on("rpm -q", Result(1, "", "error: cannot open Packages database in /var/lib/rpm"))
+        with self.assertRaises(ResourceError) as caught:
+            plan_of(("bash", {}), commands=commands).messages()
+        self.assertIn("cannot open Packages", str(caught.exception))
+
+
+class Deciding(unittest.TestCase):
+    def test_the_documents_wording(self):
+        """Each decision is worded as the documents have it."""
+        here = record("ccm-hello", "1.1-1.el9") + record("ccm-epoch", "1:0.9-1.el9")
+        rows = [
+            ("ccm-caret", "present", "Would have installed"),
+            ("ccm-caret", "latest", "Would have installed latest"),
+            ("ccm-caret", "1.0", "Would have installed version 1.0"),
+            ("ccm-hello", "latest", "Would have upgraded to latest"),
+            ("ccm-hello", "2.0~rc1-1.el9", "Would have upgraded to 2.0~rc1-1.el9"),
+            ("ccm-hello", "1.0", "Would have downgraded to 1.0"),
+            ("ccm-epoch", "2.0", "Would have downgraded to 2.0"),
+            ("ccm-hello", "absent", "Would have uninstalled"),
+        ]
+        for name, ensure, message in rows:
+            plan = plan_of((name, {"ensure": ensure}), installed=here)
+            self.assertEqual(plan.messages(), [message], (name, ensure))
+
+    def test_all_spellings_of_a_version_are_stable(self):
+        """With and without epoch and release the installed version is as desired."""
+        here = record("zsh", "5.8-9.el9") + record("bind", "32:9.16-1.el9")
+        for name, spellings in (
+            ("zsh", ("5.8-9.el9", "0:5.8-9.el9", "5.8", "0:5.8")),
+            ("bind", ("32:9.16-1.el9", "9.16-1.el9", "9.16", "32:9.16")),
+        ):
+            for ensure in spellings:
+                plan = plan_of((name, {"ensure": ensure}), installed=here)
+                self.assertEqual(plan.messages(), [""], ensure)
+        plan = plan_of(("bind", {}), installed=here)
+        self.assertEqual(plan.resources[0].observe().ensure, "9.16-1.el9")
+
+    def test_latest_is_stable_on_the_candidate_and_above_it(self):
+        """Installed in the candidate's version or a newer one, latest has nothing to do."""
+        for version, message in (
+            ("2.0-2.el9", ""),
+            ("2.0^git-1.el9", ""),
+            ("1:0.1-1", ""),
+            ("2.0~rc2-9.el9", "Would have upgraded to latest"),
+        ):
+            plan = plan_of(
+                ("ccm-hello", {"ensure": "latest"}), installed=record("ccm-hello", version)
+            )
+            self.assertEqual(plan.messages(), [message], version)
+
+    def test_the_repository_that_comes_first_has_the_candidate(self):
+        """A newer version of a repository with a larger priority number is no candidate."""
+        plan = plan_of(("ccm-hello", {"ensure": "latest"}))
+        plan.commands.on(
+            "dnf -q",
+            "ccm-hello\t0\t1.0\t1\tnoarch\tbase\nccm-hello\t0\t9.0\t1\tnoarch\textra\n"
+            "ccm-hello\t0\t99\t1\tsrc\tbase\n",
+        )
+        plan.provider.lists.priority = {"base": 10, "extra": 99}.__getitem__
+        found = plan.provider.available("ccm-hello")
+        self.assertEqual((found.candidate, found.versions), ("0:1.0-1", ["0:9.0-1", "0:1.0-1"]))
+
+    def test_what_cannot_be_had_is_told(self):
+        """Unknown names and versions, patterns and virtual packages say what to do."""
+        rows = [
+            ("nosuch", "present", "no package list of this host", "update_cache"),
+            ("ccm-hello-2.0", "present", "no package list of this host", "update_cache"),
+            ("ccm-hello", "7", "version 7 of ccm-hello is not", "2.0-2.el9, 2.0-1.el9, 2.0~rc1"),
+            ("ccm-role", "present", "ccm-role is a virtual package", "provide it: ccm-virtual"),
+        ]
+        for name, ensure, message, hint in rows:
+            plan = plan_of((name, {"ensure": ensure}))
+            for asked, answer in (("", ""), (" ccm-role", "ccm-virtual\n")):
+                options = OPTIONS + "repoquery --queryformat %{name}\\n --whatprovides"
+                plan.commands.on("dnf -q " + options + asked, answer)
+            with self.assertRaises(Missing) as caught:
+                plan.resources[0].observe()
+            self.assertIn(message, caught.exception.message)
+            self.assertIn(hint, caught.exception.hint)
+
+
+class Acting(unittest.TestCase):
+    def test_the_documents_commands(self):
+        """Install, latest, a version, a downgrade and a removal are the documents' commands."""
+        here = record("ccm-hello", "1.1-1.el9")
+        rows = [
+            ("ccm-caret", "present", "dnf install -y %sccm-caret"),
+            ("ccm-caret", "1.0", "dnf install -y %sccm-caret-0:1.0-1.el9"),
+            ("ccm-caret.noarch", "1.0", "dnf install -y %sccm-caret-0:1.0-1.el9.noarch"),
+            ("ccm-epoch", "0.9", "dnf install -y %sccm-epoch-1:0.9-1.el9"),
+            ("ccm-hello", "latest", "dnf install -y %sccm-hello-0:2.0-2.el9"),
+            ("ccm-hello", "1.0", "dnf downgrade -y %sccm-hello-0:1.0-1.el9"),
+            ("ccm-hello", "absent", "dnf remove -y %sccm-hello"),
+        ]
+        for name, ensure, command in rows:
+            plan = plan_of((name, {"ensure": ensure}), installed=here)
+            plan.carry_out()
+            self.assertEqual(plan.commands.asked[-1], command % OPTIONS)
+
+    def test_a_change_names_versions_without_epochs(self):
+        """The record of a change has version and release."""
+        plan = plan_of(("ccm-epoch", {"ensure": "latest"}), installed=record("ccm-epoch", "2.0-1"))
+        self.assertEqual(plan.carry_out(), [{"what": "ensure", "from": "2.0-1", "to": "0.9-1.el9"}])
+
+    def test_a_transaction_is_let_finish(self):
+        """A run that is cancelled meanwhile does not end dnf, and starts nothing more."""
+        plan = plan_of(("ccm-hello", {}), ("ccm-caret", {}))
+        protecting = []
+
+        def cancel():
+            if plan.commands.asked[-1].startswith("dnf install"):
+                plan.context.cancellation.set("ctrl-c")
+                protecting.append(plan.context.cancellation.protecting)
+
+        plan.commands.during = cancel
+        plan.carry_out(0)
+        self.assertEqual(protecting, [True])
+        with self.assertRaises(Cancelled):
+            plan.carry_out(1)
+        self.assertEqual(plan.commands.count("dnf install"), 1)
+
+    def test_failures_say_what_to_do(self):
+        """Each recorded failure of dnf becomes its own kind, with dnf's words and a hint."""
+        rows = [
+            ("broken", "package.script", "%prein(ccm-broken-0:1.0-1.noarch) scriptlet", "below"),
+            ("full", "package.space", "needs 1 more inodes on", "make room"),
+            ("not-root", "package.root", "superuser privileges", "become: true"),
+            ("unknown", "package.unknown", "Unable to find a match: nosuch", "update_cache"),
+            ("unmet", "package.dependencies", "nothing provides ccm-does-not-exist", "dependency"),
+            ("unsigned", "package.signature", "any GPG public keys installed", "rpm --import"),
+            ("protected", "package.protected", "protected packages: ccm-shell", "refuses"),
+            ("dead-repository", "package.download", "Failed to download metadata", "mirror"),
+        ]
+        for name, kind, words, hint in rows:
+            commands = recorded_commands()
+            commands.on("dnf install", failure("dnf-" + name, 1))
+            with self.assertRaises(ResourceError) as caught:
+                plan_of(("ccm-hello", {}), commands=commands).carry_out()
+            error = caught.exception
+            self.assertEqual(error.kind, kind, name)
+            self.assertTrue(error.message.startswith("installing ccm-hello failed (exit code 1): "))
+            self.assertIn(words, error.message)
+            self.assertIn(hint, error.hint)
+            for noise in ("Last metadata", "=====", "password:", "release version"):
+                self.assertNotIn(noise, error.output)
+
+    def test_a_script_that_dnf_forgives_is_told(self):
+        """A package whose last script failed is installed, and a warning has the script's words."""
+        said = "error: %post(x-0:1-1.noarch) scriptlet failed, exit status 1\n"
+        result = Result(0, "Running\n" + said, "Error in POSTIN scriptlet in rpm")
+        self.assertEqual(
+            dnf_errors.complaints(result),
+            ["%post(x-0:1-1.noarch) scriptlet failed, exit status 1",
+             "Error in POSTIN scriptlet in rpm"],
+        )  # fmt: skip
+        plan = plan_of(("ccm-hello", {}))
+        plan.commands.on("dnf install", said)
+        plan.carry_out()
+        ((level, text),) = plan.context.notices
+        self.assertEqual(level, "warning")
+        self.assertIn("installing ccm-hello is done, though: %post(x", text)
+
+    def test_a_lock_that_dnf_loses_is_waited_for(self):
+        """dnf's own lock and RPM's, taken by somebody who was faster, are waited for."""
+        for name, code in (("dnf-locked", 200), ("dnf-rpm-locked", 1)):
+            plan = plan_of(("ccm-hello", {"lock_timeout": "30s"}))
+            plan.commands.on("dnf install", failure(name, code), "")
+            plan.carry_out()
+            self.assertEqual(plan.commands.count("dnf install"), 2)
+            plan = plan_of(("ccm-hello", {"lock_timeout": "0s"}))
+            plan.commands.on("dnf install", failure(name, code))
+            with self.assertRaises(ResourceError) as caught:
+                plan.carry_out()
+            self.assertEqual(caught.exception.kind, locks.LOCKED)
+
+    def test_the_holder_of_a_lock_that_is_a_file(self):
+        """A living process holds it; a dead one, no number and no file do not."""
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, "rpmdb_lock.pid")
+        over = subprocess.Popen([sys.executable, "-c", ""])
+        over.wait()
+        for text in (None, "", "x", str(over.pid)):
+            if text is not None:
+                with open(path, "w") as file:
+                    file.write(text)
+            self.assertIsNone(locks.holder_of_pid_files([path]), text)
+        with open(path, "w") as file:
+            file.write(str(os.getpid()))
+        self.assertEqual(locks.holder_of_pid_files(["/nonexistent", path]).pid, os.getpid())
+
+
+class Choosing(unittest.TestCase):
+    def test_a_host_without_dnf(self):
+        """Where a program is missing the provider says which."""
+        item = Item(0, "package", "bash", {}, provider="dnf")
+        context = make_context(FakeCommands(missing=["rpm"]), [item])
+        with self.assertRaises(ResourceError) as caught:
+            Registry(context).create(item)
+        self.assertIn("dnf: rpm was not found", str(caught.exception))
+
+    def test_a_host_without_apt(self):
+        """Where apt is missing dnf is chosen without being named."""
+        item = Item(0, "package", "bash", {})
+        context = make_context(FakeCommands(missing=["apt-get"]), [item])
+        self.assertEqual(Registry(context).create(item).provider.name, "dnf")
+
+
+class PackageLists(unittest.TestCase):
+    def setUp(self):
+        self.root = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.root)
+        os.makedirs(os.path.join(self.root, "etc/yum.repos.d"))
+        self.source("base", 90000, "[base]\nname=x\nenabled = 1\n\n[source]\nenabled=0\n")
+
+    def source(self, name, age, text):
+        self.date(self.written("etc/yum.repos.d/%s.repo" % name, text), age)
+
+    def fetched(self, repository, age, cache="var/cache/dnf"):
+        folder = "%s/%s-0123456789abcdef/repodata" % (cache, repository)
+        os.makedirs(os.path.join(self.root, folder), exist_ok=True)
+        self.date(self.written(folder + "/repomd.xml", ""), age + 50000)
+        self.date(self.written(folder + "/primary.xml.gz", ""), age)
+
+    def written(self, path, text):
+        full = os.path.join(self.root, path)
+        with open(full, "w") as file:
+            file.write(text)
+        return full
+
+    def date(self, full, age):
+        os.utime(full, (time.time() - age, time.time() - age))
+
+    def outdated(self, max_age):
+        return Lists(self.root).outdated(max_age)
+
+    def test_the_age_of_the_lists(self):
+        """The newest file of a repository says when its lists were known to be right."""
+        self.assertEqual(self.outdated(1e9), "there are no package lists yet")
+        for cache in ("var/cache/dnf", "var/cache/libdnf5"):
+            self.fetched("base", 7200, cache)
+            self.assertEqual(self.outdated(10000), "")
+            self.assertEqual(self.outdated(3600), "the package lists are 2 hours old")
+            self.assertEqual(self.outdated(None), "")
+            shutil.rmtree(os.path.join(self.root, cache))
+
+    def test_new_repositories(self):
+        """A repository without lists is missing until dnf had a chance to fetch them."""
+        self.fetched("base", 60)
+        self.source("new", 1, "[new]\nname=x\n")
+        self.assertIn("no package lists of the repository new", self.outdated(None))
+        self.source("new", 1, "[new]\nname=x\nenabled=0\n")
+        self.assertEqual(self.outdated(None), "")
+        self.assertIn("package sources changed", self.outdated(1e9))
+        self.source("new", 100, "[new]\nname=never reachable\n")
+        self.assertEqual(self.outdated(None), "")
+
+    def test_priorities(self):
+        """A repository has the priority of its file, or 99."""
+        self.source("first", 1, "[first]\npriority=10\n")
+        lists = Lists(self.root)
+        self.assertEqual([lists.priority(name) for name in ("first", "base", "?")], [10, 99, 99])
+
+    def plan(self, **properties):
+        plan = plan_of(("ccm-hello", properties))
+        plan.commands.on("dnf makecache", "")
+        plan.provider.lists = Lists(self.root)
+        return plan
+
+    def test_refreshed_when_older(self):
+        """update_cache refreshes lists that are older, once; without it they are left alone."""
+        for properties, count in (
+            ({"update_cache": "1h"}, 1),
+            ({"update_cache": "3h"}, 0),
+            ({}, 0),
+        ):
+            self.fetched("base", 7200)
+            plan = self.plan(**properties)
+            plan.carry_out()
+            plan.resources[0].observe()
+            self.assertEqual(plan.commands.count("dnf makecache -y --refresh"), count)
+
+    def test_noop_does_not_know_what_other_lists_would_say(self):
+        """In noop old lists, missing ones and a pending .repo file make the prediction unknown."""
+        reasons = []
+        path = "/etc/yum.repos.d/new.repo"
+        self.fetched("base", 7200)
+        for properties, pending in (({"update_cache": "1h"}, []), ({}, [Condition("path", path)])):
+            plan = self.plan(**properties)
+            plan.context._peers["file"] = [Item(1, "file", path, {})]
+            plan.context.noop = True
+            plan.context.pending.add(pending)
+            with self.assertRaises(Missing) as caught:
+                plan.resources[0].observe()
+            self.assertTrue(plan.context.pending.may_hold(caught.exception.condition))
+            reasons.append(caught.exception.message)
+            self.assertEqual(plan.commands.count("dnf makecache"), 0)
+        self.assertEqual(reasons[0], "the package lists are 2 hours old")
+        self.assertIn("pending " + path, reasons[1])
+        shutil.rmtree(os.path.join(self.root, "var"))
+        plan = self.plan()
+        plan.context.noop = True
+        with self.assertRaises(Missing) as caught:
+            plan.resources[0].observe()
+        self.assertEqual(caught.exception.message, "there are no package lists yet")
+
+    def test_a_failed_refresh_is_an_error(self):
+        """A repository that cannot be reached fails the resource that wanted fresh lists."""
+        self.fetched("base", 7200)
+        plan = self.plan(update_cache="1h")
+        plan.commands.on("dnf makecache", failure("dnf-dead-repository", 1))
+        with self.assertRaises(ResourceError) as caught:
+            plan.resources[0].observe()
+        self.assertIn("refreshing the package lists failed", caught.exception.message)
+        self.assertIn("for repo 'bad'", caught.exception.message)
+        self.assertEqual(caught.exception.kind, "package.download")
+
+
+if __name__ == "__main__":
+    unittest.main()
