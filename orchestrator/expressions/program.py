@@ -58,8 +58,7 @@ class Program:
         known = (*_KNOWN, *extra)
         try:
             tree = engine.parse_expression(source)
-            self.problems = [(m, hint, 0) for m, hint, _ in static_problems([tree], engine, known)]
-            if not self.problems:
+            if not static_problems([tree], engine, known):
                 self._trees = [tree]
                 return
         except TemplateSyntaxError:
@@ -74,14 +73,9 @@ class Program:
     ) -> None:
         from orchestrator.expressions.exprlang.reading import read
 
-        found = read(source, known, extra, engine)
-        if found.compiled is None:
-            if found.readable or not self.problems:
-                self.problems = found.problems
-            return
-        self.problems = []
-        self._exprlang = found.compiled
-        self._trees = found.compiled.parsed.trees()
+        self._exprlang, self.problems = read(source, known, extra, engine)
+        if self._exprlang is not None:
+            self._trees = self._exprlang.parsed.trees()
 
     def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
         """The value; ValueError in place of what Jinja2 raises, and whatever else comes of it."""

@@ -23,11 +23,7 @@ _ESCAPE = re.compile(
 _PLAIN = dict(zip("abfnrtv\\'\"`", "\a\b\f\n\r\t\v\\'\"`", strict=True))
 _OTHER = {
     "&": "write && or and",
-    "@": "",
     "$": "write the name itself, such as Data instead of $env.Data",
-    "'": "a text ends with the quote it began with",
-    '"': "a text ends with the quote it began with",
-    "`": "a text ends with the quote it began with",
 }
 
 
@@ -61,6 +57,8 @@ def tokenize(source: str) -> list[Token]:
         match = _TOKEN.match(source, at)
         if match is None:
             sign = source[at]
+            if sign in "'\"`":
+                raise ExpressionSyntaxError(f"the text is not closed, {sign} is missing", at)
             raise ExpressionSyntaxError(f"{sign!r} is not expected", at, _OTHER.get(sign, ""))
         kind, text = str(match.lastgroup), match.group()
         if kind == "number" and tokens:

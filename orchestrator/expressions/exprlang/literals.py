@@ -58,15 +58,18 @@ class Literals(Reader):
             return nodes.Name(self.variable(name), "load", lineno=token.at)
         if name.startswith(PREFIX):
             raise ExpressionSyntaxError(f"{name!r} is not a name of templates", token.at)
+        if name == "if":
+            hint = "write condition ? yes : no"
+            raise ExpressionSyntaxError("if { } is not supported here", token.at, hint)
         if self.sign == "(" and name not in self.extra:
             if name in FUNCTIONS:
                 return self.function(token)
             if name in REFUSED:
                 message = f"{name}() is not supported here"
                 raise ExpressionSyntaxError(message, token.at, REFUSED[name])
-        elif self.sign == "{" and name == "if":
-            hint = "write condition ? yes : no"
-            raise ExpressionSyntaxError("if { } is not supported here", token.at, hint)
+        elif name in FUNCTIONS and name not in self.known:
+            usage = FUNCTIONS[name].usage
+            raise ExpressionSyntaxError(f"{name} is a function", token.at, f"write {usage}")
         return nodes.Name(name, "load", lineno=token.at)
 
     def _pointer(self) -> nodes.Expr:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
+from inventory.document import nearest
 from orchestrator.expressions.exprlang import PREFIX
 from orchestrator.expressions.exprlang.lexer import ExpressionSyntaxError
 from orchestrator.expressions.exprlang.library import FUNCTIONS
@@ -68,15 +69,15 @@ class Parsed(NamedTuple):
         return [self.whole.tree, *(body.tree for body in self.bodies)]
 
 
-def parse(source: str, extra: tuple[str, ...]) -> Parsed:
+def parse(source: str, known: tuple[str, ...], extra: tuple[str, ...]) -> Parsed:
     """The trees of an expression; ``extra`` names beat functions. ExpressionSyntaxError.
 
     The ``lineno`` of a node is its offset in the source.
     """
-    parser = Parser(source, extra)
+    parser = Parser(source, known, extra)
     tree = parser.expression()
     if parser.sign != "end":
-        raise parser.unexpected("an operator or the end")
+        raise parser.no_operator()
     bodies = tuple(Body(*body) for body in parser.bodies)
     whole = Body(tree, tuple(parser.children))
     trees = (tree, *(body.tree for body in bodies))
@@ -92,8 +93,8 @@ def _names(tree: nodes.Expr) -> list[nodes.Name]:
 class Parser(Operands):
     """Operators; what they stand between is read by ``Operands``."""
 
-    def __init__(self, source: str, extra: tuple[str, ...]) -> None:
-        super().__init__(source, extra)
+    def __init__(self, source: str, known: tuple[str, ...], extra: tuple[str, ...]) -> None:
+        super().__init__(source, known, extra)
         self._undivided: nodes.Expr | None = None
 
     def expression(self) -> nodes.Expr:
@@ -109,7 +110,7 @@ class Parser(Operands):
     def _let(self) -> nodes.Expr:
         at = self.take().at
         name = self.take()
-        if name.value in FUNCTIONS or name.value in self.extra or name.value in self.variables:
+        if name.value in (*FUNCTIONS, *self.known, *self.variables):
             raise ExpressionSyntaxError(f"let {name.value}: the name is taken", name.at)
         self.expect("=", "'=' behind the name")
         value = self.expression()
@@ -234,6 +235,14 @@ class Parser(Operands):
         kind: Any = nodes.Neg if sign == "-" else nodes.Pos
         made: nodes.Expr = kind(operand, lineno=at)
         return made
+
+    def no_operator(self) -> ExpressionSyntaxError:
+        """The error where an expression goes on without an operator."""
+        error = self.unexpected("an operator or the end")
+        if self.token.kind == "name":
+            likely = nearest(self.sign, [word for word in PRECEDENCE if word.isalpha()])
+            error.hint = f"did you mean {likely}?" if likely else error.hint
+        return error
 
     def divided(self) -> None:
         """What was read last stands in parentheses."""

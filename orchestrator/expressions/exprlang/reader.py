@@ -13,7 +13,11 @@ from orchestrator.expressions.exprlang.lexer import ExpressionSyntaxError, Token
 
 MAX_DEPTH = 100
 
-_OTHER_SIGNS = {"=": "write == to compare", ";": "only let ends with ;"}
+_OTHER_SIGNS = {
+    "=": "write == to compare",
+    ";": "only let ends with ;",
+    "<>": "write !=",
+}
 
 
 def operation(name: str, at: int, *arguments: Any) -> nodes.Call:
@@ -29,11 +33,12 @@ class Reader:
     Reading is done by recursion over several classes: ``expression`` is the outermost one's.
     """
 
-    def __init__(self, source: str, extra: tuple[str, ...]) -> None:
+    def __init__(self, source: str, known: tuple[str, ...], extra: tuple[str, ...]) -> None:
         self._tokens = tokenize(source)
         self._next = 0
         self._depth = 0
         self.predicates = 0
+        self.known = known
         self.extra = extra
         self.variables: set[str] = set()
         self.children: list[int] = []
@@ -83,7 +88,8 @@ class Reader:
         """The error for a token that does not belong here."""
         token = self.token
         found = "the end" if token.kind == "end" else repr(token.value)
-        hint = _OTHER_SIGNS.get(token.sign, "")
+        before = self._tokens[self._next - 1].sign if self._next else ""
+        hint = _OTHER_SIGNS.get(before + token.sign) or _OTHER_SIGNS.get(token.sign, "")
         return ExpressionSyntaxError(f"expected {wanted}, found {found}", token.at, hint)
 
     @contextmanager

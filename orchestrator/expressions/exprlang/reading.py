@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from orchestrator.expressions.checks import Found, static_problems
 from orchestrator.expressions.exprlang import PREFIX
 from orchestrator.expressions.exprlang.evaluation import Compiled
@@ -16,30 +14,27 @@ _LONG = 300
 """Longer texts are compiled at once, so that what is too deep for Python shows in time."""
 
 
-class Reading(NamedTuple):
-    """``compiled`` is None where there are problems; ``readable``: the syntax at least is right."""
+def read(
+    source: str, known: tuple[str, ...], extra: tuple[str, ...], engine: Sandbox
+) -> tuple[Compiled | None, list[Found]]:
+    """Read an expression in the merged grammar; None with the problems where there are any.
 
-    compiled: Compiled | None
-    problems: list[Found]
-    readable: bool
-
-
-def read(source: str, known: tuple[str, ...], extra: tuple[str, ...], engine: Sandbox) -> Reading:
-    """Read an expression in the merged grammar. ``extra`` names beat functions."""
+    ``known`` are the names of a scope, of which the ``extra`` ones beat functions.
+    """
     try:
-        parsed = parse(source, extra)
+        parsed = parse(source, known, extra)
         problems = static_problems(parsed.trees(), engine, known, PREFIX, FUNCTIONS)
         if problems:
-            return Reading(None, problems, True)
+            return None, problems
         compiled = Compiled(engine, parsed)
         if len(source) > _LONG:
             compiled.compile_all()
     except ExpressionSyntaxError as error:
         message = f"the expression {shown(source)} cannot be read: {error.message}"
-        return Reading(None, [(message, error.hint, error.at)], False)
+        return None, [(message, error.hint, error.at)]
     except (RecursionError, MemoryError, SyntaxError):
-        return Reading(None, [("the expression is nested too deeply", "split it", 0)], False)
-    return Reading(compiled, [], True)
+        return None, [("the expression is nested too deeply", "split it", 0)]
+    return compiled, []
 
 
 def shown(source: str) -> str:
