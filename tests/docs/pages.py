@@ -14,6 +14,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
 
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
+_NAMED = re.compile(r"^```\w+ (\S+)\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 
@@ -60,6 +61,12 @@ def blocks(page: Path, language: str) -> Iterator[Block]:
     for match in _FENCE.finditer(text):
         if match[1] == language:
             yield Block(page, text.count("\n", 0, match.start()) + 1, match[1], match[2])
+
+
+def named_files(page: Path) -> dict[str, str]:
+    """The blocks whose fence names a file after the language: the file and its text."""
+    text = page.read_text(encoding="utf-8")
+    return {match[1]: match[2] for match in _NAMED.finditer(text)}
 
 
 def links(page: Path) -> list[str]:

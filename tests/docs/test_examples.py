@@ -16,7 +16,7 @@ import pytest
 
 import inventory
 from orchestrator.cli import app
-from tests.docs.pages import DOCS, PAGES, Block, blocks
+from tests.docs.pages import DOCS, PAGES, Block, blocks, named_files
 from tests.lab import Lab
 
 YAML = [block for page in PAGES for block in blocks(page, "yaml")]
@@ -90,12 +90,16 @@ def test_manifests_validate(
 
 
 def write_children(block: Block, folder: Path) -> None:
-    """Write the child manifests of the block's page, whose first line names the file."""
+    """Write the child manifests of the block's page, named in their first line, and its types."""
     for beside in blocks(block.page, "yaml"):
         if named := re.match(r"# (\S+/\S+\.yaml)\n", beside.text):
             path = folder / named[1]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(beside.text, encoding="utf-8")
+    for name, text in named_files(block.page).items():
+        if name.startswith("types/"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 @pytest.mark.parametrize("block", LOCAL, ids=str)
