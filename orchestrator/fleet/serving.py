@@ -26,6 +26,8 @@ class Serving:
         self._session = session
         self._plan = plan
         self._resources = resources
+        # A blob is asked for where it is named, and once ahead of time: more is not honest work.
+        self._most = resources + plan.references()
         self._aside = aside
         self._sent: Counter[str] = Counter()
         self._rendered: set[int] = set()
@@ -46,8 +48,7 @@ class Serving:
         if not isinstance(sha, str):
             raise ProtocolError("want with a hash that is no text")
         self._sent[sha] += 1
-        # A resource asks at its turn, and once ahead of time: more than that is not honest work.
-        if self._sent[sha] > self._resources + 1 or len(self._sent) > self._resources * 4 + 16:
+        if self._sent[sha] > self._most + 1 or len(self._sent) > self._most * 4 + 16:
             raise ProtocolError(
                 "the same blobs are asked for again and again", kind="protocol.flood"
             )

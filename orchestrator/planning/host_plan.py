@@ -60,6 +60,10 @@ class HostPlan:
         """The ``type#name`` of every resource, pre-order: the index counts along it."""
         return (resource.item.id for resource in self._everything)
 
+    def references(self) -> int:
+        """How often the plan names blobs; a folder of templates names one for each file."""
+        return sum(len(resource.blobs) for resource in self._everything)
+
     def payload(self, envelope: Mapping[str, Any]) -> bytes:
         """The JSON text of the ``plan`` frame; ``envelope`` holds what comes from the command."""
         head = {"t": "plan", "fail_on_error": self.fail_on_error, **envelope}

@@ -207,6 +207,9 @@ class FakePlan:
     def identities(self) -> Iterator[str]:
         return (f"file#{name}" for name in self.names)
 
+    def references(self) -> int:
+        return len(self.blobs)
+
     def payload(self, envelope: Mapping[str, Any]) -> bytes:
         resources = [{"type": "file", "name": name} for name in self.names]
         return json.dumps({"t": "plan", **envelope, "resources": resources}).encode()
