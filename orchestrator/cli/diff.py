@@ -20,9 +20,7 @@ DIFFERENT = 4
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the two runs and the options."""
-    parser.add_argument(
-        "first", metavar="RUN1", help="an id or its beginning, see ccm runs"
-    )
+    parser.add_argument("first", metavar="RUN1", help="an id or its beginning, see ccm runs")
     parser.add_argument("second", metavar="RUN2", help="the run to compare it with")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     parser.add_argument(
@@ -79,14 +77,20 @@ def _lines(
 
 def _line(one: "Difference", style: "Style") -> str:
     from orchestrator.fleet.plain_text import one_line
-    from orchestrator.report.differences import FIRST, SECOND
+    from orchestrator.report.differences import FIRST, HASH, SECOND
     from orchestrator.report.wording import shorten
 
     who = one_line(one.resource) or "the host"
     if one.what in (FIRST, SECOND):
         status = one.before or one.after
         return f"{who}  {one.what}{f', {status}' if status else ''}"
-    before, after = shorten(one.before) or "none", shorten(one.after) or "none"
+    if HASH.search(one.before) or HASH.search(one.after):
+        return f"{who}  {one.what} differs"
+    before, after = shorten(one.before), shorten(one.after)
+    if not before or not after:
+        return (
+            f"{who}  {one.what}: {before or after}, in the {'first' if before else 'second'} only"
+        )
     if one.what == "outcome":
         return f"{who}  {before} → {style(_role(after), after)}"
     return f"{who}  {one.what}: {before} | {after}"

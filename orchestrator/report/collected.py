@@ -27,7 +27,8 @@ class ChangeLine(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What a summary tells of one resource on one host."""
+    """What a summary tells of one resource on one host; ``manifest`` names the child manifest that
+    it stands in."""
 
     resource: str
     status: str
@@ -37,6 +38,7 @@ class Entry(NamedTuple):
     unmet: tuple[str, ...]
     health: tuple[str, ...]
     changes: tuple[ChangeLine, ...]
+    manifest: str = ""
 
 
 class Entries:
@@ -146,6 +148,7 @@ def entry_of(told: dict[str, Any]) -> Entry:
             ChangeLine(c["what"], _shown(c["from"]), _shown(c["to"]), c.get("diff", ""))
             for c in told["changes"]
         ),
+        told.get("manifest", ""),
     )
 
 

@@ -5,6 +5,7 @@ a resource is compared by has nothing to do with whether it was acted upon.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from orchestrator.report.grouping import alike, alike_but_for
 FIRST, SECOND = "only in the first run", "only in the second run"
 HOST = ""  # stands for the host itself in the place of a resource
 MOST = 400  # characters of a value
+HASH = re.compile(r"(?:sha256:)?\b[0-9a-f]{32,}\b")
 
 
 class Difference(NamedTuple):
@@ -118,11 +120,18 @@ def _text(value: Any) -> str:
     return text if len(text) <= MOST else text[: MOST - 1] + "…"
 
 
+def _shared(host: str, text: str) -> str:
+    return HASH.sub("#", alike_but_for(host, text))
+
+
 def together(differences: dict[str, list[Difference]]) -> list[tuple[list[str], list[Difference]]]:
-    """Hosts with the same differences, the most hosts first; hosts without any are left out."""
+    """Hosts with the same differences, the most hosts first; hosts without any are left out.
+
+    Neither a host's own name nor the hash of what holds it keeps a host from the others.
+    """
     groups: dict[tuple[Difference, ...], tuple[list[str], list[Difference]]] = {}
     for host, found in differences.items():
         if found:
-            key = tuple(Difference(*(alike_but_for(host, part) for part in one)) for one in found)
+            key = tuple(Difference(*(_shared(host, part) for part in one)) for one in found)
             groups.setdefault(key, ([], found))[0].append(host)
     return sorted(groups.values(), key=lambda group: -len(group[0]))

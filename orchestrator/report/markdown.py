@@ -49,7 +49,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
     for status, title in _TITLES.items():
         findings = grid.findings(status)
         if findings:
-            yield f"\n### {'Would change' if grid.noop and status == 'changed' else title}\n"
+            yield f"\n### {'Would change' if grid.noop and status == 'changed' else title}\n\n"
         for finding in findings:
             yield _finding(finding)
 
@@ -75,7 +75,7 @@ def _finding(finding: Finding) -> str:
     detail = headline(entry)
     short = "; ".join(brief(change) for change in entry.changes if "\n" not in change.diff)
     told = "; ".join(_plain(text) for text in (detail, short) if text)
-    line = f"\n- {head}{f': {told}' if told else ''}\n"
+    line = f"- {head}{f': {told}' if told else ''}\n"
     return line + "".join(_indented(block) for block in _fences(entry))
 
 

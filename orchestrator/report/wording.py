@@ -142,7 +142,10 @@ def took(seconds: float) -> str:
 def row_words(entry: Entry, noop: bool) -> tuple[str, str]:
     """The word before a resource and the text behind it."""
     detail = one_line(headline(entry), MAX_REASON)
-    if noop and entry.status == "changed":
+    if entry.manifest:
+        where = f"in {one_line(entry.manifest)}"
+        detail = f"{detail}, {where}" if detail else where
+    if (noop or entry.message) and entry.status == "changed":  # an apply may be in noop by itself
         return "would", re.sub("^[Ww]ould ", "", detail)
     return ("warning" if entry.status == "stable" else entry.status), detail
 

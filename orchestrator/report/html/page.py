@@ -52,9 +52,7 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "start": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(about["start"])),
         "duration": about["end"] - about["start"] if about["end"] else None,
         "outcomes": Counter(map(_fate, results)),
-        "statuses": Counter(
-            cell.status for cells in grid.cells.values() for cell in cells.values()
-        ),
+        "statuses": grid.statuses(),
         "hosts": grid.hosts,
         "results": results,
         "in_trouble": {result.host: result.outcome for result in results if result.outcome != "ok"},

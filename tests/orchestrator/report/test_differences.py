@@ -72,3 +72,12 @@ def test_hosts_with_the_same_differences_stand_together() -> None:
     other = [Difference("file#/y", "outcome", "stable", "failed")]
     grouped = together({"c": other, **same, "d": []})
     assert [hosts for hosts, _ in grouped] == [["a1", "b2"], ["c"]]
+
+
+def test_hashes_of_contents_do_not_keep_hosts_apart() -> None:
+    """A file that has each host's name in it differs in the same way everywhere."""
+    found = {
+        host: [Difference("file#/x", "content", "", f"sha256:{digit * 64}")]
+        for host, digit in (("a1", "a"), ("a2", "b"))
+    }
+    assert [hosts for hosts, _ in together(found)] == [["a1", "a2"]]
