@@ -4,6 +4,7 @@ Eight booted hosts, of which one is down and one has a file where a folder belon
 push, and a second push with another title.
 """
 
+import io
 import os
 import subprocess
 import sys
@@ -80,7 +81,7 @@ def _page(name: str, address: str, scheme: int) -> None:
 
 def _terminal(name: str, command: str, text: str) -> None:
     """A picture of a terminal."""
-    console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w", encoding="utf-8"))
+    console = Console(record=True, width=COLUMNS, file=io.StringIO())
     console.print(Text(f"$ {command}", style="bold"), Text(text.rstrip()), sep="\n")
     console.save_svg(str(IMAGES / f"{name}.svg"), title="ccm", unique_id=f"ccm-{name}")
 
