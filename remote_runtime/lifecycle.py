@@ -104,7 +104,8 @@ class Lifecycle(object):
             return
         outcome.final_ensure = resource.observe().ensure
         outcome.refreshed = refresh and not outcome.health_only
-        outcome.changed = any(child.changed for child in ran)
+        # What a child in noop would change is no change of one that is not.
+        outcome.changed = any(child.changed and (noop or not child.item.noop) for child in ran)
         if noop and outcome.changed:
             outcome.noop_message = APPLIED
         if noop and not outcome.health_only:

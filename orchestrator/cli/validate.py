@@ -25,12 +25,14 @@ def run(args: argparse.Namespace) -> int:
     from remote_runtime.errors import InputError
 
     site, planner = assembly.planner(args)
-    if planner.broken:
-        raise InputError(planner.broken)
+    survey = planner.survey
+    if survey.broken:
+        raise InputError(survey.broken)
     for problem in site.warnings:
         print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
-    count = len(site.resources)
-    found = f"{count} resource{'' if count == 1 else 's'}"
+    found = f"{survey.resources} resource{'' if survey.resources == 1 else 's'}"
+    if survey.manifests > 1:
+        found += f" in {survey.manifests} manifests"
     if site.resources_template:
         found = f"each host's resources come of {site.resources_template.name}"
     print(plain(f"{args.manifest} is valid: {found}"))

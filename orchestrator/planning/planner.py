@@ -19,8 +19,8 @@ from remote_runtime.errors import InputError, Problem
 class Planner:
     """Everything that the hosts of a run share; ``plan`` may be called from many threads.
 
-    InputError with every problem that shows before a host is contacted; UsageError. ``broken`` is
-    what is wrong with child manifests: it fails the resources that apply them, not the run.
+    InputError with every problem that shows before a host is contacted; UsageError. ``survey``
+    tells what is wrong with child manifests, which fails the resources that apply them.
     """
 
     def __init__(self, site: Site, options: PlanOptions | None = None) -> None:
@@ -33,8 +33,7 @@ class Planner:
         shared = None if problems else root.data.shared(None, {})
         problems += [*(shared.problems if shared else ()), *root.problems]
         self._root = Place(root, Parts(given))
-        survey = Survey(self._root)
-        self.broken = survey.broken
+        self.survey = survey = Survey(self._root)
         problems += survey.problems
         site.warnings = survey.warnings + [
             Problem(f"{declared.id} will fail: {problem.message}", problem.where, problem.hint)

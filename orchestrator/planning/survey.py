@@ -13,13 +13,16 @@ class Survey:
     """What shows of a manifest and those that it applies under names that are spelt out.
 
     ``problems`` refuse the run, ``warnings`` do not. ``broken`` are why resources are sure to fail
-    that apply others, ``failing`` those resources.
+    that apply others, ``failing`` those resources. ``resources`` and ``manifests`` count what was
+    seen, a manifest that is applied twice as two.
     """
 
     def __init__(self, root: Place) -> None:
         self.warnings: list[Problem] = []
         self.broken: list[Problem] = []
         self.failing: list[tuple[Declared, Problem]] = []
+        self.resources = 0
+        self.manifests = 0
         self._parts: set[Part] = set()
         self._certain: list[tuple[Declared, Item]] = []
         self._enter(root, True)
@@ -29,6 +32,8 @@ class Survey:
     def _enter(self, place: Place, certain: bool) -> None:
         """``certain``: every host has these resources."""
         part = place.part
+        self.manifests += 1
+        self.resources += len(part.declared.declared)
         if part not in self._parts:
             self._parts.add(part)
             self.warnings += part.warnings
