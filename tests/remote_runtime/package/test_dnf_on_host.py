@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import random
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from ...lab import Host, Lab
+from remote_runtime.resources.package import rpm_version
+
+from ...lab import Host, Lab, Rpm
 from ..on_host import apply, resource
 
 
@@ -32,6 +39,48 @@ def installed(host: Host, name: str) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
+WRITTEN = (
+    "0-1 1-1 1.0-1 1.00-1 1.0-0 0:1.0-1 1:0.9-1 1.0~rc1-1 1.0~~-1 1.0~-1 1.0^-1 1.0^git1-1 1.0^~-1 "
+    "1.0~^-1 1.0^^-1 1.0+b1-1 1.10-1 1.9-1 1a-1 1a1-1 1A-1 1.a-1 a1-1 a.1-1 20240101-1 007-1 "
+    "1.0.0-1 1.0.-1 1..0-1 3:1-1 1_0-1 5.8-9.el9 5.8-9.el9_1 5.8-9~el9 5.8-9^el9 5.8-10.el9 "
+    "~-1 ^-1 .-1"
+).split()
+
+
+def generated(count: int) -> Iterator[str]:
+    """Versions that differ in the places where the order has its rules."""
+    picker = random.Random(20)
+
+    def part(longest: int) -> str:
+        return "".join(picker.choice("0019aAz~~^^..+_") for _ in range(picker.randint(1, longest)))
+
+    for _ in range(count):
+        yield f"{picker.choice(['', '', '0:', '1:'])}{part(7)}-{part(3)}"
+
+
+_AS_RPM = """
+import json, rpm, sys
+def evr(text):
+    epoch, _, rest = text.rpartition(":")
+    return (epoch or "0", *rest.rsplit("-", 1))
+json.dump([rpm.labelCompare(evr(a), evr(b)) for a, b in json.load(sys.stdin)], sys.stdout)
+"""
+
+
+def test_thousands_of_pairs_as_rpm_orders_them(rpms: Host) -> None:
+    """For every pair of versions RPM gives the same answer."""
+    made = list(generated(4000))
+    # Neighbours in the alphabet share beginnings, so that the rules of the endings are met too.
+    alike = sorted(made)
+    pairs = [*itertools.product(WRITTEN, WRITTEN), *zip(made, made[1:]), *zip(alike, alike[1:])]
+    rpms.write("/root/order.py", _AS_RPM)
+    answers = json.loads(rpms.run("python3 /root/order.py", input=json.dumps(pairs)).stdout)
+    ours = [rpm_version.compare(*(v if ":" in v else f"0:{v}" for v in pair)) for pair in pairs]
+    assert {-1, 0, 1} == set(answers)
+    wrong = [(pair, rpm, us) for pair, rpm, us in zip(pairs, answers, ours) if rpm != us]
+    assert wrong == []
+
+
 def test_each_version_in_turn_and_then_none(rpms: Host) -> None:
     """Install, upgrade, downgrade, latest and removal each change once and are stable then."""
     for ensure, version in (
@@ -49,3 +98,132 @@ def test_each_version_in_turn_and_then_none(rpms: Host) -> None:
         assert installed(rpms, "ccm-hello").removeprefix("0:") == version
         again = one(rpms, "ccm-hello", ensure=ensure)
         assert (again["failed"], again["changed"]) == (False, False), again
+
+
+def test_epoch_and_caret(rpms: Host) -> None:
+    """An epoch beats the version, a caret is newer than the release that it follows."""
+    for name, ensure, version in (
+        ("ccm-epoch", "latest", "1:0.9-1.el9"),
+        ("ccm-epoch", "2.0", "0:2.0-1.el9"),
+        ("ccm-epoch", "0.9-1.el9", "1:0.9-1.el9"),
+        ("ccm-caret", "1.0-1.el9", "0:1.0-1.el9"),
+        ("ccm-caret.noarch", "latest", "0:1.0^git1-1.el9"),
+    ):
+        event = one(rpms, name, ensure=ensure)
+        assert event["changed"], event
+        assert installed(rpms, name) == version
+        assert event["final_ensure"] == version.partition(":")[2]
+        assert not one(rpms, name, ensure=ensure)["changed"]
+
+
+def test_noop_says_what_the_push_then_does(rpms: Host) -> None:
+    """A preview changes nothing, is certain, and words each step as documented."""
+    name = "ccm-hello"
+    one(rpms, name, ensure="absent")
+    for ensure, message in (
+        ("1.1", "Would have installed version 1.1"),
+        ("2.0-1.el9", "Would have upgraded to 2.0-1.el9"),
+        ("2.0~rc1", "Would have downgraded to 2.0~rc1"),
+        ("latest", "Would have upgraded to latest"),
+        ("absent", "Would have uninstalled"),
+        ("latest", "Would have installed latest"),
+    ):
+        before = installed(rpms, name)
+        event = one(rpms, name, ensure=ensure, noop=True)
+        assert (event["noop_message"], event["prediction"]) == (message, "certain")
+        assert installed(rpms, name) == before
+        one(rpms, name, ensure=ensure)
+        assert not one(rpms, name, ensure=ensure, noop=True)["changed"]
+
+
+def test_what_cannot_be_had_fails_alone(rpms: Host) -> None:
+    """Each failure has its reason, in the preview too where it can be known; the rest is done."""
+    plan = [
+        package("ccm-nosuch"),
+        package("ccm-hell."),
+        package("ccm-one", ensure="7.0"),
+        package("ccm-role"),
+        package("ccm-broken"),
+        package("ccm-unmet"),
+        package("ccm-one"),
+    ]
+    preview = list(apply(rpms, *plan[:4], noop=True).events.values())
+    events = list(apply(rpms, *plan[:2], *plan[3:]).events.values())
+    events.insert(2, one(rpms, "ccm-one", ensure="7.0"))
+    words = ["no package list", "no package list", "available: 1.0-1.el9", "it: ccm-virtual"]
+    words += ["as intended", "ccm-does-not-exist"]
+    for event, reason in zip([*preview, *events], words[:4] + words):
+        assert event["failed"], event
+        assert reason in json.dumps(event["error"]), event
+    assert (events[-1]["failed"], events[-1]["final_ensure"]) == (False, "1.0-1.el9")
+
+
+def test_a_new_version_is_found_after_a_refresh(rpms: Host) -> None:
+    """Old lists stay without update_cache, even those that dnf takes for expired."""
+    one(rpms, "ccm-two")
+    rpms.publish_rpms(Rpm("ccm-two", "1.1-1.el9"))
+    rpms.run("touch -d '9 days ago' /etc/yum.repos.d/* && touch -d '3 days ago' "
+             "/var/cache/dnf/ccm-lab-*/repodata/*")  # fmt: skip
+    assert not one(rpms, "ccm-two", ensure="latest")["changed"]
+    assert not one(rpms, "ccm-two", ensure="latest", update_cache="100h")["changed"]
+    preview = one(rpms, "ccm-two", ensure="latest", update_cache="1h", noop=True)
+    assert (preview["failed"], preview["prediction"]) == (False, "unknown"), preview
+    assert one(rpms, "ccm-two", ensure="latest", update_cache="1h")["final_ensure"] == "1.1-1.el9"
+    rpms.publish_rpms(Rpm("ccm-two", "1.2-1.el9"))
+    assert not one(rpms, "ccm-two", ensure="latest", update_cache="1h")["changed"]
+
+
+def test_a_host_without_lists(rpms: Host) -> None:
+    """A preview does not fetch lists and says that it cannot know; the push has dnf fetch them."""
+    rpms.run("rm -rf /var/cache/dnf/*")
+    one(rpms, "ccm-caret", ensure="absent")
+    event = one(rpms, "ccm-caret", noop=True)
+    assert (event["noop_message"], event["prediction"]) == ("Would have installed", "unknown")
+    assert not rpms.run("ls -d /var/cache/dnf/*/repodata", check=False).stdout
+    assert one(rpms, "ccm-caret")["final_ensure"] == "1.0^git1-1.el9"
+
+
+def test_a_running_transaction_is_waited_for(rpms: Host) -> None:
+    """A line names who holds the lock; one that stays fails in time."""
+    rpms.write("/etc/ccm-slow.seconds", "4")
+    rpms.run("setsid dnf -y install ccm-slow >/dev/null 2>&1 & sleep 1.5")
+    began = time.monotonic()
+    event = one(rpms, "ccm-virtual", lock_timeout=1)
+    assert event["failed"]
+    assert "/var/lib/dnf/rpmdb_lock.pid, held by dnf (pid " in event["error"][0]
+    assert time.monotonic() - began < 4
+    run = apply(rpms, package("ccm-virtual", lock_timeout="20s"))
+    assert not run.events["package#ccm-virtual"]["failed"]
+    assert any("waiting up to" in line and "held by dnf" in line for line in run.notices)
+    # rpm by itself holds another lock.
+    one(rpms, "ccm-slow", ensure="absent")
+    rpms.run("setsid rpm -i /srv/ccm-rpms/ccm-slow-*.rpm >/dev/null 2>&1 & sleep 0.5")
+    event = one(rpms, "ccm-virtual", ensure="absent", lock_timeout=1)
+    assert "/var/lib/rpm/.rpm.lock, held by rpm (pid " in event["error"][0]
+
+
+def test_the_repository_that_comes_first_has_the_latest(rpms: Host) -> None:
+    """Priorities decide what the latest version is, for dnf and for ccm alike."""
+    one(rpms, "ccm-hello", ensure="2.0-1.el9")
+    repository = rpms.read("/etc/yum.repos.d/ccm-lab.repo").replace("ccm-lab", "first")
+    rpms.write("/etc/yum.repos.d/first.repo", f"{repository}priority=1\n".replace("rpms", "first"))
+    rpms.run("mkdir /srv/ccm-first && cp /srv/ccm-rpms/ccm-hello-0-2.0-1.*.rpm /srv/ccm-first/ "
+             "&& createrepo_c -q /srv/ccm-first")  # fmt: skip
+    try:
+        assert not one(rpms, "ccm-hello", ensure="latest")["changed"]
+        assert "Nothing to do" in rpms.run("dnf -y upgrade ccm-hello").stdout
+        assert one(rpms, "ccm-hello", ensure="2.0-2.el9")["final_ensure"] == "2.0-2.el9"
+    finally:
+        rpms.run("rm /etc/yum.repos.d/first.repo")
+
+
+def test_the_package_manager_of_the_host_is_chosen(rpms: Host) -> None:
+    """Of two the one is taken whose database has the system; the other has to be named."""
+    item = resource("package", "ccm-one")
+    assert apply(rpms, item, noop=True).events["package#ccm-one"]["provider"] == "apt"
+    assert one(rpms, "ccm-one", noop=True)["provider"] == "dnf"
+    rpms.run("mv /var/lib/dpkg/status /root/ && : > /var/lib/dpkg/status")
+    try:
+        assert apply(rpms, item, noop=True).events["package#ccm-one"]["provider"] == "dnf"
+    finally:
+        rpms.run("mv /root/status /var/lib/dpkg/status")
