@@ -11,10 +11,15 @@ MAX_BYTES = 16 * 1024 * 1024
 
 
 class Folder:
-    """The folder of one manifest; each file is read once per run. Thread-safe."""
+    """The folder of one manifest; each file is read once per run. Thread-safe.
 
-    def __init__(self, path: Path) -> None:
+    ``bounds`` is the folder that even a name that is written out may not lead out of: a child
+    manifest may be others' work, and does not get at what else the controller holds.
+    """
+
+    def __init__(self, path: Path, bounds: Path | None = None) -> None:
         self.path = path
+        self.bounds = bounds
         self._texts: dict[Path, str] = {}
 
     def locate(self, name: str, literal: bool) -> Path:
@@ -30,6 +35,9 @@ class Folder:
             message = (
                 f"{name!r} leads out of the manifest's folder; only a path that is written out may"
             )
+            raise EvaluationError(message, kind="template.file")
+        if self.bounds is not None and not _is_below(path, self.bounds):
+            message = f"{name!r} leads out of {self.bounds}, which a child manifest may not leave"
             raise EvaluationError(message, kind="template.file")
         return path
 

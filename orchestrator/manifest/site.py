@@ -44,9 +44,15 @@ class Site:
     the manifests that resources of this run apply.
     """
 
-    def __init__(self, path: Path, source: DataSource, warnings: list[Problem]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        source: DataSource,
+        warnings: list[Problem],
+        bounds: Path | None = None,
+    ) -> None:
         self.path = path
-        self.folder = Folder(path.absolute().parent)
+        self.folder = Folder(path.absolute().parent, bounds)
         self.source = source
         self.warnings = warnings
         self.resources: list[Declared] = []
@@ -83,7 +89,8 @@ def read_site(path: Path, parent: Site) -> Site:
     It has the types of the manifest that was pushed, and brings none.
     """
     problems: list[Problem] = []
-    site = _read(path, problems, parent.types)
+    bounds = parent.folder.bounds or parent.folder.path
+    site = _read(path, problems, parent.types, bounds)
     site.children = parent.children
     problems += duplicates([named(declared) for declared in site.resources])
     if problems:
@@ -91,7 +98,9 @@ def read_site(path: Path, parent: Site) -> Site:
     return site
 
 
-def _read(path: Path, problems: list[Problem], types: Types | None) -> Site:
+def _read(
+    path: Path, problems: list[Problem], types: Types | None, bounds: Path | None = None
+) -> Site:
     warnings: list[Problem] = []
     root = read_document(path, problems)
     if not isinstance(root, Mapping):
@@ -99,7 +108,7 @@ def _read(path: Path, problems: list[Problem], types: Types | None) -> Site:
         message = f"a manifest must be a map, not {root.describe()}"
         raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
     refuse_unknown_keys(root, _TOP, "a manifest", problems)
-    site = Site(path, DataSource(root, problems, warnings), warnings)
+    site = Site(path, DataSource(root, problems, warnings), warnings, bounds)
     site.types = types or types_beside(site.path)
     _read_ccm(site, root, problems)
     return site
