@@ -12,6 +12,7 @@ QUERY = (
     "-f=${Package} ${Version} ${Architecture} ${db:Status-Status} ${db:Status-Want}\\n",
 )
 _FIELDS = 5
+NATIVE = ("native", "all")  # what apt takes for the host's own architecture
 
 
 class Record(NamedTuple):
@@ -51,7 +52,7 @@ class Database(object):
     def _fits(self, actual: str, wanted: str) -> bool:
         if wanted == "any" or actual == "all":
             return True
-        return actual == (wanted if wanted not in ("", "native") else self.native or actual)
+        return actual == (wanted if wanted not in ("", *NATIVE) else self.native or actual)
 
 
 def split_name(name: str) -> Tuple[str, str]:

@@ -76,8 +76,15 @@ class Reading(unittest.TestCase):
             ("zlib1g:any", "1.2"),
             ("tzdata", "2024a"),
             ("tzdata:amd64", "2024a"),
+            ("tzdata:all", "2024a"),
+            ("libc6:all", "2.35"),
         ]
         self.assertEqual([(name, database.find(name).version) for name, _ in rows], rows)
+
+    def test_a_package_for_all_architectures_by_its_full_name(self):
+        """apt prints NAME:all under the plain name; it is the same package."""
+        plan = Plan(recorded_commands(), ("ccm-hello:all", {}), ("bash:all", {}))
+        self.assertEqual(plan.messages(), ["Would have installed", ""])
 
     def test_policy_as_several_versions_of_apt_print_it(self):
         """Versions with and without priorities, phased ones, pins and foreign architectures."""

@@ -99,7 +99,7 @@ class Provider(PackageProvider):
         for name in names:
             package, architecture = dpkg.split_name(name)
             answer = found.get(name)
-            if answer is None and architecture in ("any", "native", self._native()):
+            if answer is None and architecture in ("any", *dpkg.NATIVE, self._native()):
                 answer = found.get(package)
             answers[name] = answer or Available()
         return answers
