@@ -60,7 +60,9 @@ def planner(args: argparse.Namespace) -> "tuple[Site, Planner]":
     from orchestrator.manifest import load_site
     from orchestrator.planning import Planner, PlanOptions
 
-    options = PlanOptions(args.hiera, args.data, args.facts, args.fact)
+    options = PlanOptions(
+        args.hiera, args.data, args.facts, args.fact, registration=args.registration
+    )
     site = load_site(args.manifest)
     return site, Planner(site, options)
 

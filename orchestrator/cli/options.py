@@ -98,6 +98,17 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         help="one value of the data, wins over all; dots nest; repeatable",
     )
     add_facts(group)
+    add_registration(group)
+
+
+def add_registration(group: "argparse._ActionsContainer") -> None:
+    """Where registrations are published and looked up."""
+    group.add_argument(
+        "--registration",
+        metavar="URL|FILE",
+        help="where service registrations are: nats://host:4222/STREAM or a JSON file"
+        " (default: $CCM_REGISTRATION, else registrations.json in ccm's state folder)",
+    )
 
 
 def add_facts(group: "argparse._ActionsContainer") -> None:

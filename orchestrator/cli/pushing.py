@@ -50,9 +50,11 @@ def check_options(args: argparse.Namespace) -> None:
     """What can be refused before anything is read; UsageError."""
     from orchestrator.cli.output import check_output
     from orchestrator.fleet.descriptors import make_room
+    from orchestrator.registration.store import open_store
 
     make_room(args.forks)
     check_output(args)
+    open_store(args.registration)  # which contacts nothing yet
 
 
 def carry_out(
@@ -85,6 +87,7 @@ def carry_out(
     job = running.Job(
         push.what, hosts, connector, push.planner, settings, args.forks, _options(args),
         args.detailed_exitcode, args.json, push.command, push.kept, documented, push.told,
+        args.registration,
     )  # fmt: skip
     with connector:
         code = running.carry_out(job, output)

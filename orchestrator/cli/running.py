@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestrator.cli.exit_code import run_exit_code
+from orchestrator.cli.exit_code import CHANGED, run_exit_code
 from orchestrator.cli.output import Output
 from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import events as happening
@@ -20,8 +20,12 @@ from orchestrator.fleet.ports import Connector, Planner, Target
 from orchestrator.fleet.rollout import Rollout
 from orchestrator.fleet.run_folder import RunFolder
 from orchestrator.fleet.settings import Settings
+from orchestrator.registration.publisher import CLOSING, Publisher
+from orchestrator.registration.store import open_store
 from orchestrator.report.document import write_document
 from remote_runtime.errors import UsageError
+
+INTERRUPTED_CLOSING = 3.0  # seconds
 
 
 class Job(NamedTuple):
@@ -29,6 +33,7 @@ class Job(NamedTuple):
 
     ``kept``: the run's folder stays. ``documented``: something is made of that folder at the end,
     so a run that is not kept has one for as long. ``told`` are subscribers beside the output's.
+    ``registration`` is where stable resources are announced, None for the default.
     """
 
     manifest: str
@@ -44,6 +49,7 @@ class Job(NamedTuple):
     kept: bool = True
     documented: bool = False
     told: Sequence[Subscriber] = ()
+    registration: str | None = None
 
 
 def carry_out(job: Job, output: Output) -> int:
@@ -65,7 +71,8 @@ def _carry_out(job: Job, output: Output, folder: RunFolder | None) -> int:
         results.append(result)
         bus.publish(happening.HostFinished(result))
 
-    runs = (HostRun(h, job.connector, job.planner, bus, job.settings) for h in job.hosts)
+    publisher = Publisher(lambda: open_store(job.registration))
+    runs = (HostRun(h, job.connector, job.planner, bus, job.settings, publisher) for h in job.hosts)
     rollout = Rollout(runs, job.forks, finished, output.tick)
 
     def interrupt() -> None:
@@ -82,11 +89,14 @@ def _carry_out(job: Job, output: Output, folder: RunFolder | None) -> int:
         try:
             rollout.run()
         finally:
+            unpublished = _announced(publisher, bus, rollout.interrupted)
             bus.publish(happening.RunFinished(time.time(), rollout.interrupted))
             bus.close()
             output.close()
     code = run_exit_code(results, rollout.interrupted, job.detailed)
     code = _faults(bus, code)
+    if unpublished and code in (0, CHANGED):
+        code = 1
     with contextlib.suppress(BrokenPipeError):
         output.summary(run_id if job.kept and folder and folder.whole else "")
     if folder and folder.whole:
@@ -103,6 +113,19 @@ def _metrics(folder: RunFolder, output: Output, code: int) -> int:
         print(f"ccm: error: {error.message}", file=sys.stderr)
         return code or 1
     return code
+
+
+def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
+    """Publish the registrations that are left; whether some could not be, which each host of them
+    is told of."""
+    failure = publisher.close(INTERRUPTED_CLOSING if interrupted else CLOSING)
+    if failure is None:
+        return False
+    for host, count in failure.hosts.items():
+        what = "1 registration was" if count == 1 else f"{count} registrations were"
+        text = f"{what} not published: {failure.reason}"
+        bus.publish(happening.HostNotice(host, "error", text))
+    return True
 
 
 def _folder(job: Job, parent: Path | None = None) -> RunFolder:

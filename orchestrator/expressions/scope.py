@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from orchestrator.expressions.errors import EvaluationError, FactsUnavailableError, NeedFileError
 from orchestrator.expressions.files import Folder
 from orchestrator.expressions.paths import MISSING, BadPathError, find, split_path
+from remote_runtime.errors import CcmError
+
+if TYPE_CHECKING:
+    from orchestrator.registration.lookup import Lookup
 
 VARIABLES = ("Facts", "Data", "Environ", "Host")
-FUNCTIONS = ("lookup", "file", "readFile", "template", "jet")
+FUNCTIONS = ("lookup", "file", "readFile", "template", "jet", "registrations")
 MAX_NESTING = 10
 
 _NO_DEFAULT = object()
@@ -66,7 +70,8 @@ class Scope:
 
     ``lenient``: a missing path is empty instead of an error (data, overrides, order).
     ``target_files``: texts of the target by absolute path; an absolute path that is not in it
-    raises NeedFileError. ``literals``: the texts spelt out in the expression at hand.
+    raises NeedFileError. ``literals``: the texts spelt out in the expression at hand. ``registry``
+    answers ``registrations()``.
     """
 
     def __init__(
@@ -78,6 +83,7 @@ class Scope:
         folder: Folder,
         lenient: bool = False,
         target_files: Mapping[str, str] | None = None,
+        registry: Lookup | None = None,
     ) -> None:
         self.facts = facts
         self.data = data
@@ -86,6 +92,7 @@ class Scope:
         self.folder = folder
         self.lenient = lenient
         self.target_files = {} if target_files is None else target_files
+        self.registry = registry
         self._nesting = 0
 
     def names(self, literals: frozenset[str]) -> dict[str, Any]:
@@ -100,6 +107,7 @@ class Scope:
             "readFile": lambda path: self.file(path, literals),
             "template": lambda text: self.template(text, literals),
             "jet": lambda text, *signs: self.jet(text, literals, *signs),
+            "registrations": self.registrations,
         }
 
     def lookup(self, path: str, default: Any = _NO_DEFAULT) -> Any:
@@ -121,6 +129,23 @@ class Scope:
         if self.lenient:
             return ""
         raise EvaluationError(f"lookup({path!r}): no such path", kind="template.undefined")
+
+    def registrations(
+        self, cluster: str, protocol: str, service: str, address: str
+    ) -> list[dict[str, Any]]:
+        """The registered endpoints that match, ``*`` standing for any; EvaluationError."""
+        from orchestrator.registration.entry import Query
+
+        query = Query(cluster, protocol, service, address)
+        if not all(isinstance(part, str) for part in query):
+            raise EvaluationError("registrations() takes four texts, such as '*'")
+        if self.registry is None:
+            raise EvaluationError("registrations() cannot be asked here")
+        try:
+            return self.registry(query)
+        except CcmError as error:
+            kind = "template.registrations"
+            raise EvaluationError(f"registrations(): {error}", kind=kind) from error
 
     def _refuse_for_query(self, query: str) -> None:
         first = query.split(".", 1)[0].split("|", 1)[0]

@@ -10,10 +10,11 @@ from orchestrator.fleet.event_check import EventCheck
 from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.plain_text import one_line, plain
-from orchestrator.fleet.ports import Plan
+from orchestrator.fleet.ports import Plan, Publisher
 from orchestrator.fleet.serving import Serving
 from orchestrator.fleet.session import Session
 from orchestrator.fleet.settings import Settings
+from orchestrator.registration.publisher import is_stable
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
 from remote_runtime.masking import Mask
@@ -58,7 +59,13 @@ class Conversation:
     """The run of one plan. ``result`` collects what the events add up to."""
 
     def __init__(
-        self, result: HostResult, session: Session, plan: Plan, bus: Bus, notices: Notices
+        self,
+        result: HostResult,
+        session: Session,
+        plan: Plan,
+        bus: Bus,
+        notices: Notices,
+        publisher: Publisher | None = None,
     ) -> None:
         self._result = result
         self._host = result.host
@@ -66,6 +73,7 @@ class Conversation:
         self._plan = plan
         self._bus = bus
         self._notices = notices
+        self._publisher = publisher
         self._resources = list(plan.identities())
         self._mask = Mask(plan.secrets)
         self._serving = Serving(session, plan, len(self._resources), self._aside)
@@ -97,6 +105,10 @@ class Conversation:
         self._result.tally.add(checked.event)
         self._result.tally.unique = self._check.unique
         self._bus.publish(happening.ResourceEvent(self._host, checked.event, checked.line))
+        if self._publisher is not None and is_stable(checked.event):
+            registrations = self._plan.registrations(checked.identity)
+            if registrations:
+                self._publisher.add(self._host, registrations)
 
     def _aside(self, message: wire.Message) -> None:
         """Take what may arrive at any time."""

@@ -30,10 +30,12 @@ _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 class Checked(NamedTuple):
-    """An event that may be shown and kept, and its JSON text on one line."""
+    """An event that may be shown and kept, its JSON text on one line, and which planned resource
+    it is about, as ``type#name`` without a mask."""
 
     event: dict[str, Any]
     line: str
+    identity: str = ""
 
 
 def _text(value: Any) -> bool:
@@ -197,12 +199,12 @@ class EventCheck:
             raise _refuse(f"event {seq}: {problem}")
         if event["event_id"] <= self._last_id:
             raise _refuse(f"event {seq} was sent before", "protocol.replay")
-        self._take(event["type"] + "#" + event["name"], seq)
+        identity = self._take(event["type"] + "#" + event["name"], seq)
         self.count = seq
         self._last_id = event["event_id"]
-        return self._finished({**event, **self._origin})
+        return self._finished({**event, **self._origin})._replace(identity=identity)
 
-    def _take(self, identity: str, seq: int) -> None:
+    def _take(self, identity: str, seq: int) -> str:
         if not self._left[identity]:
             identity = self._unmasked(identity)
         if not self._left[identity]:
@@ -211,6 +213,7 @@ class EventCheck:
         if identity in self._unseen:
             self._unseen.discard(identity)
             self.unique += 1
+        return identity
 
     def _unmasked(self, identity: str) -> str:
         """The planned name that the target had to mask in parts, because it holds a secret."""

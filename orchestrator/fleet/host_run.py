@@ -10,7 +10,7 @@ from orchestrator.fleet.conversation import Conversation, Notices, greet
 from orchestrator.fleet.crash import describe_crash
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.plain_text import one_line, plain
-from orchestrator.fleet.ports import Connector, Planner, Target
+from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
 from orchestrator.fleet.session import Session
 from orchestrator.fleet.settings import Settings
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
@@ -24,7 +24,13 @@ class HostRun:
     """One host: ``run`` is called once, in its own thread, the other methods from any thread."""
 
     def __init__(
-        self, host: Target, connector: Connector, planner: Planner, bus: Bus, settings: Settings
+        self,
+        host: Target,
+        connector: Connector,
+        planner: Planner,
+        bus: Bus,
+        settings: Settings,
+        publisher: Publisher | None = None,
     ) -> None:
         self.host = host
         self.name = host.name
@@ -33,6 +39,7 @@ class HostRun:
         self._planner = planner
         self._bus = bus
         self._settings = settings
+        self._publisher = publisher
         self._notices = Notices(host.name, bus)
         self._session: Session | None = None
         self._switch = threading.Lock()
@@ -94,7 +101,9 @@ class HostRun:
         self._secrets = tuple(plan.secrets)
         for text in plan.warnings:
             self._notices.say("warning", text)
-        conversation = Conversation(self._result, session, plan, self._bus, self._notices)
+        conversation = Conversation(
+            self._result, session, plan, self._bus, self._notices, self._publisher
+        )
         if conversation.carry_out(self._settings, self._enter):
             self.phase = "done"
         else:

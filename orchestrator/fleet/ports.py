@@ -1,6 +1,6 @@
 """What the fleet needs of the other rooms (controller): the shapes that the tests fake."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from orchestrator.fleet.gathered import Gathered
@@ -59,6 +59,10 @@ class Plan(Protocol):
         """The ``type#name`` of every resource, pre-order: the index counts along it."""
         ...
 
+    def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
+        """What to announce once the resource of that ``type#name`` is stable."""
+        ...
+
     def references(self) -> int:
         """How often blobs are named: more often than that none is needed."""
         ...
@@ -68,6 +72,12 @@ class Plan(Protocol):
     def blob(self, sha: str) -> Blob: ...
 
     def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, Any]: ...
+
+
+class Publisher(Protocol):
+    """Announces what stable resources offer; ``add`` never waits."""
+
+    def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None: ...
 
 
 class Planner(Protocol):

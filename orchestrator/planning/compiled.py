@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from orchestrator.manifest.declared import Declared
@@ -26,12 +27,14 @@ class Compiled(NamedTuple):
     """A resource of one plan: what the fleet sees, the JSON text of its entry, its blobs.
 
     The index of ``item`` is its place in its manifest; the entry is without its ``children``.
+    ``registrations`` stay on the controller.
     """
 
     item: Item
     json: bytes
     blobs: tuple[Blob, ...]
     children: tuple[Compiled, ...] = ()
+    registrations: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def text(self) -> bytes:
@@ -46,7 +49,7 @@ class Compiled(NamedTuple):
         said = {key: value for key, value in fields.items() if value}
         text = json.dumps(said, separators=(",", ":")).encode("ascii")
         entry = b"".join((self.json[:-1], b",", text[1:])) if said else self.json
-        return Compiled(self.item._replace(**fields), entry, self.blobs, children)
+        return self._replace(item=self.item._replace(**fields), json=entry, children=children)
 
 
 def compile_resource(
@@ -78,7 +81,8 @@ def compile_resource(
     )
     # ASCII, because a fact may hold half a character, which UTF-8 cannot.
     text = json.dumps(_entry(item), separators=(",", ":"))
-    return Compiled(item, text.encode("ascii"), blobs)
+    announced = tuple(values.get("register_when_stable") or ())
+    return Compiled(item, text.encode("ascii"), blobs, registrations=announced)
 
 
 def _entry(item: Item) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.expressions.files import Folder
@@ -17,6 +17,10 @@ from remote_runtime.errors import PlanError, Problem
 from remote_runtime.masking import Mask
 
 MOST_PROBLEMS = 20
+
+if TYPE_CHECKING:
+    from orchestrator.registration.lookup import Lookup
+    from orchestrator.registration.store import Store
 
 
 class Given:
@@ -33,6 +37,19 @@ class Given:
         self.environ = load_environ() if given is None else dict(given)
         found = [load_source(path, problems, warnings) for path in options.hiera]
         self.sources = [source for source in found if source]
+        self.registry = _registry(options.registration)
+
+
+def _registry(text: str | None) -> Lookup:
+    """What answers ``registrations()``; nothing is opened before the first question."""
+    from orchestrator.registration.lookup import Lookup
+
+    def opener() -> Store:
+        from orchestrator.registration.store import open_store
+
+        return open_store(text)
+
+    return Lookup(opener)
 
 
 class Resolved(NamedTuple):
@@ -88,7 +105,10 @@ class ManifestData:
     def _scope(
         self, facts: Facts, data: Any, names: dict[str, Any], lenient: bool = False
     ) -> Scope:
-        return Scope(facts, data, self._given.environ, names, self._folder, lenient=lenient)
+        given = self._given
+        return Scope(
+            facts, data, given.environ, names, self._folder, lenient, registry=given.registry
+        )
 
     def _resolve(self, scope: Scope, handed: Mapping[str, Any]) -> Resolved:
         try:

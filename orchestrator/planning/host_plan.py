@@ -47,6 +47,7 @@ class HostPlan:
         self.earlier: dict[str, Any] = {}
         self._turns: dict[int, tuple[Declared, Scope, Travel]] = {}
         self._blobs: dict[str, Blob] | None = None
+        self._registrations: dict[str, list[Mapping[str, Any]]] | None = None
 
     @property
     def items(self) -> list[Item]:
@@ -59,6 +60,16 @@ class HostPlan:
     def identities(self) -> Iterator[str]:
         """The ``type#name`` of every resource, pre-order: the index counts along it."""
         return (resource.item.id for resource in self._everything)
+
+    def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
+        """What to announce once the resource of that ``type#name`` is stable."""
+        if self._registrations is None:
+            found: dict[str, list[Mapping[str, Any]]] = {}
+            for entry in self._everything:
+                if entry.registrations:
+                    found.setdefault(entry.item.id, []).extend(entry.registrations)
+            self._registrations = found
+        return self._registrations.get(identity, ())
 
     def references(self) -> int:
         """How often the plan names blobs; a folder of templates names one for each file."""
@@ -95,8 +106,9 @@ class HostPlan:
         declared, scope, travel = self._turns[index]
         files: dict[str, str] = {}
         turn = Scope(
-            scope.facts, scope.data, scope.environ, scope.host, scope.folder, target_files=files
-        )
+            scope.facts, scope.data, scope.environ, scope.host, scope.folder,
+            target_files=files, registry=scope.registry,
+        )  # fmt: skip
         for _ in range(MAX_FILES + 1):
             try:
                 return self._finish(index, declared, travel, render_deferred(declared, turn))

@@ -15,6 +15,7 @@ class PlanOptions(NamedTuple):
     """``hiera`` and ``facts`` are files, ``data`` and ``fact`` assignments such as ``a.b=1``.
 
     All are applied in the order given. ``environ`` replaces the environment of this process.
+    ``registration`` is where ``registrations()`` looks, None for the default.
     """
 
     hiera: Sequence[str] = ()
@@ -22,6 +23,7 @@ class PlanOptions(NamedTuple):
     facts: Sequence[str] = ()
     fact: Sequence[str] = ()
     environ: Mapping[str, str] | None = None
+    registration: str | None = None
 
 
 def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Part:
     @property
     def warnings(self) -> list[Problem]:
         """What the user should know of it."""
-        return [*self.site.warnings, *self.declared.warnings]
+        return list(self.site.warnings)
 
     def _check_files(self) -> None:
         """The files beside the manifest that are spelt out must be there."""

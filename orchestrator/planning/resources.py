@@ -40,20 +40,6 @@ class Resources:
         """What is the same on every host; None for what must be rendered."""
         return self._shared.get(index)
 
-    @property
-    def warnings(self) -> list[Problem]:
-        """What the user should know of them."""
-        return [
-            Problem(
-                f"{declared.id}: this version does not publish registrations",
-                declared.where(("register_when_stable",)),
-                "",
-                "register",
-            )
-            for declared in self.declared
-            if "register_when_stable" in declared.values
-        ]
-
 
 class GeneratedResources:
     """The resources that a template writes for each host. Thread-safe.

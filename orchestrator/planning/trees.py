@@ -120,7 +120,8 @@ def _settings(values: Mapping[str, Any]) -> TreeSettings:
 def _with_data(scope: Scope, data: Any) -> Scope:
     if not data:
         return scope
-    return Scope(scope.facts, data, scope.environ, scope.host, scope.folder)
+    facts, environ, host = scope.facts, scope.environ, scope.host
+    return Scope(facts, data, environ, host, scope.folder, registry=scope.registry)
 
 
 def _entry(file: Rendered, blob: Blob) -> dict[str, Any]:

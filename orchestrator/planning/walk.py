@@ -87,7 +87,6 @@ class Walk:
     def _note(self, part: Part, resources: Resources, is_child: bool) -> None:
         """What the resources of a manifest say about the check of names."""
         if part.is_generated:
-            self.warnings += map(str, resources.warnings)
             self._names_vary |= is_child or any(d.type.applies for d in resources.declared)
         self._names_vary |= resources.names_vary
 

@@ -26,12 +26,14 @@ from orchestrator.templates.jet.syntax import (
     Yield,
 )  # fmt: skip
 
+SCOPE_FUNCTIONS = ("lookup", "file", "readFile", "registrations")
 VARIABLES = ("facts", "Facts", "data", "Data", "environ", "Environ", "Host")
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
     **{name: (function.least, function.most) for name, function in FUNCTIONS.items()},
     "lookup": (1, 2),
     "file": (1, 1),
     "readFile": (1, 1),
+    "registrations": (4, 4),
     "isset": (1, None),
     "exec": (1, 2),
 }

@@ -101,7 +101,7 @@ class Template:
         assert self._library is not None  # only a library compiles
         names = scope.names(frozenset(self._library.literals))
         variables = {name: names[name.capitalize()] for name in checks.VARIABLES}
-        given = {name: names[name] for name in ("lookup", "file", "readFile")}
+        given = {name: names[name] for name in checks.SCOPE_FUNCTIONS}
         run = Run(self._library, variables, {**given, **(functions or {})})
         return run.render(self, context)
 
