@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "push",
+    "verify",
     "apply",
     "validate",
     "render",

@@ -115,6 +115,7 @@ class Server:
         self.answers = answers
         self.waiting: queue.Queue[tuple[bytes, float, int]] = queue.Queue()
         self.running: Running | None = None
+        self.gone = False
         self.environment = dict(os.environ)
         known = self.environment.get("PATH", "").split(":")
         more = [folder for folder in PATH.split(":") if folder not in known]
@@ -128,12 +129,16 @@ class Server:
                 command, timeout, most = self.waiting.get(timeout=IDLE)
             except queue.Empty:
                 return
+            if self.gone:
+                return
             self.write(*self.answer(command, timeout, most))
 
     def answer(self, command: bytes, timeout: float, most: int) -> "tuple[int, int, bytes, bytes]":
         """Run one command."""
         try:
             self.running = Running(command, self.environment)
+            if self.gone:  # the channel ended in this very moment
+                self.running.kill()
         except (OSError, ValueError) as error:
             return 127, ENDED, b"", str(error).encode("utf-8", "replace")
         try:
@@ -154,10 +159,11 @@ class Server:
                 length, timeout, most = REQUEST.unpack(exactly(self.requests, REQUEST.size))
                 self.waiting.put((exactly(self.requests, length), timeout / 1000, most))
         except (EOFError, OSError):
+            self.gone = True  # what waits is not run any more
             running = self.running
             if running is not None:
                 running.kill()
-            os._exit(0)
+            self.waiting.put((b"", 0, 0))
 
 
 def main(nonce: str) -> None:

@@ -1,0 +1,114 @@
+"""``ccm verify``: a second opinion on hosts, through testinfra (controller). Changes nothing."""
+
+import argparse
+import getpass
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.cli.options import add_connection, add_data, add_inventory, seconds
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.rollout import Rollout
+    from orchestrator.verify.running import Job
+    from orchestrator.verify.tally import Tally
+
+HELP = "Check hosts against a manifest with testinfra, and run tests of your own."
+EXAMPLE = """
+ccm verify -i hosts.yaml site.yaml
+ccm verify -i hosts.yaml -l web site.yaml tests/ -k nginx -x
+ccm verify -i hosts.yaml site.yaml tests/ --junitxml report.xml -- --tb=long
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options, the manifest and the tests."""
+    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
+    parser.add_argument(
+        "tests",
+        metavar="TEST",
+        nargs="*",
+        help="files or folders with testinfra tests that run along; behind -- any option of pytest",
+    )
+    add_inventory(parser)
+    parser.add_argument(
+        "--command-timeout",
+        metavar="SECONDS",
+        type=seconds,
+        default=300.0,
+        help="how long one command on a host may take (default: 300)",
+    )
+    group = parser.add_argument_group("pytest")
+    group.add_argument(
+        "-k", metavar="EXPRESSION", help="only checks whose names match, as in pytest"
+    )
+    group.add_argument("-m", metavar="MARKERS", help="only tests with these marks, as in pytest")
+    group.add_argument("-x", "--exitfirst", action="store_true", help="stop at the first failure")
+    group.add_argument("--junitxml", metavar="FILE", help="write a report in JUnit's form")
+    group.add_argument("-v", "--verbose", action="count", default=0, help="show every check")
+    group.add_argument("-q", "--quiet", action="store_true", help="show failures only")
+    add_connection(parser)
+    add_data(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check everything that needs no host, then ask the hosts."""
+    from orchestrator.cli import assembly
+    from orchestrator.fleet.descriptors import make_room
+    from orchestrator.verify.running import Job, check_tests, need_pytest
+
+    need_pytest()
+    tests, options = _split(args)
+    check_tests(tests)
+    inventory, hosts = assembly.hosts(args)
+    # With tests of the user's own every connection stays open for them.
+    make_room(max(args.forks, len(hosts)) if tests else args.forks)
+    site, planner = assembly.planner(args)
+    connector = assembly.connector(args, inventory, hosts, getpass.getpass, site.types.sources())
+    job = Job(
+        Path(os.path.abspath(args.manifest)), inventory, hosts, connector, planner,
+        args.forks, args.command_timeout, tests, options,
+    )  # fmt: skip
+    return carry_out(job, args.verbose > 0, args.quiet).exit_code
+
+
+def carry_out(job: "Job", verbose: bool, quiet: bool) -> "Tally":
+    """Verify, and write what was found to stdout."""
+    from orchestrator.cli.signals import Interrupts
+    from orchestrator.report.style import Style
+    from orchestrator.report.verification import Verification
+    from orchestrator.verify.running import verify
+
+    report = Verification(sys.stdout, Style.of(sys.stdout), verbose, quiet)
+    report.begin(job.manifest.name, len(job.hosts))
+    began = time.monotonic()
+
+    asking: list[Rollout[Any] | None] = [None]
+
+    def watch(rollout: "Rollout[Any] | None") -> None:
+        asking[0] = rollout
+
+    def interrupt() -> None:
+        if asking[0] is None:
+            raise KeyboardInterrupt  # pytest ends the test in hand and its fixtures
+        asking[0].interrupt()
+
+    with job.connector, Interrupts(interrupt):
+        tally = verify(job, report.take, watch)
+    report.finish(tally, time.monotonic() - began)
+    return tally
+
+
+def _split(args: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """The tests, and what is meant for pytest: whatever follows the first option behind ``--``."""
+    words = list(args.tests)
+    at = next((n for n, word in enumerate(words) if word.startswith("-")), len(words))
+    options = [f"-k{args.k}"] if args.k else []
+    options += [f"-m{args.m}"] if args.m else []
+    options += ["-x"] if args.exitfirst else []
+    options += [f"--junitxml={args.junitxml}"] if args.junitxml else []
+    options += ["-" + "v" * args.verbose] if args.verbose else []
+    options += ["-q"] if args.quiet else []
+    return words[:at], [*options, *words[at:]]

@@ -1,0 +1,99 @@
+"""testinfra's way to a host over ccm's own connection (controller)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from testinfra.backend.base import BaseBackend, CommandResult
+from testinfra.host import Host
+
+from orchestrator.verify.shell import Answer
+
+if TYPE_CHECKING:
+    from orchestrator.verify.fleet import Member
+
+
+class Unanswered(BaseException):
+    """A command that was not run yet; nothing between here and ``observing`` may swallow it."""
+
+
+class UnendedError(RuntimeError):
+    """A command that had to be ended before it ended by itself."""
+
+
+class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
+    """What every way shares: the host's name, and text that is always UTF-8."""
+
+    NAME = "ccm"
+
+    def __init__(self, name: str, **_: Any) -> None:
+        super().__init__(name)
+        self._encoding = "utf-8"
+
+    def get_pytest_id(self) -> str:
+        """The host's name alone: the inventory says how it is reached."""
+        return str(self.hostname)
+
+    def decode(self, data: bytes) -> str:
+        """Text of a host; bytes that are none are kept in sight."""
+        return data.decode("utf-8", "backslashreplace")
+
+    def encode(self, data: str) -> bytes:
+        """A command as the host gets it."""
+        return data.encode("utf-8", "surrogateescape")
+
+    def answered(self, command: bytes, answer: Answer) -> CommandResult:
+        """An answer as testinfra's modules take it; UnendedError."""
+        if answer.fate:
+            shown = command.decode("utf-8", "replace")[:200]
+            raise UnendedError(f"the command {answer.fate}: {shown}")
+        return self.result(answer.code, command, answer.out, answer.err)
+
+
+class LiveBackend(HostBackend):
+    """Runs every command when it is asked for; for the user's own tests."""
+
+    def __init__(self, name: str, member: Member | None = None, **given: Any) -> None:
+        super().__init__(name)
+        if member is None:
+            from orchestrator.verify.fleets import fleet_of
+
+            member = fleet_of(given).member(name)
+        self.member = member
+
+    @classmethod
+    def get_hosts(cls, host: str, **given: Any) -> list[str]:
+        """The names of the hosts that a pattern such as ``web:&prod`` picks."""
+        from orchestrator.verify.fleets import names_of
+
+        return names_of(given, host)
+
+    def run(self, command: str, *args: str, **_: Any) -> CommandResult:
+        """Run a command over the host's one connection; CcmError where it is lost."""
+        data = self.encode(self.get_command(command, *args))
+        return self.answered(data, self.member.shell().run(data))
+
+
+class RecordingBackend(HostBackend):
+    """Answers what was asked before, and takes note of what was not."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.answers: dict[bytes, Answer] = {}
+        self.missing: dict[bytes, None] = {}
+
+    def run(self, command: str, *args: str, **_: Any) -> CommandResult:
+        """The known answer; Unanswered."""
+        data = self.encode(self.get_command(command, *args))
+        answer = self.answers.get(data)
+        if answer is None:
+            self.missing[data] = None
+            raise Unanswered
+        return self.answered(data, answer)
+
+
+def as_host(backend: HostBackend) -> Host:
+    """testinfra's ``host`` over a backend."""
+    host = Host(backend)
+    backend.set_host(host)
+    return host

@@ -1,0 +1,185 @@
+"""The pytest plugin of one ``ccm verify`` (controller): what is collected, what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from orchestrator.fleet.plain_text import one_line, plain
+from orchestrator.verify.items import CheckItem, DerivedItem, ManifestFile
+from orchestrator.verify.tally import Outcome, Tally
+from orchestrator.verify.visiting import Visited
+from remote_runtime.errors import CcmError, UnreachableError
+from remote_runtime.masking import Mask
+
+
+class Means(NamedTuple):
+    """What the plugin needs of the other rooms.
+
+    ``token`` names the fleet for testinfra, ``select`` gives the hosts that a pattern picks,
+    ``told`` gets each outcome as it comes.
+    """
+
+    visit: Callable[[], Mapping[str, Visited]]
+    token: str
+    select: Callable[[str], list[str]]
+    told: Callable[[Outcome], None]
+
+
+class Checking:
+    """Gives pytest the checks of the hosts, and the user's tests their hosts.
+
+    The hosts are visited when everything else has been collected without a mistake.
+    """
+
+    def __init__(self, manifest: Path, hosts: Sequence[str], means: Means) -> None:
+        self._manifest = manifest
+        self._hosts = hosts
+        self._means = means
+        self._visited: Mapping[str, Visited] = {}
+        self._places: dict[str, tuple[str, str, bool]] = {}
+        self.deselected = 0
+        self.tally = Tally()
+        self.tally.hosts = len(hosts)
+
+    def visited(self) -> Mapping[str, Visited]:
+        """What the hosts said; none of them is contacted where a test was refused."""
+        if not self._visited and not self.tally.refused:
+            self._visited = self._means.visit()
+            for one in self._visited.values():
+                self.tally.left_out.update(one.left_out)
+                self._note(one.name, one.error)
+        return self._visited
+
+    def mask(self, host: str) -> Mask:
+        """What hides the secrets of a host."""
+        return Mask(self._visited[host].secrets if host in self._visited else ())
+
+    def _note(self, host: str, error: BaseException | None) -> None:
+        if isinstance(error, UnreachableError):
+            self.tally.unreached[host] = one_line(str(error))
+        elif isinstance(error, CcmError) and error.kind == "defect":
+            self.tally.defect = True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Let testinfra make the user's tests for every host."""
+        if getattr(config.option, "numprocesses", None):
+            raise pytest.UsageError("ccm verify asks hosts side by side by itself, without -n")
+        token = self._means.token
+        config.option.hosts = ",".join(f"ccm://{name}?fleet={token}" for name in self._hosts)
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> Any:
+        """The checks stand where the manifest is."""
+        if file_path != self._manifest:
+            return None
+        found = ManifestFile.from_parent(parent, path=file_path)
+        found.visited = self.visited
+        return found
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Host by host, and each test on the hosts that it names."""
+        order = {name: number for number, name in enumerate(self._hosts)}
+        kept: list[pytest.Item] = []
+        dropped: list[pytest.Item] = []
+        for item in items:
+            marks = [str(mark.args[0]) for mark in item.iter_markers("ccm_hosts") if mark.args]
+            host = _host_of(item)
+            meant = not host or all(host in self._means.select(pattern) for pattern in marks)
+            (kept if meant else dropped).append(item)
+        items[:] = sorted(kept, key=lambda item: order.get(_host_of(item), len(order)))
+        if dropped:
+            config.hook.pytest_deselected(items=dropped)
+        for item in items:
+            host, derived = _host_of(item), isinstance(item, DerivedItem)
+            label = item.label if isinstance(item, DerivedItem) else item.nodeid
+            self._places[item.nodeid] = host, label.replace(f"[{host}]", ""), derived
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Name a check in JUnit's way; leave out the tests of a host that is not there."""
+        if isinstance(item, DerivedItem):
+            _name_in_junit(item)
+            return
+        host = _host_of(item)
+        if host in self._visited and self._visited[host].error is not None:
+            pytest.skip(f"{host} could not be asked")
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Plain text without secrets, whoever wrote it."""
+        report = yield
+        host = _host_of(item)
+        if call.excinfo is not None:
+            self._note(host, call.excinfo.value)
+            known = isinstance(item, CheckItem) and not report.passed
+            if known and not isinstance(report.longrepr, str):
+                self.tally.defect = True
+        mask = self.mask(host)
+        report.sections = [(name, mask.text(plain(text))) for name, text in report.sections]
+        if report.failed:
+            report.longrepr = mask.text(plain(report.longreprtext))
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count: a test passes when it was called, and fails wherever it does."""
+        if report.when != "call" and report.passed:
+            return
+        host, label, derived = self._places.get(report.nodeid, ("", report.nodeid, False))
+        outcome = Outcome(host, label, report.outcome, _why(report), derived)
+        self.tally.outcomes.append(outcome)
+        self._means.told(outcome)
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Count, to tell an empty choice from an empty manifest."""
+        self.deselected += len(items)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A test file that cannot be collected is refused input."""
+        if report.failed:
+            self.tally.refused.append(plain(report.longreprtext).strip())
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """The user ended it."""
+        self.tally.interrupted = True
+
+    def pytest_internalerror(self) -> None:
+        """pytest, or one of its plugins, or ours, has a defect."""
+        self.tally.defect = True
+
+
+def _host_of(item: pytest.Item) -> str:
+    """The name of the host that a test is for, "" where it is for none."""
+    if isinstance(item, DerivedItem):
+        return item.host_name
+    callspec = getattr(item, "callspec", None)
+    host = callspec.params.get("_testinfra_host") if callspec is not None else None
+    return str(host.backend.get_pytest_id()) if host is not None else ""
+
+
+def _why(report: pytest.TestReport) -> str:
+    if report.passed:
+        return ""
+    if report.skipped:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+        return one_line(str(reason).removeprefix("Skipped: "))
+    shown = [f"{name}\n{text.rstrip()}" for name, text in report.sections if text.strip()]
+    return "\n".join([str(report.longrepr).rstrip(), *shown])
+
+
+def _name_in_junit(item: DerivedItem) -> None:
+    """JUnit's readers group by class: the host; pytest would make one of the id's slashes."""
+    from _pytest.junitxml import xml_key
+
+    xml = item.config.stash.get(xml_key, None)
+    if xml is not None:
+        reporter = xml.node_reporter(item.nodeid)
+        reporter.add_attribute("classname", item.host_name)
+        reporter.add_attribute("name", item.label)

@@ -1,0 +1,22 @@
+"""archive: what was extracted, or the archive itself (controller)."""
+
+from __future__ import annotations
+
+from orchestrator.verify.checks.paths import absent, content, directory, exists, ownership, regular
+from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.subject import Subject
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """``creates`` stands for the whole where it is given; then the archive may be gone."""
+    path = subject.name
+    if subject.get("ensure", "present") == "absent":
+        return absent(path)
+    creates, parent = subject.text("creates"), subject.text("extract_parent")
+    if creates:
+        found = [exists(creates, "creates")]
+        return found + (absent(path, "archive") if subject.get("cleanup") else [])
+    found = regular(path)
+    if subject.text("checksum"):
+        found.append(content(path, subject.text("checksum"), "checksum"))
+    return found + ownership(subject) + (directory(parent, "extract_parent") if parent else [])

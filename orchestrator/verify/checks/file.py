@@ -1,0 +1,72 @@
+"""file: type, content, owner, group and mode (controller)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.verify.checks.paths import (
+    absent,
+    content,
+    directory,
+    ownership,
+    regular,
+    shown_hash,
+)
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.subject import Subject, content_hash
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """Of a regular file, a directory, or nothing."""
+    path, ensure = subject.name, subject.get("ensure", "present")
+    if ensure == "absent":
+        return absent(path)
+    is_directory = ensure == "directory"
+    found = directory(path) if is_directory else regular(path)
+    if not is_directory:
+        found += _content(subject)
+    found += ownership(subject)
+    mode = subject.text("mode")
+    if mode:
+        wanted = _mode(mode, is_directory)
+        found.append(equal("mode", wanted, lambda host: host.file(path).mode, _octal))
+    return found
+
+
+def _content(subject: Subject) -> list[Expectation]:
+    path, source = subject.name, subject.get("source")
+    if isinstance(source, str):
+        return [_same(path, source)]
+    wanted = source if source is not None else subject.get("content")
+    return [] if wanted is None else [content(path, content_hash(wanted))]
+
+
+def _same(path: str, source: str) -> Expectation:
+    """The same content as another file of the target has now."""
+
+    def find(host: Host) -> tuple[str, str]:
+        return host.file(path).sha256sum, host.file(source).sha256sum
+
+    def tell(host: Host, found: tuple[str, str]) -> str:
+        return f"{shown_hash(found[0])}, the source has {shown_hash(found[1])}"
+
+    return Expectation(
+        "content", f"the content of {source}", find, lambda found: found[0] == found[1], tell
+    )
+
+
+def _mode(text: str, is_directory: bool) -> int:
+    """The permissions as a number; a directory can be entered by whoever may read or write it."""
+    mode = int(text.lower().removeprefix("0o"), 8)
+    if is_directory:
+        for shift in (0, 3, 6):
+            if mode >> shift & 0o6:
+                mode |= 0o1 << shift
+    return mode
+
+
+def _octal(mode: Any) -> str:
+    return f"{mode:04o}"

@@ -1,0 +1,81 @@
+"""package: installed or not, and in which version (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.subject import Subject
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """Whether ``latest`` is the latest only the package manager knows: it counts as installed."""
+    name, ensure = subject.name, subject.text("ensure") or "present"
+    if ensure == "absent":
+        return [
+            Expectation(
+                "state",
+                "not installed",
+                lambda host: host.package(name).is_installed,
+                lambda found: not found,
+                lambda host, _: f"version {_installed(host, name)}",
+            )
+        ]
+    found = [
+        Expectation(
+            "state",
+            "installed",
+            lambda host: host.package(name).is_installed,
+            bool,
+            lambda host, _: "not installed",
+            gate=True,
+        )
+    ]
+    if ensure not in ("present", "latest"):
+        found.append(
+            Expectation(
+                "version",
+                ensure,
+                lambda host: _installed(host, name),
+                lambda installed: installed.is_version(ensure),
+                lambda host, installed: str(installed),
+            )
+        )
+    return found
+
+
+class Installed(NamedTuple):
+    """What testinfra tells of an installed version; a release only where the system has one."""
+
+    version: str
+    release: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.version}-{self.release}" if self.release else self.version
+
+    def is_version(self, wanted: str) -> bool:
+        """Whether it is the version wanted; an epoch of 0 and zeros before a number do not count.
+
+        An RPM's release counts where one is asked for, its epoch never: testinfra tells none.
+        """
+        if not self.release:
+            return _parts(wanted) == _parts(self.version)
+        wanted = wanted.split(":", 1)[-1]
+        return _parts(wanted) == _parts(str(self) if "-" in wanted else self.version)
+
+
+def _installed(host: Host, name: str) -> Installed:
+    package = host.package(name)
+    try:
+        return Installed(package.version, package.release)
+    except NotImplementedError:
+        return Installed(package.version)
+
+
+def _parts(version: str) -> list[str]:
+    version = re.sub(r"^0+:", "", version)
+    return [str(int(part)) if part.isdecimal() else part for part in re.split(r"(\d+)", version)]

@@ -1,0 +1,107 @@
+"""From the plan of a host to its checks (controller)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from orchestrator.verify.checks import CHECKS
+from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.subject import Subject
+from remote_runtime.base import Item
+from remote_runtime.errors import ResourceError
+
+CONTROL = "left out by control"
+NOOP = "in noop"
+MONITORED = "only monitored"
+UNOBSERVABLE = "with nothing to look at"
+
+
+class Plan(Protocol):
+    """As ``orchestrator.planning`` makes it."""
+
+    @property
+    def items(self) -> Sequence[Item]: ...
+
+    def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, object]: ...
+
+
+class Check(NamedTuple):
+    """All that is expected of one resource; ``broken`` says why nothing can be."""
+
+    item: Item
+    expectations: Sequence[Expectation]
+    broken: str = ""
+
+    @property
+    def id(self) -> str:
+        """``type#name``."""
+        return self.item.id
+
+
+class Derived(NamedTuple):
+    """The checks of a host, and how many resources have none, by the reason."""
+
+    checks: list[Check]
+    left_out: Counter[str]
+
+
+def derive(plan: Plan, read: Callable[[str], bytes]) -> Derived:
+    """The checks of every resource that the push would have managed.
+
+    ``read`` gives the bytes of a file of the target, for templates that read one.
+    """
+    checks: list[Check] = []
+    left_out: Counter[str] = Counter()
+    for item, reason in _walked(plan.items):
+        if reason:
+            left_out[reason] += 1
+            continue
+        check = _check(item, plan, read)
+        if check is None:
+            left_out[UNOBSERVABLE] += 1
+        else:
+            checks.append(check)
+    return Derived(checks, left_out)
+
+
+def _check(item: Item, plan: Plan, read: Callable[[str], bytes]) -> Check | None:
+    expectations = CHECKS.get(item.type)
+    if expectations is None:
+        return None
+    if item.deferred_error:
+        return Check(item, (), item.deferred_error)
+    properties = item.properties
+    if item.deferred_render:
+        try:
+            properties = {**properties, **plan.render(item.index, read)}
+        except ResourceError as error:
+            return Check(item, (), str(error))
+    made = expectations(Subject(item.name, properties))
+    return Check(item, made) if made else None
+
+
+def _walked(items: Iterable[Item]) -> Iterator[tuple[Item, str]]:
+    """Every resource once, those of child manifests too, with the reason to leave it out."""
+    seen: set[int] = set()
+
+    def walk(some: Iterable[Item], above: str) -> Iterator[tuple[Item, str]]:
+        for item in some:
+            if item.index in seen:
+                continue
+            seen.add(item.index)
+            reason = above or _reason(item)
+            if not (item.type == "apply" and not reason):
+                yield item, reason
+            yield from walk(item.children, reason)
+
+    return walk(items, "")
+
+
+def _reason(item: Item) -> str:
+    if not item.managed:
+        return CONTROL
+    if item.noop:
+        return NOOP
+    return MONITORED if item.monitor_only else ""

@@ -1,0 +1,103 @@
+"""What a check expects of a host, and how that compares with what testinfra found (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.fleet.plain_text import one_line
+from remote_runtime.masking import MASKED, Mask
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+LONGEST = 200
+
+Ask = Callable[["Host"], Any]
+
+
+class Expectation(NamedTuple):
+    """One property of a resource: what it should be, and the question that testinfra answers.
+
+    ``holds`` judges the answer; ``tell`` words one that does not hold, and may ask further
+    questions. Where a ``gate`` does not hold, the expectations behind it are not judged.
+    """
+
+    what: str
+    expected: str
+    find: Ask
+    holds: Callable[[Any], bool]
+    tell: Callable[[Host, Any], str] | None = None
+    gate: bool = False
+
+
+def equal(what: str, expected: Any, find: Ask, shown: Callable[[Any], str] = str) -> Expectation:
+    """An expectation of one very value."""
+    return Expectation(
+        what,
+        shown(expected),
+        find,
+        lambda found: bool(found == expected),
+        lambda host, found: shown(found),
+    )
+
+
+class Found(NamedTuple):
+    """An answer of the host: ``holds``, or what was found instead."""
+
+    holds: bool
+    instead: str = ""
+
+
+class Mismatch(NamedTuple):
+    """One line of a report: what differs, what was expected, what was found."""
+
+    what: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: expected {self.expected}, found {self.found}"
+
+
+def look(expectation: Expectation, host: Host) -> Found:
+    """Ask the host; a question that it cannot answer is an expectation that does not hold."""
+    try:
+        answer = expectation.find(host)
+        if expectation.holds(answer):
+            return Found(True)
+        told = expectation.tell(host, answer) if expectation.tell else str(answer)
+        return Found(False, one_line(told, LONGEST))
+    except (AssertionError, RuntimeError, ValueError, IndexError, NotImplementedError) as error:
+        # What testinfra's modules raise at an answer that they did not expect.
+        return Found(False, f"no answer ({one_line(_reason(error), LONGEST)})")
+
+
+def judge(
+    expectations: Sequence[Expectation], answers: Sequence[Found], mask: Mask, hidden: bool
+) -> list[Mismatch]:
+    """What does not hold, up to the first gate; ``hidden`` values are those of a secret."""
+    found = []
+    for expectation, answer in zip(expectations, answers, strict=True):
+        if answer.holds:
+            continue
+        expected, instead = mask.text(expectation.expected), mask.text(answer.instead)
+        if hidden and not expectation.gate:
+            expected, instead = MASKED, MASKED
+        found.append(Mismatch(expectation.what, one_line(expected, LONGEST), instead))
+        if expectation.gate:
+            break
+    return found
+
+
+def _reason(error: Exception) -> str:
+    """What the host said on standard error, else the error's own words."""
+    result = error.args[0] if error.args else ""
+    said = getattr(result, "stderr", "")
+    if said:
+        return str(said)
+    text = str(error)
+    marker = "_stderr=b"
+    if marker in text:
+        text = text.split(marker, 1)[1].strip(" )").strip("'\"").replace("\\n", " ")
+    return text or type(error).__name__

@@ -1,0 +1,146 @@
+"""The hosts of one verify: one connection each, opened when it is first needed (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.fleet.conversation import greet
+from orchestrator.fleet.session import Session
+from orchestrator.verify.shell import Shell, image
+from remote_runtime.errors import UnreachableError, UsageError
+
+if TYPE_CHECKING:
+    from inventory import Host, Inventory
+    from orchestrator.expressions import Scope
+    from orchestrator.fleet.gathered import Gathered
+    from orchestrator.planning import HostPlan, Planner
+    from orchestrator.transport import Connector
+    from orchestrator.transport.login import Login
+
+TIMEOUT = 300.0
+
+
+class Means(NamedTuple):
+    """What the hosts share; without a ``planner`` there is no manifest.
+
+    ``timeout`` is how many seconds one command may take.
+    """
+
+    connector: Connector
+    planner: Planner | None = None
+    timeout: float = TIMEOUT
+
+
+class Member:
+    """One host: its connection, its shell, its plan. Thread-safe."""
+
+    def __init__(self, host: Host, means: Means) -> None:
+        self.host = host
+        self.name = host.name
+        self._means = means
+        self._lock = threading.RLock()
+        self._login: Login | None = None
+        self._shell: Shell | None = None
+        self._gathered: Gathered | None = None
+        self._plan: HostPlan | None = None
+        self._abandoned = False
+
+    def shell(self) -> Shell:
+        """The channel for commands; UnreachableError."""
+        with self._lock:
+            if self._shell is None:
+                link = self._logged_in().start(image())
+                self._shell = Shell(self.name, link, self._means.timeout)
+            return self._shell
+
+    def plan(self) -> HostPlan:
+        """What the manifest comes to on this host; its facts are gathered over the connection.
+
+        CcmError. The runtime tells facts and nothing else; it has ended before a check asks.
+        """
+        with self._lock:
+            if self._plan is None:
+                self._plan = self._planner().plan(self.host, self._gather())
+            return self._plan
+
+    def scope(self) -> Scope:
+        """The facts and data of this host; CcmError."""
+        with self._lock:
+            return self._planner().scope(self.host, self._gather())
+
+    def close(self) -> None:
+        """Hang up; it may be opened again."""
+        with self._lock:
+            self._hang_up()
+            self._login = self._shell = None
+
+    def abandon(self) -> None:
+        """Hang up for good, whatever another thread is waiting for."""
+        self._abandoned = True
+        self._hang_up()
+
+    def _planner(self) -> Planner:
+        if self._means.planner is None:
+            raise UsageError(
+                "there is no manifest to take facts, data and resources from",
+                hint="write ccm://HOST?inventory=hosts.yaml&manifest=site.yaml",
+            )
+        return self._means.planner
+
+    def _gather(self) -> Gathered:
+        if self._gathered is None:
+            session = Session(self._logged_in().start(self._means.connector.image))
+            try:
+                self._gathered = greet(session, lambda phase: None)
+                session.send({"t": "bye"})
+            finally:
+                session.link.close()
+        return self._gathered
+
+    def _hang_up(self) -> None:
+        shell, login = self._shell, self._login
+        for one in (shell, login):
+            if one is not None:
+                with contextlib.suppress(OSError):
+                    one.close()
+
+    def _logged_in(self) -> Login:
+        if self._abandoned:
+            raise UnreachableError("interrupted", "run.interrupted")
+        if self._login is None:
+            self._login = self._means.connector.login(self.host, lambda phase: None)
+        return self._login
+
+
+class Fleet:
+    """The members by name, and what a pattern picks of them."""
+
+    def __init__(self, inventory: Inventory, means: Means, hosts: Iterable[Host]) -> None:
+        self._inventory = inventory
+        self._means = means
+        self._members = {host.name: Member(host, means) for host in hosts}
+        self._closing: Callable[[], None] = means.connector.close
+
+    @property
+    def members(self) -> list[Member]:
+        """All of them, in the inventory's order."""
+        return list(self._members.values())
+
+    def member(self, name: str) -> Member:
+        """The host of that name; InputError."""
+        if name not in self._members:
+            self._members[name] = Member(self._inventory.host(name), self._means)
+        return self._members[name]
+
+    def names(self, pattern: str) -> list[str]:
+        """The hosts that a pattern picks; InputError."""
+        return [host.name for host in self._inventory.select(pattern)]
+
+    def close(self) -> None:
+        """Hang up on all of them."""
+        for member in self._members.values():
+            member.close()
+        self._closing()

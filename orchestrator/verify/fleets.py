@@ -1,0 +1,136 @@
+"""Finds the fleet that a testinfra host specification means (controller).
+
+``ccm verify`` enters its own. For plain pytest, ``ccm://web1?inventory=hosts.yaml`` makes one for
+each combination of parameters, at the first host that needs it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import sys
+import threading
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from orchestrator.fleet.plain_text import plain
+from orchestrator.verify.fleet import Fleet, Means
+from remote_runtime.errors import CcmError, UsageError
+
+SCHEME = "ccm"
+PARAMETERS = ("inventory", "manifest", "user", "become", "fleet", "data", "hiera")
+_MANY = ("inventory", "data", "hiera")
+
+_fleets: dict[tuple[Any, ...], Fleet] = {}
+_lock = threading.Lock()
+
+
+def parameters(specification: str) -> dict[str, Any]:
+    """What stands behind the question mark, in a form that can be a key; UsageError."""
+    url = urllib.parse.urlsplit(specification)
+    found: dict[str, Any] = {}
+    for key, values in urllib.parse.parse_qs(url.query, keep_blank_values=True).items():
+        if key not in PARAMETERS:
+            raise UsageError(
+                f"{SCHEME}:// takes no parameter {key!r}", hint=f"it takes {', '.join(PARAMETERS)}"
+            )
+        found[key] = tuple(values) if key in _MANY else values[-1]
+    return found
+
+
+def parsed(specification: str) -> tuple[str, dict[str, Any]]:
+    """The pattern and the parameters of ``ccm://PATTERN?...``, as testinfra takes them."""
+    pattern = specification.partition("://")[2].partition("?")[0].rstrip("/")
+    with _in_a_sentence():
+        return pattern or "all", {"connection": SCHEME, **parameters(specification)}
+
+
+def enter(token: str, fleet: Fleet) -> None:
+    """Let ``ccm://HOST?fleet=TOKEN`` mean this fleet."""
+    with _lock:
+        _fleets[_key({"fleet": token})] = fleet
+
+
+def leave(token: str) -> None:
+    """Forget an entered fleet; whoever made it closes it."""
+    with _lock:
+        _fleets.pop(_key({"fleet": token}), None)
+
+
+def fleet_of(given: Mapping[str, Any]) -> Fleet:
+    """The fleet of a specification's parameters; what is wrong with them ends the collection."""
+    key = _key(given)
+    with _lock, _in_a_sentence():
+        if key not in _fleets:
+            _fleets[key] = _made({name: value for name, value in given.items() if value})
+        return _fleets[key]
+
+
+def names_of(given: Mapping[str, Any], pattern: str) -> list[str]:
+    """The hosts that a specification picks; as ``fleet_of``."""
+    fleet = fleet_of(given)
+    with _in_a_sentence():
+        return fleet.names(pattern)
+
+
+def close_all() -> None:
+    """Hang up on every fleet that was made here."""
+    with _lock:
+        made, entered = list(_fleets.items()), {}
+        for key, fleet in made:
+            if key[PARAMETERS.index("fleet")]:
+                entered[key] = fleet
+            else:
+                fleet.close()
+        _fleets.clear()
+        _fleets.update(entered)
+
+
+@contextlib.contextmanager
+def _in_a_sentence() -> Iterator[None]:
+    """pytest tells a CollectError by its words, every other one with a traceback."""
+    try:
+        yield
+    except CcmError as error:
+        import pytest
+
+        raise pytest.Collector.CollectError(plain(f"{SCHEME}://: {error}")) from error
+
+
+def _key(given: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(given.get(name) for name in PARAMETERS)
+
+
+def _made(given: Mapping[str, Any]) -> Fleet:
+    from inventory import load
+    from orchestrator.image import build
+    from orchestrator.manifest import load_site
+    from orchestrator.planning import Planner, PlanOptions
+    from orchestrator.transport import Connector, Credentials, Settings
+
+    sources = given.get("inventory", ())
+    if not sources:
+        raise UsageError(
+            f"{SCHEME}:// needs an inventory", hint=f"write {SCHEME}://HOST?inventory=hosts.yaml"
+        )
+    inventory = load(list(sources))
+    planner = None
+    if given.get("manifest"):
+        options = PlanOptions(given.get("hiera", ()), given.get("data", ()))
+        planner = Planner(load_site(given["manifest"]), options)
+    settings = Settings(
+        inventory.hosts,
+        user=given.get("user"),
+        become=_become(given.get("become")),
+        inventory=tuple(sources),
+    )
+    credentials = Credentials(prompt=getpass.getpass if sys.stdin.isatty() else None)
+    connector = Connector(settings, credentials, build())
+    hosts = list(inventory.hosts.values())
+    connector.prepare(hosts)
+    return Fleet(inventory, Means(connector, planner), hosts)
+
+
+def _become(text: str | None) -> str | bool | None:
+    return {None: None, "true": True, "false": False}.get(text, text)

@@ -1,0 +1,103 @@
+"""The derived checks as pytest's items (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from orchestrator.fleet.plain_text import one_line
+from orchestrator.verify.derivation import Check
+from orchestrator.verify.expectation import Found, Mismatch, judge
+from orchestrator.verify.visiting import Visited
+from remote_runtime.errors import CcmError, UnreachableError
+from remote_runtime.masking import MASKED, Mask
+
+NOT_REACHED = "connection"
+NO_PLAN = "plan"
+
+
+class MismatchesError(Exception):
+    """What a check found otherwise than expected."""
+
+    def __init__(self, lines: Iterable[Mismatch | str]) -> None:
+        super().__init__("\n".join(map(str, lines)))
+
+
+class ManifestFile(pytest.File):
+    """Stands for the manifest; its items are the checks of all hosts, host by host."""
+
+    visited: Callable[[], Mapping[str, Visited]]
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One item for each resource that can be looked at, one for each host that cannot."""
+        for visited in self.visited().values():
+            if visited.error is not None:
+                label = NOT_REACHED if isinstance(visited.error, UnreachableError) else NO_PLAN
+                yield HostItem.make(self, visited.name, label, error=visited.error)
+                continue
+            mask = Mask(visited.secrets)
+            for check, answers in zip(visited.checks, visited.answers, strict=True):
+                label = one_line(mask.text(check.id))
+                yield CheckItem.make(
+                    self, visited.name, label, check=check, answers=answers, mask=mask
+                )
+
+
+class DerivedItem(pytest.Item):
+    """An item of ours: ``web1 file#/etc/motd``."""
+
+    host_name: str
+    label: str
+
+    @classmethod
+    def make(cls, parent: ManifestFile, host: str, label: str, **given: Any) -> DerivedItem:
+        """An item with an id that says the host and what is looked at."""
+        name = f"{host} {label}"
+        item: DerivedItem = cls.from_parent(parent, name=name, nodeid=name, **given)
+        item.host_name, item.label = host, label
+        return item
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        """Where it comes from, for pytest's own reporter."""
+        return self.path, None, self.name
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
+        """Lines for people; a defect of ours keeps its traceback."""
+        if isinstance(excinfo.value, (MismatchesError, CcmError)):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo, style))
+
+
+class HostItem(DerivedItem):
+    """A host that could not be asked."""
+
+    def __init__(self, *, error: CcmError, **given: Any) -> None:
+        super().__init__(**given)
+        self.error = error
+
+    def runtest(self) -> None:
+        """Fail with the reason."""
+        raise self.error
+
+
+class CheckItem(DerivedItem):
+    """One resource on one host. Its questions were asked before, together with all others."""
+
+    def __init__(self, *, check: Check, answers: Sequence[Found], mask: Mask, **given: Any) -> None:
+        super().__init__(**given)
+        self._check = check
+        self._answers = answers
+        self._mask = mask
+
+    def runtest(self) -> None:
+        """Compare; MismatchesError names every difference, expected beside found."""
+        item = self._check.item
+        if self._check.broken:
+            raise MismatchesError(
+                [MASKED if item.sensitive else self._mask.text(self._check.broken)]
+            )
+        mismatches = judge(self._check.expectations, self._answers, self._mask, item.sensitive)
+        if mismatches:
+            raise MismatchesError(mismatches)

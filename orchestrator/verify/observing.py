@@ -1,0 +1,57 @@
+"""Asks a host all questions of its checks in a few round trips (controller).
+
+testinfra's modules run one command per property, and wait for each. Here they run against answers
+that are fetched ahead: a question that needs a command without an answer is put off, the commands
+of all such questions are run in one batch, and the questions are asked again. What a module asks
+is its own affair; nothing here knows it. The answers live as long as one call of ``observe``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from orchestrator.verify.backend import RecordingBackend, Unanswered, as_host
+from orchestrator.verify.expectation import Expectation, Found, look
+from orchestrator.verify.shell import Answer
+from remote_runtime.errors import CcmError
+
+MOST_ROUNDS = 20
+"""The longest chain of commands in which each depends on the answer before it."""
+
+# What testinfra asks of every Linux host to choose its modules. Only a hint, which saves a round
+# trip for each: whatever else is asked is fetched as well, and an answer nobody wants is forgotten.
+_OPENING = (
+    b"uname -s",
+    b"cat /etc/os-release",
+    b"uname -m",
+    b"test -d /run/systemd/system/",
+)
+
+RunAll = Callable[[Sequence[bytes]], list[Answer]]
+
+
+def observe(
+    name: str, checks: Sequence[Sequence[Expectation]], run_all: RunAll
+) -> list[list[Found]]:
+    """The host's answers, one for each expectation of each check, in order.
+
+    ``run_all`` runs commands on the host. UnreachableError.
+    """
+    found: list[list[Found | None]] = [[None] * len(check) for check in checks]
+    waiting = [(i, j) for i, check in enumerate(checks) for j in range(len(check))]
+    backend = RecordingBackend(name)
+    host = as_host(backend)
+    backend.missing = dict.fromkeys(_OPENING) if waiting else {}
+    for _ in range(MOST_ROUNDS):
+        commands, backend.missing = list(backend.missing), {}
+        backend.answers.update(zip(commands, run_all(commands), strict=True))
+        left = []
+        for i, j in waiting:
+            try:
+                found[i][j] = look(checks[i][j], host)
+            except Unanswered:
+                left.append((i, j))
+        waiting = left
+        if not waiting:
+            return [[answer for answer in answers if answer is not None] for answers in found]
+    raise CcmError(f"the questions about {name} do not come to an end", kind="defect")

@@ -1,0 +1,98 @@
+"""The pytest plugin of ccm: ``pytest --hosts='ccm://web1?inventory=hosts.yaml'`` (controller).
+
+pytest loads it wherever ccm is installed, so nothing is imported before a host is asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from orchestrator.verify.fleet import Member
+    from remote_runtime.base import Item
+
+MARK = "ccm_hosts(pattern): run this test on these hosts only, such as web:&prod"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make ``ccm://`` known to testinfra, where that is installed and in use."""
+    config.addinivalue_line("markers", MARK)
+    backends: Any = sys.modules.get("testinfra.backend")
+    if backends is None or "ccm" in backends.BACKENDS:
+        return
+    backends.BACKENDS["ccm"] = "orchestrator.verify.backend.LiveBackend"
+    known = backends.parse_hostspec
+
+    def parse_hostspec(hostspec: str) -> tuple[str, dict[str, Any]]:
+        if not isinstance(hostspec, str) or not hostspec.startswith("ccm://"):
+            found: tuple[str, dict[str, Any]] = known(hostspec)
+            return found
+        from orchestrator.verify.fleets import parsed
+
+        return parsed(hostspec)
+
+    # testinfra keeps only the parameters that its own backends have
+    backends.parse_hostspec = parse_hostspec
+
+
+def pytest_unconfigure() -> None:
+    """Hang up."""
+    fleets = sys.modules.get("orchestrator.verify.fleets")
+    if fleets is not None:
+        fleets.close_all()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Tell what is wrong with a host in a sentence, not as a traceback through ccm."""
+    report = yield
+    errors = sys.modules.get("remote_runtime.errors")
+    if errors is not None and call.excinfo is not None:
+        error = call.excinfo.value
+        if isinstance(error, errors.CcmError):
+            from orchestrator.fleet.plain_text import plain
+
+            report.longrepr = plain(str(error))
+    return report
+
+
+@pytest.fixture(scope="module")
+def ccm_facts(host: Any) -> dict[str, Any]:
+    """The facts of the host, as the manifest's templates see them."""
+    return _member(host, "ccm_facts").scope().facts
+
+
+@pytest.fixture(scope="module")
+def ccm_data(host: Any) -> Any:
+    """The data of the manifest as it comes out for the host."""
+    return _member(host, "ccm_data").scope().data
+
+
+@pytest.fixture(scope="module")
+def ccm_resource(host: Any) -> Callable[[str], Item]:
+    """Finds a resource of the host's plan by ``type#name`` or ``type#alias``.
+
+    It has ``type``, ``name``, ``alias``, ``managed`` and ``properties``, which are final.
+    """
+    member = _member(host, "ccm_resource")
+
+    def find(identity: str) -> Item:
+        from orchestrator.verify.resources import find_resource
+
+        return find_resource(member.plan(), identity, member.name)
+
+    return find
+
+
+def _member(host: Any, fixture: str) -> Member:
+    member = getattr(host.backend, "member", None)
+    if member is None:
+        pytest.fail(f"{fixture} needs a host of ccm://, not {host!r}", pytrace=False)
+    found: Member = member
+    return found

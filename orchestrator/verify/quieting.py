@@ -1,0 +1,30 @@
+"""Takes pytest's own report away where ccm writes one (controller); loaded by ``ccm verify``."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from _pytest.terminal import TerminalReporter
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Other plugins may go on to write to pytest's report; nobody reads it.
+
+    ``-vv`` and what only pytest's report can show keep it.
+    """
+    if own_report(config):
+        return
+    standard = config.pluginmanager.getplugin("terminalreporter")
+    if standard is not None:
+        config.pluginmanager.unregister(standard)
+        muted = TerminalReporter(config, io.StringIO())
+        config.pluginmanager.register(muted, "terminalreporter")
+
+
+def own_report(config: pytest.Config) -> bool:
+    """Whether the user wants to see pytest's own report."""
+    option = config.option
+    wanted = ("collectonly", "showfixtures", "show_fixtures_per_test", "setupshow", "markers")
+    return option.verbose > 1 or any(getattr(option, name, None) for name in wanted)

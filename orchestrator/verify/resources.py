@@ -1,0 +1,43 @@
+"""Finds a resource of a plan for the user's own tests (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from inventory.document import nearest
+from remote_runtime.base import Item
+from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.planning import HostPlan
+
+
+def find_resource(plan: HostPlan, identity: str, host: str) -> Item:
+    """The resource named ``type#name`` or ``type#alias``; UsageError with the nearest name.
+
+    Content is there as the text that the file should have, not by its hash.
+    """
+    known: dict[str, Item] = {}
+    for item in _all(plan.items):
+        known.setdefault(item.id, item)
+        if item.alias:
+            known.setdefault(f"{item.type}#{item.alias}", item)
+    if identity not in known:
+        guess = nearest(identity, known)
+        raise UsageError(
+            f"the plan of {host} has no resource {identity!r}",
+            hint=f"did you mean {guess!r}?" if guess else "write type#name, as in a require",
+        )
+    item = known[identity]
+    content = item.properties.get("content")
+    if isinstance(content, dict):
+        text = plan.blob(content["$blob"]).text
+        item = item._replace(properties={**item.properties, "content": text})
+    return item
+
+
+def _all(items: Iterable[Item]) -> Iterator[Item]:
+    for item in items:
+        yield item
+        yield from _all(item.children)

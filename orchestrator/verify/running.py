@@ -1,0 +1,142 @@
+"""Carries a verify out: hosts side by side, pytest around them (controller)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.fleet.state_folder import make_private, state_folder
+from remote_runtime.errors import InputError, Position, Problem, UsageError
+
+if TYPE_CHECKING:
+    from inventory import Host, Inventory
+    from orchestrator.fleet.rollout import Rollout
+    from orchestrator.planning import Planner
+    from orchestrator.transport import Connector
+    from orchestrator.verify.tally import Outcome, Tally
+
+_USAGE, _INTERRUPTED, _INTERNAL, _NOTHING = 4, 2, 3, 5  # what pytest.main returns
+
+
+class Job(NamedTuple):
+    """What to verify where. ``tests`` are the user's own, ``options`` are pytest's."""
+
+    manifest: Path
+    inventory: Inventory
+    hosts: Sequence[Host]
+    connector: Connector
+    planner: Planner
+    forks: int
+    timeout: float
+    tests: Sequence[str] = ()
+    options: Sequence[str] = ()
+
+
+def need_pytest() -> None:
+    """UsageError where pytest or pytest-testinfra is not installed."""
+    from importlib.util import find_spec
+
+    missing = [name for name, module in _NEEDED.items() if find_spec(module) is None]
+    if missing:
+        raise UsageError(
+            f"ccm verify needs {' and '.join(missing)}",
+            kind="usage.extra",
+            hint="install ccm with its extra: pip install 'ccm[verify]'",
+        )
+
+
+_NEEDED = {"pytest": "pytest", "pytest-testinfra": "testinfra"}
+
+
+def check_tests(paths: Sequence[str]) -> None:
+    """InputError where a test is not there or is no Python; nothing of it is run."""
+    problems: list[Problem] = []
+    for text in paths:
+        path = Path(text.split("::")[0])
+        if not path.exists():
+            problems.append(Problem(f"there is no test {path}", None, "name a file or a folder"))
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        for file in files:
+            if file.suffix == ".py" and (file == path or _is_test(file)) and file.exists():
+                problems += _syntax(file)
+    if problems:
+        raise InputError(problems, kind="input.test")
+
+
+def _is_test(file: Path) -> bool:
+    name = file.name
+    return name == "conftest.py" or name.startswith("test_") or name.endswith("_test.py")
+
+
+def _syntax(file: Path) -> list[Problem]:
+    try:
+        compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        where = Position(str(file), error.lineno or 1, error.offset or 1)
+        return [Problem(f"this is no Python: {error.msg}", where)]
+    except (OSError, ValueError) as error:
+        return [Problem(f"cannot read {file}: {error}")]
+    return []
+
+
+def verify(
+    job: Job,
+    told: Callable[[Outcome], None],
+    watch: Callable[[Rollout[Any] | None], None] = lambda rollout: None,
+) -> Tally:
+    """Run every check; ``told`` gets each outcome, ``watch`` the rollout while it asks the hosts,
+    and then None."""
+    import pytest
+
+    from orchestrator.verify import fleets
+    from orchestrator.verify.checking import Checking, Means
+    from orchestrator.verify.fleet import Fleet
+    from orchestrator.verify.fleet import Means as FleetMeans
+    from orchestrator.verify.visiting import Visited, visit_all
+
+    token = secrets.token_hex(8)
+    means = FleetMeans(job.connector, job.planner, job.timeout)
+    fleet = Fleet(job.inventory, means, job.hosts)
+    names = [host.name for host in job.hosts]
+
+    def visit() -> Mapping[str, Visited]:
+        found = visit_all(fleet.members, job.forks, bool(job.tests), watch)
+        watch(None)
+        if any(one.error and one.error.kind == "run.interrupted" for one in found.values()):
+            raise KeyboardInterrupt
+        return {name: found[name] for name in names}
+
+    checking = Checking(job.manifest, names, Means(visit, token, fleet.names, told))
+    fleets.enter(token, fleet)
+    try:
+        code = int(pytest.main(_arguments(job), plugins=[checking]))
+    finally:
+        fleets.leave(token)
+        fleet.close()
+    return _judged(checking, code)
+
+
+def _judged(checking: Any, code: int) -> Tally:
+    tally: Tally = checking.tally
+    if code == _USAGE:
+        tally.refused.append("pytest refused its options, see above")
+    elif code == _NOTHING and checking.deselected:
+        tally.refused.append("the options for pytest leave no check")
+    elif code == _INTERNAL:
+        tally.defect = True
+    elif code == _INTERRUPTED and not tally.refused:
+        tally.interrupted = True
+    return tally
+
+
+def _arguments(job: Job) -> list[str]:
+    """pytest's command line: the user's tests first, so that they are refused before a login."""
+    cache = make_private(state_folder() / "pytest")
+    words = ["-o", f"cache_dir={cache}", "-p", "orchestrator.verify.quieting"]
+    if not job.tests:
+        # Settings and conftest.py that happen to stand beside a manifest are not meant for it.
+        words += ["-c", os.devnull, "--rootdir", str(job.manifest.parent), "--noconftest"]
+    return [*words, *job.options, *job.tests, str(job.manifest)]

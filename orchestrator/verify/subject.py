@@ -1,0 +1,29 @@
+"""A resource as a check sees it: its name and its desired values (controller)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, NamedTuple
+
+
+class Subject(NamedTuple):
+    """``properties`` are final, as the plan carries them; what is not given is not in there."""
+
+    name: str
+    properties: dict[str, Any]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The desired value of a property."""
+        return self.properties.get(key, default)
+
+    def text(self, key: str) -> str:
+        """The desired value as text, "" where there is none."""
+        value = self.properties.get(key)
+        return "" if value is None else str(value)
+
+
+def content_hash(value: Any) -> str:
+    """The SHA-256 of desired content: a reference of the plan, or the text itself."""
+    if isinstance(value, dict):
+        return str(value["$blob"])
+    return hashlib.sha256(str(value).encode("utf-8")).hexdigest()

@@ -1,0 +1,53 @@
+"""What a verify came to, for its report and its exit code (controller)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+
+class Outcome(NamedTuple):
+    """One test: ``status`` is passed, failed or skipped; ``text`` says why it did not pass."""
+
+    host: str
+    label: str
+    status: str
+    text: str = ""
+    derived: bool = False
+
+
+class Tally:
+    """Filled while pytest runs; exit codes are those of the reference page."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[Outcome] = []
+        self.refused: list[str] = []
+        """Tests of the user that cannot be collected, in words."""
+        self.unreached: dict[str, str] = {}
+        """Host name → why it was not reached, or lost."""
+        self.left_out: Counter[str] = Counter()
+        self.hosts = 0
+        self.defect = False
+        self.interrupted = False
+
+    @property
+    def failed(self) -> list[Outcome]:
+        """The tests that failed."""
+        return [outcome for outcome in self.outcomes if outcome.status == "failed"]
+
+    def count(self, status: str) -> int:
+        """How many tests have this status."""
+        return sum(outcome.status == status for outcome in self.outcomes)
+
+    @property
+    def exit_code(self) -> int:
+        """130 interrupted, 2 refused, 70 a defect, 3 a host not reached, 1 a failure, else 0."""
+        if self.interrupted:
+            return 130
+        if self.refused:
+            return 2
+        if self.defect:
+            return 70
+        if self.unreached:
+            return 3
+        return 1 if self.failed else 0

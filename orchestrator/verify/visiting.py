@@ -1,0 +1,106 @@
+"""One host of a verify: connect, gather facts, make the plan, ask all questions (controller)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from orchestrator.fleet.crash import describe_crash
+from orchestrator.fleet.plain_text import one_line
+from orchestrator.fleet.rollout import Rollout
+from orchestrator.verify.backend import LiveBackend, as_host
+from orchestrator.verify.derivation import Check, derive
+from orchestrator.verify.expectation import Found
+from orchestrator.verify.fleet import Member
+from orchestrator.verify.observing import observe
+from remote_runtime.errors import CcmError, UnreachableError
+
+GRACE = 2.0  # seconds that an interrupted verify waits for its hosts
+
+
+class Visited(NamedTuple):
+    """What a host said: ``answers`` are to ``checks``; ``error`` is what kept all of them away."""
+
+    name: str
+    checks: Sequence[Check] = ()
+    answers: Sequence[Sequence[Found]] = ()
+    left_out: Counter[str] = Counter()
+    secrets: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    error: CcmError | None = None
+
+
+class Visit:
+    """Drives one member; see ``orchestrator.fleet.rollout``."""
+
+    def __init__(self, member: Member, keep: bool) -> None:
+        self.name = member.name
+        self._member = member
+        self._keep = keep
+
+    def run(self) -> Visited:
+        """Ask; with ``keep`` the connection stays for tests that follow."""
+        try:
+            visited = self._ask()
+        except CcmError as error:
+            visited = Visited(self.name, error=error)
+        except Exception as error:
+            path = describe_crash(error, f"verify of {self.name}")
+            text = f"a defect in ccm: {type(error).__name__}: {one_line(str(error))}"
+            failed = CcmError(text, kind="defect", hint=path and f"see {path}")
+            visited = Visited(self.name, error=failed)
+        if visited.error is not None or not self._keep:
+            self._member.close()
+        return visited
+
+    def _ask(self) -> Visited:
+        plan = self._member.plan()
+        shell = self._member.shell()
+        derived = derive(plan, self._read)
+        answers = observe(self.name, [c.expectations for c in derived.checks], shell.run_all)
+        return Visited(
+            self.name, derived.checks, answers, derived.left_out, plan.secrets, plan.warnings
+        )
+
+    def _read(self, path: str) -> bytes:
+        content: bytes = as_host(LiveBackend(self.name, self._member)).file(path).content
+        return content
+
+    def cancel(self) -> None:
+        """Give up on this host."""
+        self._member.abandon()
+
+    def abandon(self) -> None:
+        """Give up on this host."""
+        self._member.abandon()
+
+    def tend(self, now: float) -> None:
+        """Nothing to be done: every wait of a visit has a bound."""
+
+    def interrupted_result(self) -> Visited:
+        """What to report for a host that is left behind."""
+        return Visited(self.name, error=UnreachableError("interrupted", "run.interrupted"))
+
+
+def visit_all(
+    members: Iterable[Member],
+    forks: int,
+    keep: bool,
+    watch: Callable[[Rollout[Any]], None] = lambda rollout: None,
+) -> dict[str, Visited]:
+    """Ask many hosts side by side; host name → what it said.
+
+    ``watch`` gets the rollout before it starts, so that a signal can interrupt it.
+    """
+    found: dict[str, Visited] = {}
+
+    def take(visited: Visited) -> None:
+        found[visited.name] = visited
+
+    rollout: Rollout[Visited] = Rollout(
+        (Visit(member, keep) for member in members), forks, take, grace=GRACE
+    )
+    watch(rollout)
+    rollout.run()
+    return found
