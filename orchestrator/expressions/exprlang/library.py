@@ -48,12 +48,18 @@ _add(texts.FUNCTIONS)
 _add(lists.FUNCTIONS)
 _add(lists.PREDICATES, 1)
 
+_BITS = "there are no operations on bits"
+
 REFUSED = {
     "date": "compare texts in RFC 3339, which is how now() is written",
     "duration": "write the number of seconds: now().Unix() - 3600",
     "timezone": "now() is in UTC",
-    "bitand": "", "bitor": "", "bitxor": "", "bitnand": "", "bitnot": "",
-    "bitshl": "", "bitshr": "", "bitushr": "",
+    **dict.fromkeys(
+        (
+            "bitand", "bitor", "bitxor", "bitnand", "bitnot", "bitshl", "bitshr", "bitushr",
+        ),
+        _BITS,
+    ),
     "splitN": "split(text, separator, n)",
     "splitAfterN": "splitAfter(text, separator, n)",
     "kvGet": "put the value into data, with --hiera or --data",

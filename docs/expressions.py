@@ -1,0 +1,109 @@
+"""The tables of docs/reference/expressions.md; the tests evaluate every row of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from orchestrator.expressions.exprlang.library import FUNCTIONS, REFUSED
+from schemas import tables
+
+
+class Operator(NamedTuple):
+    """``signs`` are as in the source; the example gives ``result``, written as an expression."""
+
+    signs: tuple[str, ...]
+    meaning: str
+    example: str
+    result: str
+
+
+OPERATORS = (
+    Operator(("&&", "||"), "Both, either; `true` and `false` only", "true && !false", "true"),
+    Operator(("!",), "The opposite of `true` or `false`", "!true", "false"),
+    Operator(("and", "or", "not"), "As in Jinja2", "not 1 == 2 and true", "true"),
+    Operator(("?", ":"), "One or the other; `true` or `false` decides", "2 > 1 ? 'a' : 'b'", "'a'"),
+    Operator(("??",), "The right side where the left is missing or `nil`", "nil ?? 'x'", "'x'"),
+    Operator(("?.",), "A member; `nil` where there is nothing to ask", "Data?.web?.port", "80"),
+    Operator((".", "["), "A member, an entry; `-1` is the last", "[1, 2, 3][-1]", "3"),
+    Operator((":",), "A part of a list or a text", "[1, 2, 3][:2]", "[1, 2]"),
+    Operator(("==", "!="), "Equal; a missing value equals `nil`", "Data.nope == nil", "true"),
+    Operator(("<", "<=", ">", ">="), "Order; several in a row", "1 < 2 && 2 >= 2", "true"),
+    Operator(("in", "not"), "An entry of a list, a key of a map", "'x' not in ['a']", "true"),
+    Operator(("contains",), "A text is in a text", "'hello' contains 'ell'", "true"),
+    Operator(("startsWith", "endsWith"), "How a text begins, ends", "'abc' endsWith 'c'", "true"),
+    Operator(("matches",), "A regular expression of Go", "'web12' matches '^web[0-9]+$'", "true"),
+    Operator(("..",), "The whole numbers from one to the other", "1..3", "[1, 2, 3]"),
+    Operator(("+", "-", "*", "/", "%"), "As in Jinja2", "'a' + 'b'", "'ab'"),
+    Operator(("**",), "The power, as in Jinja2", "2 ** 3", "8"),
+    Operator(("^",), "The power, as in expr-lang", "2 ^ 3", "8.0"),
+    Operator(("~",), "Two values as one text, as in Jinja2", "'a' ~ 1", "'a1'"),
+    Operator(("|",), "What is before it is the first argument", "'a,b' | split(',')", "['a','b']"),
+    Operator(("let", ";"), "A name for a value", "let x = 2; x * x", "4"),
+    Operator(("#", "#index", "#acc"), "Entry, place, value so far", "map([5], # + #index)", "[5]"),
+    Operator(("/*",), "A comment, up to `*/`", "1 /* one */ + 1", "2"),
+)  # fmt: skip
+
+
+class Difference(NamedTuple):
+    """``here`` is written as an expression; empty: an error."""
+
+    expression: str
+    exprlang: str
+    here: str
+
+
+DIFFERENCES = (
+    Difference("Data.nope", "`nil`", ""),
+    Difference("'A' + 'B' | lower()", "`'ab'`: the pipe takes everything", "'Ab'"),
+    Difference("['B', 'a'] | sort()", "`['B', 'a']`", "['a', 'B']"),
+    Difference("[true, false] | count()", "`1`", "2"),
+    Difference("'x' | int()", "an error", "0"),
+    Difference("2.5 | round()", "`3.0`", "2.0"),
+    Difference("-7 % 3", "`-1`", "2"),
+    Difference("2 ** 3", "`8.0`", "8"),
+    Difference("2 ** 3 ** 2", "`512.0`", "64"),
+    Difference("-2 ** 2", "`-4.0`", "4"),
+    Difference("10 // 3", "`10`, and a comment", "3"),
+    Difference("'e' in 'hello'", "an error", "true"),
+    Difference("'a' and 'b'", "an error", "'b'"),
+    Difference("1 == true", "an error", "true"),
+    Difference("1 / 0", "`+Inf`", ""),
+    Difference("string({a: 1})", "`'map[a:1]'`", "'{\"a\": 1}'"),
+    Difference("string(nil)", "`'<nil>'`", "''"),
+    Difference("'A' == 'a' && 'B' | lower() == 'b'", "an error", ""),
+)
+
+
+def parts() -> dict[str, str]:
+    """The generated parts of the page."""
+    return {
+        "operators": tables.table(
+            ["Operator", "Meaning", "Example", "Result"],
+            [
+                [_all(o.signs), o.meaning, f"`{o.example}`", f"`{o.result}`"] for o in OPERATORS
+            ],
+        ),
+        "functions": _functions(False),
+        "predicates": _functions(True),
+        "differences": tables.table(
+            ["Expression", "expr-lang", "ccm"],
+            [[f"`{d.expression}`", d.exprlang, f"`{d.here}`" if d.here else "an error"]
+             for d in DIFFERENCES],
+        ),
+        "refused": tables.table(
+            ["Function", "Instead"], [[f"`{word}`", hint] for word, hint in REFUSED.items()]
+        ),
+    }  # fmt: skip
+
+
+def _all(signs: tuple[str, ...]) -> str:
+    return " ".join(f"`{sign}`" for sign in signs)
+
+
+def _functions(predicates: bool) -> str:
+    rows = [
+        [f"`{function.usage}`", function.meaning]
+        for function in FUNCTIONS.values()
+        if (function.predicate >= 0) == predicates
+    ]
+    return tables.table(["Function", "Result"], rows)
