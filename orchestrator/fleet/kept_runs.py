@@ -43,14 +43,19 @@ class KeptRun:
         self.run_id: str = self.about["run_id"]
 
     def results(self) -> list[HostResult]:
-        """Every host's result; empty for a run that did not come to its end. InputError."""
+        """The result of every host that ended. InputError."""
+        path = self.path / "hosts.jsonl"
         try:
-            record = _read(self.path / "hosts.json")
-            return [HostResult.from_record(entry) for entry in record["hosts"]]
-        except FileNotFoundError:
-            return []
+            return [HostResult.from_record(record) for record in self._records(path)]
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise _unreadable(self.path / "hosts.json", error) from error
+            raise _unreadable(path, error) from error
+
+    def _records(self, path: Path) -> list[dict[str, Any]]:
+        if not path.exists():  # an older ccm wrote them all at the end, or did not come to it
+            older = self.path / "hosts.json"
+            found: list[dict[str, Any]] = _read(older)["hosts"] if older.exists() else []
+            return found
+        return [json.loads(line) for line in _whole_lines(path)]
 
     def lines(self) -> Iterator[str]:
         """The transaction events, one JSON text each; half a line at the end is left out."""

@@ -5,9 +5,10 @@
     run.json       what was run: command, options without secrets, manifest, hosts, start
     events.jsonl   every transaction event, one JSON object per line, in the order of arrival
     notices.jsonl  the warnings and errors that hosts told, if any, one JSON object per line
-    hosts.json     every host's result, written at the end
+    hosts.jsonl    every host's result, one JSON object per line, written as each one ends
 
-Folders are 0700, files 0600; ``run.json`` and ``hosts.json`` are whole at every instant. The newest
+Folders are 0700, files 0600; ``run.json`` is whole at every instant, the others up to their last
+line. The newest
 ``KEPT`` runs are kept.
 """
 
@@ -57,8 +58,8 @@ class RunFolder:
         self._kept = parent is None
         self._options = options
         self._started: dict[str, Any] = {}
-        self._results: list[dict[str, Any]] = []
         self._events: TextIO = _open_private(self.path / "events.jsonl")
+        self._hosts: TextIO = _open_private(self.path / "hosts.jsonl")
         self._notices: TextIO | None = None
         self._noticed = 0
 
@@ -67,7 +68,7 @@ class RunFolder:
         if isinstance(event, happening.ResourceEvent):
             self._events.write(event.line + "\n")
         elif isinstance(event, happening.HostFinished):
-            self._results.append(event.result.record())
+            self._hosts.write(json.dumps(event.result.record()) + "\n")
             self._flush()
         elif isinstance(event, happening.HostNotice):
             if event.level != "info":
@@ -104,13 +105,15 @@ class RunFolder:
         self._notices.write(line)
 
     def _flush(self) -> None:
+        """Write out what a host's end is told with: it must survive the end of this process."""
         self._events.flush()
+        self._hosts.flush()
         if self._notices is not None:
             self._notices.flush()
 
     def _finish(self, event: happening.RunFinished) -> None:
         self._flush()
-        _write_whole(self.path / "hosts.json", {"format": FORMAT, "hosts": self._results})
+        os.fsync(self._hosts.fileno())
         ended = {**self._started, "end": event.at, "interrupted": event.interrupted}
         _write_whole(self.path / "run.json", ended)
         self.whole = True
@@ -120,6 +123,7 @@ class RunFolder:
     def close(self) -> None:
         """Write out what is buffered."""
         self._events.close()
+        self._hosts.close()
         if self._notices is not None:
             self._notices.close()
 

@@ -60,7 +60,7 @@ def test_folders_and_files_are_private() -> None:
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
     assert stat.S_IMODE(runs_folder().stat().st_mode) == 0o700
     modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in folder.path.iterdir()}
-    assert modes == dict.fromkeys(("run.json", "events.jsonl", "hosts.json"), 0o600)
+    assert modes == dict.fromkeys(("run.json", "events.jsonl", "hosts.jsonl"), 0o600)
 
 
 def test_ids_sort_by_time_within_a_second() -> None:
@@ -93,22 +93,42 @@ def test_a_run_is_found_by_the_beginning_of_its_id() -> None:
 
 
 def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came() -> None:
-    """Half an event at the end and missing results do not keep the rest from being read."""
+    """Half an event and half a result at the end do not keep the rest from being read."""
     folder = keep("20260314T091502Z-aaaaaa")
-    (folder.path / "hosts.json").unlink()
+    results = (folder.path / "hosts.jsonl").read_text(encoding="utf-8")
+    (folder.path / "hosts.jsonl").write_text(results[: results.index("\n") + 20], encoding="utf-8")
     with open(folder.path / "events.jsonl", "a", encoding="utf-8") as events:
         events.write('{"half": ')
     kinds = [type(event).__name__ for event in kept_run().replay()]
-    assert kinds == ["RunStarted", "ResourceEvent", "RunFinished"]
-    assert last_failed() == ["web1", "web2"]
+    assert kinds == ["RunStarted", "ResourceEvent", "HostFinished", "RunFinished"]
+    assert last_failed() == ["web2"]
 
 
-@pytest.mark.parametrize("text", ["{", '{"hosts": [{"host": "web1", "colour": "red"}]}'])
+def test_what_hosts_came_to_outlives_a_killed_controller() -> None:
+    """A host's result is on the disk once the host ended, whatever becomes of the process."""
+    folder = RunFolder("20260314T091502Z-aaaaaa", {})
+    folder.handle(happening.RunStarted(folder.path.name, 1.0, ("web1", "web2"), False))
+    folder.handle(happening.HostFinished(HostResult("web1")))
+    assert [result.host for result in kept_run().results()] == ["web1"]
+    assert last_failed() == ["web2"]
+
+
+def test_results_that_an_older_ccm_kept_are_read() -> None:
+    """A run whose results stand in one object is read, and one without any has none."""
+    folder = keep("20260314T091502Z-aaaaaa")
+    (folder.path / "hosts.jsonl").unlink()
+    assert kept_run().results() == []
+    record = {"format": 1, "hosts": [HostResult("web1").record()]}
+    (folder.path / "hosts.json").write_text(json.dumps(record), encoding="utf-8")
+    assert [result.host for result in kept_run().results()] == ["web1"]
+
+
+@pytest.mark.parametrize("text", ["{\n", '{"host": "web1", "colour": "red"}\n', "[]\n"])
 def test_results_that_cannot_be_read_are_told_with_their_file(text: str) -> None:
     """A file that a full disk cut off, or another version wrote, is no defect of ccm."""
     folder = keep("20260314T091502Z-aaaa")
-    (folder.path / "hosts.json").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"hosts\.json cannot be read"):
+    (folder.path / "hosts.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"hosts\.jsonl cannot be read"):
         last_failed()
     assert [run.run_id for run in kept_runs()] == ["20260314T091502Z-aaaa"]
 
@@ -178,8 +198,8 @@ def test_a_run_that_could_not_be_written_is_not_called_kept() -> None:
     """A run counts as kept once it is whole on the disk, not when the disk was full at its end."""
     assert keep("20260314T091502Z-aaaaaa").whole
     folder = RunFolder("20260314T091502Z-bbbbbb", {})
-    (folder.path / "hosts.json.new").symlink_to("/dev/full")
     folder.handle(happening.RunStarted("20260314T091502Z-bbbbbb", 1.0, ("web1",), False))
+    (folder.path / "run.json.new").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left"):
         folder.handle(happening.RunFinished(2.0, False))
     assert not folder.whole
