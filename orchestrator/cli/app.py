@@ -15,6 +15,9 @@ COMMANDS = (
     "push",
     "verify",
     "apply",
+    "ensure",
+    "session",
+    "status",
     "validate",
     "render",
     "facts",
@@ -78,17 +81,17 @@ def _dispatch(words: list[str]) -> int:
 
         print(f"ccm {VERSION}")
         return 0
-    from orchestrator.cli.commands import build_parser, load_command, overview, unknown_command
+    from orchestrator.cli.commands import build_parser, find_command, overview, unknown_command
 
     if name in ("-h", "--help", "help"):
         if len(words) > 1 and words[1] in COMMANDS:
-            return _dispatch([words[1], "--help"])
+            return _dispatch([*words[1:], "--help"])
         print(overview(COMMANDS))
         return 0 if words else 2
     if name not in COMMANDS:
         raise unknown_command(name, COMMANDS)
-    command = load_command(name)
-    args = build_parser(name, command).parse_args(words[1:])
+    name, command, rest = find_command(words)
+    args = build_parser(name, command).parse(rest)
     code: int = command.run(args)
     return code
 

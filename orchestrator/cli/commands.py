@@ -16,6 +16,11 @@ class Parser(argparse.ArgumentParser):
         settings.setdefault("allow_abbrev", False)
         settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(**settings)
+        self.intermixed = False
+
+    def parse(self, words: list[str]) -> argparse.Namespace:
+        """What the words say; ``intermixed`` lets options stand between the positional ones."""
+        return self.parse_intermixed_args(words) if self.intermixed else self.parse_args(words)
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError with the nearest option where one is misspelt."""
@@ -29,8 +34,19 @@ class Parser(argparse.ArgumentParser):
 
 
 def load_command(name: str) -> Any:
-    """A command's module: ``HELP``, ``EXAMPLE``, ``configure(parser)``, ``run(args)``."""
+    """A command's module: ``HELP``, ``EXAMPLE``, ``configure(parser)``, ``run(args)``.
+
+    It may have ``below(words)`` too, which gives a command of its own by the words that follow.
+    """
     return import_module(f"orchestrator.cli.{name}")
+
+
+def find_command(words: list[str]) -> tuple[str, Any, list[str]]:
+    """The command that the words begin with: what it is called, its module, the words left."""
+    name, *rest = words
+    command = load_command(name)
+    found = command.below(rest) if hasattr(command, "below") else None
+    return (*found, rest[1:]) if found else (name, command, rest)
 
 
 def build_parser(name: str, command: Any) -> Parser:
@@ -41,11 +57,14 @@ def build_parser(name: str, command: Any) -> Parser:
     return parser
 
 
-def unknown_command(name: str, commands: Iterable[str]) -> UsageError:
-    """The error for a word that is no command, with the nearest one."""
+def unknown_command(name: str, commands: Iterable[str], below: str = "") -> UsageError:
+    """The error for a word that is no command, with the nearest one; ``below`` another command."""
     guess = difflib.get_close_matches(name, commands, 1, 0.5)
-    hint = f"did you mean 'ccm {guess[0]}'?" if guess else "'ccm --help' lists the commands"
-    kind = "option" if name.startswith("-") else "command"
+    words = ["ccm", *([below] if below else [])]
+    hint = f"did you mean '{' '.join([*words, *guess])}'?"
+    if not guess:
+        hint = f"'{' '.join(words)} --help' lists the {'types' if below else 'commands'}"
+    kind = "option" if name.startswith("-") else "resource type" if below else "command"
     return UsageError(f"there is no {kind} {name[:60]!r}", hint=hint)
 
 

@@ -14,6 +14,7 @@ class Settings(NamedTuple):
     diff_private: bool = False
     timeout: float = 0.0
     lock_timeout: float = 60.0
+    status_only: bool = False
 
     def envelope(self) -> dict[str, Any]:
         """The members of the plan frame that do not come from the manifest."""
@@ -23,6 +24,7 @@ class Settings(NamedTuple):
             "noop": self.noop,
             "monitor_only": self.monitor_only,
             "facts_only": False,
+            "status_only": self.status_only,
             "diff": self.diff,
             "diff_private": self.diff_private,
             "timeout": 0,  # the controller bounds the host's run; a second clock would only race it

@@ -55,15 +55,17 @@ def adhoc_site(
     properties: Mapping,
     folder: Path,
     earlier: Earlier | None = None,
+    types: Types = BUILT_IN,
 ) -> Site:
     """The checked site of one resource; InputError with every problem.
 
-    ``properties`` are as below a name in a manifest, ``folder`` is where relative files stand, and
-    ``earlier`` holds what the session's earlier commands came to.
+    ``properties`` are as below a name in a manifest, ``folder`` is where relative files stand,
+    ``earlier`` holds what the session's earlier commands came to, and ``types`` are those that
+    travel with the runtime.
     """
     problems: list[Problem] = []
     declared = declare(type_, name, spell_out(type_, properties, problems), problems)
-    site = _site([declared], folder, problems)
+    site = _site([declared], folder, types, problems)
     site.earlier = earlier
     problems += check_names([named(declared)], earlier=site.earlier_names())
     if problems:
@@ -71,7 +73,13 @@ def adhoc_site(
     return site
 
 
-def observed_site(type_: Type, names: Iterable[Scalar], folder: Path, provider: str = "") -> Site:
+def observed_site(
+    type_: Type,
+    names: Iterable[Scalar],
+    folder: Path,
+    provider: str = "",
+    types: Types = BUILT_IN,
+) -> Site:
     """A site of resources that are only looked at: no property is asked for; InputError."""
     problems: list[Problem] = []
     resources = []
@@ -88,15 +96,16 @@ def observed_site(type_: Type, names: Iterable[Scalar], folder: Path, provider: 
             hint = suggestion(provider, list(type_.providers))
             problems.append(Problem(message, None, hint, "input.unknown"))
         resources.append(declared)
-    site = _site(resources, folder, problems)
+    site = _site(resources, folder, types, problems)
     if problems:
         raise InputError(problems)
     return site
 
 
-def _site(resources: list[Declared], folder: Path, problems: list[Problem]) -> Site:
+def _site(resources: list[Declared], folder: Path, types: Types, problems: list[Problem]) -> Site:
     warnings: list[Problem] = []
     source = DataSource(Mapping(NOWHERE, 1, 1), problems, warnings)
     site = Site(folder / "command line", source, warnings)
     site.resources = resources
+    site.types = types
     return site

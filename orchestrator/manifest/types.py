@@ -29,13 +29,14 @@ Check = Callable[[str, dict[str, Any]], list[tuple[str, str]]]
 
 
 class PropertyType:
-    """One property of a type: its schema and the keywords that are ours."""
+    """One property of a type: its schema, the ``definitions`` it names, the keywords of ours."""
 
     def __init__(
         self, name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any]
     ) -> None:
         self.name = name
         self.schema = schema
+        self.definitions = definitions
         self.render: str = "never" if name in NOT_RENDERED else schema.get("x-ccm-render", "now")
         self.render_keys = bool(schema.get("x-ccm-render-keys"))
         self.blob = schema.get("x-ccm-blob", False)

@@ -6,7 +6,8 @@ import shlex
 import pytest
 
 from orchestrator.cli.app import COMMANDS
-from orchestrator.cli.commands import build_parser, load_command
+from orchestrator.cli.commands import build_parser, find_command, load_command
+from orchestrator.manifest.types import type_names
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks
 
 LINES = sorted(
@@ -37,9 +38,10 @@ def test_there_are_commands() -> None:
 @pytest.mark.parametrize("line", LINES)
 def test_shown_commands_are_understood(line: str) -> None:
     """A command line of the pages is accepted by the parser of its command."""
-    name, *rest = words_of(line)
-    assert name in COMMANDS
-    build_parser(name, load_command(name)).parse_args(rest)
+    words = words_of(line)
+    assert words[0] in COMMANDS
+    name, command, rest = find_command(words)
+    build_parser(name, command).parse(rest)
 
 
 def test_options_in_the_text_exist() -> None:
@@ -50,6 +52,9 @@ def test_options_in_the_text_exist() -> None:
     for name in COMMANDS:
         text = build_parser(name, load_command(name)).format_help()
         known |= set(re.findall(r"--[a-z][a-z-]+", text))
+    for type_ in type_names():
+        name, command, _ = find_command(["ensure", type_])
+        known |= set(re.findall(r"--[a-z][a-z-]+", build_parser(name, command).format_help()))
     known |= {"--yes", "--force-confold"}
     unknown = set()
     for page in PAGES:

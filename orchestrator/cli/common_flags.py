@@ -1,0 +1,87 @@
+"""The flags that ``ccm ensure`` has for resources of every type (controller)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from inventory.document import Mapping, Node, Scalar, Sequence
+from orchestrator.cli.property_flags import Shape, node_of
+from orchestrator.manifest.adhoc import Argument, text_node
+
+if TYPE_CHECKING:
+    from orchestrator.manifest.types import Type
+
+_REFERENCES = ("require", "subscribe")
+_CHECK = Shape("list", {"anyOf": [{"type": "string"}, {"type": "object"}]})
+
+
+def add_common_flags(group: argparse._ArgumentGroup, type_: Type) -> None:
+    """Add conditions, references, checks and --no-render."""
+    group.add_argument("--if", dest="if_", metavar="EXPR", help="manage it only if this is true")
+    group.add_argument("--unless", metavar="EXPR", help="manage it unless this is true")
+    help_ = {
+        "require": "a resource of the session that must not have failed; repeatable",
+        "subscribe": "a resource of the session whose change refreshes this one; repeatable",
+    }
+    for name in _REFERENCES:
+        if name in type_.properties:
+            group.add_argument(f"--{name}", metavar="TYPE#NAME", action="append", help=help_[name])
+    group.add_argument(
+        "--check",
+        metavar="COMMAND",
+        action="append",
+        help="a health check: a Nagios command, or one in YAML: "
+        "'{command: ..., tries: 3}' or '{goss_rules: ...}'; repeatable",
+    )
+    group.add_argument(
+        "--no-render", action="store_true", help="nothing in these values is a template"
+    )
+
+
+def refuse_references(args: argparse.Namespace) -> None:
+    """UsageError for a reference without a session that could know what it names."""
+    from orchestrator.fleet.event_store import BEGIN
+    from remote_runtime.errors import UsageError
+
+    for name in _REFERENCES:
+        if getattr(args, name, None):
+            raise UsageError(
+                f"--{name} names a resource of a session, and there is none", hint=BEGIN
+            )
+
+
+def given_common(args: argparse.Namespace) -> Iterator[tuple[str, Node]]:
+    """Each property that these flags stand for, with its node; InputError."""
+    conditions = [("if", args.if_), ("unless", args.unless)]
+    if any(text is not None for _, text in conditions):
+        yield "control", _control(conditions)
+    for name in _REFERENCES:
+        values = getattr(args, name, None)
+        if values:
+            yield name, node_of(values, f"--{name}", Shape("list", {"type": "string"}), {})
+    if args.check:
+        yield "health_checks", _checks(args.check)
+    if args.no_render:
+        yield "render", node_of(False, "--no-render", Shape("boolean", {}), {})
+
+
+def _control(conditions: list[tuple[str, str | None]]) -> Node:
+    found = Mapping(Argument("the command line", ""), 1, 1)
+    for key, text in conditions:
+        if text is not None:
+            source = Argument(f"argument --{key}", text)
+            found.entries[key] = (text_node(key, source), text_node(text, source))
+    return found
+
+
+def _checks(values: list[str]) -> Node:
+    found = node_of(values, "--check", _CHECK, {})
+    assert isinstance(found, Sequence)
+    for index, node in enumerate(found.nodes):
+        if isinstance(node, Scalar):
+            check = Mapping(node.source, 1, 1)
+            check.entries["command"] = (text_node("command", node.source), node)
+            found.nodes[index] = check
+    return found

@@ -1,0 +1,72 @@
+"""``ccm ensure``: one resource by flags, here or on hosts of an inventory (controller)."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.cli.commands import unknown_command
+from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.manifest.types import Type, Types
+
+HELP = "Make one resource be as the flags say, or preview that with --noop."
+EXAMPLE = """
+ccm ensure file /etc/motd --content Welcome --owner root --group root --mode 0644
+ccm ensure package nginx latest -i hosts.yaml -l web --noop
+ccm ensure service nginx running --enable --require package#nginx
+ccm ensure file --help     # the properties of a type
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The types; each has a parser of its own, see ``below``."""
+    types = own_types()
+    parser.add_argument("type", metavar="TYPE", choices=types.names(), help=_listed(types))
+    parser.add_argument("name", metavar="NAME", help="what it is called, such as a file's path")
+    parser.add_argument("ensure", metavar="ENSURE", nargs="?", help="the desired state")
+    parser.epilog = (
+        "'ccm ensure TYPE --help' shows the properties of a type and the options of a run.\n\n"
+        + (parser.epilog or "")
+    )
+
+
+def below(words: list[str]) -> tuple[str, Any] | None:
+    """The command that the first word picks, and what it is called; None for ``ensure`` itself."""
+    if words[:1] in (["-h"], ["--help"]):
+        return None
+    from orchestrator.cli.ensure_type import EnsureType
+
+    types = own_types()
+    if not words:
+        known = ", ".join(types.names())
+        raise UsageError(f"ensure: which type? One of {known}", hint="see 'ccm ensure --help'")
+    type_ = known_type(words[0], types, "ensure")
+    return f"ensure {type_.name}", EnsureType(type_, types)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Never reached: each type has a command of its own."""
+    raise UsageError("ensure: which type?")
+
+
+def known_type(name: str, types: Types, command: str) -> Type:
+    """The type that a word of the command line names; UsageError with the nearest one."""
+    found = types.get(name)
+    if found is None:
+        raise unknown_command(name, types.names(), command)
+    return found
+
+
+def own_types() -> Types:
+    """ccm's types and those of ``types/`` in the working directory."""
+    from pathlib import Path
+
+    from orchestrator.manifest.types import types_beside
+
+    return types_beside(Path.cwd())
+
+
+def _listed(types: Types) -> str:
+    return "its type: " + ", ".join(types.names())

@@ -1,0 +1,138 @@
+"""``ccm ensure TYPE``: the parser and the run of one type, both from its schema (controller)."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inventory.document import Mapping, Node, Scalar
+from orchestrator.cli.common_flags import add_common_flags, given_common, refuse_references
+from orchestrator.cli.options import add_connection, add_data, add_inventory, add_run
+from orchestrator.cli.output import add_output
+from orchestrator.cli.property_flags import add_flag, flags_of, given
+from orchestrator.manifest.adhoc import Argument, adhoc_site, text_node
+from remote_runtime.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from orchestrator.cli.commands import Parser
+    from orchestrator.manifest.site import Earlier, Site
+    from orchestrator.manifest.types import Type, Types
+
+# An option of the run whose name is that of a property is spelt --run-OPTION for that type.
+_ASIDE = "--run-"
+_NEEDS = re.compile(r"it needs (\w+)\Z")
+
+
+class EnsureType:
+    """The command of one type; see ``commands.load_command`` for what a command has."""
+
+    def __init__(self, type_: Type, types: Types) -> None:
+        from orchestrator.cli.spelling import example_of
+
+        self._type = type_
+        self._types = types
+        self.HELP = str(type_.schema.get("description") or type_.schema.get("x-ccm-title", ""))
+        self.EXAMPLE = "\n".join(example_of(type_)) or f"ccm ensure {type_.name} NAME"
+
+    def configure(self, parser: Parser) -> None:
+        """Add the name, the desired state, a flag for each property and the run's options."""
+        type_ = self._type
+        parser.intermixed = True
+        parser.usage = f"{parser.prog} NAME [ENSURE] [--PROPERTY VALUE ...] [OPTIONS]"
+        described = type_.schema.get("x-ccm-name", {}).get("description", "what it is called")
+        parser.add_argument("name", metavar="NAME", help=_plain(described))
+        if "ensure" in type_.properties:
+            known = ", ".join(type_.schema.get("x-ccm-ensure", ()))
+            parser.add_argument("ensure", metavar="ENSURE", nargs="?", help=f"one of {known}")
+        group = parser.add_argument_group(f"properties of {type_.name}")
+        common = parser.add_argument_group("properties of every resource")
+        add_inventory(parser, required=False)
+        add_run(parser)
+        add_connection(parser)
+        add_data(parser)
+        add_output(parser)
+        flags = flags_of(type_)
+        _move_aside(parser, {option for flag in flags for option in flag.options})
+        own = type_.schema.get("properties", {})
+        for flag in flags:
+            add_flag(group if flag.name in own else common, flag)
+        add_common_flags(common, type_)
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Check everything, then push the one resource."""
+        from orchestrator.cli import assembly
+        from orchestrator.cli.pushing import Push, carry_out, check_options
+        from orchestrator.fleet.event_store import session_store
+        from orchestrator.planning import Planner, PlanOptions
+
+        check_options(args)
+        store = session_store()
+        if store is None:
+            refuse_references(args)
+        inventory, hosts = assembly.hosts(args)
+        options = PlanOptions(args.hiera, args.data, args.facts, args.fact)
+        try:
+            site = self.site(args, store)
+            planner = Planner(site, options)
+        except InputError as error:
+            raise InputError([self._of_flags(p, args) for p in error.problems]) from error
+        push = Push(
+            "ensure",
+            f"{self._type.name}#{args.name}",
+            site,
+            planner,
+            kept=args.inventory is not None,
+            told=[store] if store else [],
+        )
+        return carry_out(push, args, inventory, hosts)
+
+    def site(self, args: argparse.Namespace, earlier: Earlier | None) -> Site:
+        """The resource that the flags describe; InputError."""
+        name = text_node(args.name, Argument("argument NAME", args.name))
+        properties = Mapping(Argument("the command line", ""), 1, 1)
+        ensure = getattr(args, "ensure", None)
+        if ensure is not None:
+            node: Node = text_node(ensure, Argument("argument ENSURE", ensure))
+            properties.entries["ensure"] = (_key("ensure"), node)
+        for key, node in given(flags_of(self._type), args):
+            properties.entries[key] = (_key(key), node)
+        for key, node in given_common(args):
+            properties.entries[key] = (_key(key), node)
+        return adhoc_site(
+            self._type, name, properties, Path.cwd(), earlier=earlier, types=self._types
+        )
+
+    def _of_flags(self, problem: Problem, args: argparse.Namespace) -> Problem:
+        """What is wrong, said of the command line: of flags, not of properties."""
+        message = problem.message.removeprefix(f"{self._type.name}#{args.name}: ")
+        message = message.replace("is not in this run", "no command of this session has ensured")
+        options = {flag.name: flag.options[0] for flag in flags_of(self._type)}
+        if needed := _NEEDS.match(message):
+            option = options.get(needed[1], needed[1])
+            return problem._replace(message=f"{option} is required", where=None)
+        for word in ("if", "unless"):
+            if word in options and str(problem.where) == f"argument --{word}":
+                hint = f"this is a condition on facts and data; the property is {options[word]}"
+                return problem._replace(message=message, hint=hint)
+        return problem._replace(message=message)
+
+
+def _key(name: str) -> Scalar:
+    return text_node(name, Argument("the command line", name))
+
+
+def _plain(text: str) -> str:
+    return str(text).replace("`", "").replace("%", "%%")
+
+
+def _move_aside(parser: argparse.ArgumentParser, taken: set[str]) -> None:
+    """Spell the options of the run differently that the type has a property for."""
+    for action in parser._actions:
+        moved = [option for option in action.option_strings if option in taken]
+        for option in moved:
+            spelling = _ASIDE + option.removeprefix("--")
+            action.option_strings = [spelling, *(o for o in action.option_strings if o != option)]
+            del parser._option_string_actions[option]
+            parser._option_string_actions[spelling] = action

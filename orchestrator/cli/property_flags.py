@@ -1,0 +1,182 @@
+"""The flags of a resource's properties, from the schema of its type (controller)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from inventory import document
+from inventory.document import Node, Scalar, Sequence
+from orchestrator.manifest.adhoc import Argument, text_node
+from orchestrator.manifest.types import Type
+from remote_runtime.errors import InputError, Problem
+
+# What has a flag of its own making, see ``common_flags``; ensure stands behind the name.
+_APART = ("ensure", "control", "require", "subscribe", "health_checks", "render")
+# These mean the same in every command, so a property of that name is spelt --TYPE-PROPERTY.
+RESERVED = {
+    "if", "unless", "require", "subscribe", "check", "no-render", "help", "inventory", "limit",
+    "noop", "data", "fact", "facts", "hiera", "json",
+}  # fmt: skip
+_DEST = "property."
+
+
+class Shape(NamedTuple):
+    """What a schema takes: text, boolean, value (any YAML scalar), list, map or either (a text or
+    a map); ``below`` is the schema of what is in it."""
+
+    kind: str
+    below: Mapping[str, Any]
+    words: tuple[str, ...] = ()
+
+
+class Flag(NamedTuple):
+    """One property on the command line; the first of ``options`` is the documented one."""
+
+    name: str
+    options: tuple[str, ...]
+    shape: Shape
+    description: str
+    definitions: Mapping[str, Any]
+
+    @property
+    def dest(self) -> str:
+        """Where the parser keeps its value: no option of a command has a name like it."""
+        return _DEST + self.name
+
+
+def flags_of(type_: Type) -> list[Flag]:
+    """The flag of every property of a type, the common ones last."""
+    own = type_.schema.get("properties", {})
+    names = [*own, *(name for name in type_.properties if name not in own)]
+    found = []
+    for name in names:
+        kind = type_.properties[name]
+        if kind.alias_of or name in _APART:
+            continue
+        spellings = [name, *(other for other, of in type_.spellings.items() if of == name)]
+        options = tuple(_option(type_, spelling) for spelling in spellings)
+        text = str(kind.schema.get("description", ""))
+        shape = shape_of(kind.schema, kind.definitions)
+        found.append(Flag(name, options, shape, text, kind.definitions))
+    return found
+
+
+def _option(type_: Type, name: str) -> str:
+    word = name.replace("_", "-")
+    return f"--{type_.name}-{word}" if word in RESERVED else f"--{word}"
+
+
+def shape_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Shape:
+    """What a schema takes, as far as a command line has to know."""
+    if "$ref" in schema:
+        return shape_of(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    shapes = [s for s in (shape_of(b, definitions) for b in branches) if s.kind != "value"]
+    if shapes:
+        kinds = {shape.kind for shape in shapes}
+        return shapes[0] if len(kinds) == 1 else Shape("either", schema)
+    kinds = schema.get("type", ())
+    kinds = {kinds} if isinstance(kinds, str) else set(kinds)
+    words = tuple(str(word) for word in schema.get("enum", ()))
+    if "array" in kinds:
+        return Shape("list", schema.get("items", {}))
+    if "object" in kinds:
+        return Shape("either" if "string" in kinds else "map", schema)
+    if "string" in kinds or words or "const" in schema:
+        return Shape("text", schema, words)
+    return Shape("boolean" if kinds == {"boolean"} else "value", schema)
+
+
+def add_flag(group: argparse._ArgumentGroup, flag: Flag) -> None:
+    """Let a parser take the property."""
+    text = flag.description.replace("`", "").replace("%", "%%")
+    settings: dict[str, Any] = {"dest": flag.dest, "default": None, "help": text}
+    if flag.shape.kind == "boolean":
+        group.add_argument(*flag.options, action=argparse.BooleanOptionalAction, **settings)
+        return
+    settings["metavar"] = metavar(flag.shape)
+    repeated = flag.shape.kind in ("list", "map")
+    if repeated:
+        settings["help"] = f"{text.rstrip('.')}; repeatable."
+    group.add_argument(*flag.options, action="append" if repeated else "store", **settings)
+
+
+def metavar(shape: Shape) -> str:
+    """What stands for the value in the help."""
+    if shape.words and len(shape.words) < 5:
+        return "{" + ",".join(shape.words) + "}"
+    if shape.kind == "list" and "type" not in shape.below and "anyOf" not in shape.below:
+        return "YAML"
+    names = {"map": "KEY=VALUE", "value": "VALUE", "either": "TEXT|YAML"}
+    return names.get(shape.kind, "TEXT")
+
+
+def given(flags: list[Flag], args: argparse.Namespace) -> Iterator[tuple[str, Node]]:
+    """Each property that the command line gives, with its node; InputError."""
+    for flag in flags:
+        value = getattr(args, flag.dest)
+        if value is not None:
+            yield flag.name, node_of(value, flag.options[0], flag.shape, flag.definitions)
+
+
+def node_of(value: Any, option: str, shape: Shape, definitions: Mapping[str, Any]) -> Node:
+    """What a flag says, as it would stand in a manifest; InputError."""
+    label = f"argument {option}"
+    if isinstance(value, bool):
+        return Scalar(Argument(label, ""), 1, 1, str(value).lower(), "bool", value, True)
+    if shape.kind == "list":
+        return _list(value, label, shape_of(shape.below, definitions))
+    if shape.kind == "map":
+        return _map(value, label, shape.below, definitions)
+    return _single(value, label, shape)
+
+
+def _single(value: str, label: str, shape: Shape) -> Node:
+    source = Argument(label, value)
+    template = value.startswith("{{") or "${ " in value
+    is_yaml = not template and (value[:1] in ("{", "[") if shape.kind == "either" else value != "")
+    if shape.kind in ("text", "boolean") or not is_yaml:
+        return text_node(value, source)
+    node = document.parse_document(value, label)
+    if isinstance(node, Scalar):
+        return Scalar(source, 1, 1, node.text, node.kind, node.value, node.plain)
+    return node
+
+
+def _list(values: list[str], label: str, item: Shape) -> Node:
+    found = Sequence(Argument(label, ""), 1, 1)
+    for value in values:
+        if value.startswith("[") and value.endswith("]"):
+            below = document.parse_document(value, label)
+            found.nodes += below.nodes if isinstance(below, Sequence) else [below]
+        else:
+            found.nodes.append(_single(value, label, item))
+    return found
+
+
+def _map(
+    values: list[str], label: str, schema: Mapping[str, Any], definitions: Mapping[str, Any]
+) -> Node:
+    found = document.Mapping(Argument(label, ""), 1, 1)
+    others = schema.get("additionalProperties")
+    for value in values:
+        if value.startswith("{") and not value.startswith("{{"):
+            node = document.parse_document(value, label)
+            if isinstance(node, document.Mapping):
+                found.entries.update(node.entries)
+            continue
+        key, equals, text = value.partition("=")
+        if not key or not equals:
+            raise InputError([_not_a_pair(label, value)])
+        below = schema.get("properties", {}).get(key, others)
+        shape = shape_of(below, definitions) if isinstance(below, Mapping) else Shape("value", {})
+        found.entries[key] = (text_node(key, Argument(label, value)), _single(text, label, shape))
+    return found
+
+
+def _not_a_pair(label: str, value: str) -> Problem:
+    hint = "write KEY=VALUE, once for each, or a YAML map in braces"
+    where = Argument(label, value).position(1, 1)
+    return Problem(f"{value[:60]!r} is not KEY=VALUE", where, hint, "input.type")

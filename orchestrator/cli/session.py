@@ -1,0 +1,100 @@
+"""``ccm session``: what several ``ccm ensure`` commands of a script have in common (controller)."""
+
+import argparse
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.event_store import EventStore
+
+HELP = "Begin a session of ccm ensure commands, or report one."
+EXAMPLE = """
+ccm session new              # in a script: eval "$(ccm session new)"
+ccm ensure package nginx
+ccm ensure service nginx running --subscribe package#nginx
+ccm session report --remove
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be done with a session."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    new = actions.add_parser(
+        "new",
+        help="make a session's folder and print the command that exports it",
+        description="Make a session's folder and print the command that exports it.",
+    )
+    new.add_argument(
+        "--shell",
+        choices=("sh", "fish", "csh"),
+        default="sh",
+        help="whose syntax to print: sh also is bash's and zsh's (default: %(default)s)",
+    )
+    report = actions.add_parser(
+        "report",
+        help="show what the session came to; exit 1 when a resource is not as it should be",
+        description="Show what the session came to. Exits 1 when a resource's latest event failed.",
+    )
+    report.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    report.add_argument("--remove", action="store_true", help="remove the session afterwards")
+    report.add_argument("-v", "--verbose", action="store_true", help="show everything")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it."""
+    return _new(args.shell) if args.action == "new" else _report(args)
+
+
+def _new(shell: str) -> int:
+    import tempfile
+
+    from orchestrator.fleet.event_store import VARIABLE
+    from remote_runtime.errors import UsageError
+
+    try:
+        path = tempfile.mkdtemp(prefix="ccm-session-")  # mode 0700
+    except OSError as error:
+        hint = "set TMPDIR to a folder that can be written"
+        raise UsageError(f"the session's folder cannot be made: {error}", hint=hint) from error
+    print(export(shell, VARIABLE, path))
+    return 0
+
+
+def export(shell: str, name: str, value: str) -> str:
+    """The command that exports a variable, in the syntax of a shell."""
+    if shell == "fish":
+        quoted = value.replace("\\", "\\\\").replace("'", "\\'")
+        return f"set -gx {name} '{quoted}';"
+    if shell == "csh":
+        quoted = value.replace("'", "'\\''").replace("!", "\\!")
+        return f"setenv {name} '{quoted}';"
+    return f"export {name}={shlex.quote(value)}"
+
+
+def _report(args: argparse.Namespace) -> int:
+    from orchestrator.fleet.event_store import BEGIN, VARIABLE, session_store
+    from orchestrator.report.session import SessionReport
+    from remote_runtime.errors import UsageError
+
+    store = session_store()
+    if store is None:
+        raise UsageError(f"there is no session: {VARIABLE} is not set", hint=BEGIN)
+    report = SessionReport(store)
+    if args.json:
+        report.write_document(sys.stdout)
+    else:
+        report.write_summary(sys.stdout, args.verbose)
+    sys.stdout.flush()
+    if args.remove:
+        _remove(store)
+    return 1 if report.failed else 0
+
+
+def _remove(store: "EventStore") -> None:
+    from remote_runtime.errors import UsageError
+
+    try:
+        store.remove()
+    except OSError as error:
+        raise UsageError(f"the session's folder cannot be removed: {error}") from error

@@ -1,0 +1,123 @@
+"""``ccm status``: the state of one resource as it is, here or on hosts (controller)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.cli.options import add_connection, add_inventory
+
+if TYPE_CHECKING:
+    from orchestrator.fleet import events as happening
+    from orchestrator.fleet.outcome import HostResult
+
+HELP = "Show the state of one resource as it is; nothing is changed."
+EXAMPLE = """
+ccm status package nginx
+ccm status file /etc/motd --json
+ccm status service nginx -i hosts.yaml -l web
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the resource and the hosts."""
+    parser.add_argument("type", metavar="TYPE", help="its type, as in ccm ensure")
+    parser.add_argument("name", metavar="NAME", help="what it is called, such as a file's path")
+    parser.add_argument("--provider", metavar="NAME", help="ask this provider")
+    parser.add_argument("--json", action="store_true", help="a JSON object per host and line")
+    add_inventory(parser, required=False)
+    add_connection(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look, on all hosts at once, and write a line for each."""
+    import getpass
+
+    from orchestrator.cli import assembly
+    from orchestrator.cli.ensure import known_type, own_types
+    from orchestrator.cli.exit_code import run_exit_code
+    from orchestrator.cli.pushing import user_at_host
+    from orchestrator.cli.signals import Interrupts
+    from orchestrator.fleet.bus import Bus
+    from orchestrator.fleet.descriptors import make_room
+    from orchestrator.fleet.host_run import HostRun
+    from orchestrator.fleet.rollout import Rollout
+    from orchestrator.fleet.run_folder import new_run_id
+    from orchestrator.fleet.settings import Settings
+    from orchestrator.planning import Planner
+
+    make_room(args.forks)
+    types = own_types()
+    planner = Planner(_site(args, known_type(args.type, types, "status"), types))
+    inventory, hosts = assembly.hosts(args)
+    seen = Seen()
+    bus = Bus([seen])
+    settings = Settings(new_run_id(), user_at_host(), noop=True, diff=False, status_only=True)
+    results: list[HostResult] = []
+    connector = assembly.connector(args, inventory, hosts, getpass.getpass, types.sources())
+    with connector, Interrupts(lambda: None) as interrupts:
+        runs = (HostRun(host, connector, planner, bus, settings) for host in hosts)
+        rollout = Rollout(runs, args.forks, results.append)
+        interrupts.watch(rollout)
+        rollout.run()
+    by_host = {result.host: result for result in results}
+    for host in hosts:
+        _write(by_host[host.name], seen.events.get(host.name), args)
+    return run_exit_code(results, rollout.interrupted, False)
+
+
+def _site(args: argparse.Namespace, type_: Any, types: Any) -> Any:
+    from pathlib import Path
+
+    from orchestrator.manifest.adhoc import Argument, observed_site, text_node
+
+    name = text_node(args.name, Argument("argument NAME", args.name))
+    return observed_site(type_, [name], Path.cwd(), args.provider or "", types)
+
+
+class Seen:
+    """Subscriber that keeps the event of each host."""
+
+    def __init__(self) -> None:
+        self.events: dict[str, dict[str, Any]] = {}
+
+    def handle(self, event: happening.Event) -> None:
+        """Keep a transaction event."""
+        from orchestrator.fleet.events import ResourceEvent
+
+        if isinstance(event, ResourceEvent):
+            self.events[event.host] = event.event
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def _write(result: HostResult, event: dict[str, Any] | None, args: argparse.Namespace) -> None:
+    from orchestrator.fleet.plain_text import one_line
+
+    errors = [result.message] if result.message else list(event["error"]) if event else []
+    if result.hint and result.message:
+        errors[0] = f"{errors[0]} ({result.hint})"
+    if args.json:
+        print(json.dumps(_document(result, event, errors, args), ensure_ascii=False))
+    elif errors or event is None:
+        print(f"ccm: {result.host}: {one_line('; '.join(errors))}", file=sys.stderr)
+    else:
+        shown = [f"{key}={_text(value)}" for key, value in event["properties"].items()]
+        print(one_line("  ".join([result.host, event["final_ensure"], *shown]), 1000))
+
+
+def _document(
+    result: HostResult, event: dict[str, Any] | None, errors: list[str], args: argparse.Namespace
+) -> dict[str, Any]:
+    document: dict[str, Any] = {"host": result.host, "type": args.type, "name": args.name}
+    if errors or event is None:
+        return {**document, "error": errors}
+    ensure, provider = event["final_ensure"], event["provider"]
+    return {**document, "provider": provider, "ensure": ensure, "properties": event["properties"]}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,165 @@
+"""The events of one session of ``ccm ensure`` commands (controller): ``CCM_SESSION_STORE``.
+
+A folder of the user's own, 0700, that holds one ``EVENT_ID.event`` file per transaction event, each
+whole at every instant. An event carries its host, so one session serves any number of them.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.event_check import shape_problem
+from remote_runtime.errors import InputError, Problem, UsageError
+
+VARIABLE = "CCM_SESSION_STORE"
+SUFFIX = ".event"
+MAX_EVENT = 4 << 20
+BEGIN = 'begin a session with: eval "$(ccm session new)"'
+_ORIGIN = ("host", "run_id")
+
+Event = dict[str, Any]
+
+
+class EventStore:
+    """The folder of a session; subscriber that adds every event of a run to it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._read: dict[str, dict[str, Event]] | None = None
+
+    def handle(self, event: happening.Event) -> None:
+        """Keep a transaction event."""
+        if isinstance(event, happening.ResourceEvent):
+            self._write(event.event["event_id"], event.line)
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+    def _write(self, name: str, line: str) -> None:
+        path = self.path / (name + SUFFIX)
+        temporary = self.path / f".{name}.{os.getpid()}.new"
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as out:
+                out.write(line + "\n")
+            os.replace(temporary, path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+
+    def lines(self) -> Iterator[tuple[Event, str]]:
+        """Every event in the order of creation, with its JSON text. InputError for a damage."""
+        for path in sorted(self.path.glob(f"*{SUFFIX}")):
+            yield _event(path)
+
+    def remove(self) -> None:
+        """Remove the events and the folder; UsageError where it holds something else."""
+        others = [p.name for p in self.path.iterdir() if not _ours(p.name)]
+        if others:
+            message = f"{self.path} holds {others[0][:80]!r}, which is not of a session"
+            raise UsageError(message, hint="look at the folder, and remove it by hand")
+        for path in self.path.iterdir():
+            path.unlink()
+        self.path.rmdir()
+
+    # -- what a plan is told of earlier commands: ``manifest.site.Earlier`` ------------------------
+
+    def names(self) -> frozenset[str]:
+        """Every ``type#name`` and ``type#alias`` that any host has had."""
+        return frozenset(name for latest in self._latest().values() for name in latest)
+
+    def of(self, host: str, references: frozenset[str]) -> dict[str, Any]:
+        """The ``earlier`` of one host's plan, as far as these references go."""
+        latest = self._latest().get(host, {})
+        return {
+            "resources": {r: _turn(latest[r]) for r in sorted(references) if r in latest},
+            "pending": any(event["noop"] and event["changed"] for event in latest.values()),
+        }
+
+    def failed(self) -> bool:
+        """Whether the latest event of any resource on any host is not as it should be."""
+        return any(
+            not _turn(event)["met"]
+            for latest in self._latest().values()
+            for event in latest.values()
+        )
+
+    def _latest(self) -> dict[str, dict[str, Event]]:
+        """Host → name or alias → its latest event."""
+        if self._read is None:
+            self._read = {}
+            for event, _ in self.lines():
+                latest = self._read.setdefault(event["host"], {})
+                latest[f"{event['type']}#{event['name']}"] = event
+                if event.get("alias"):
+                    latest[f"{event['type']}#{event['alias']}"] = event
+        return self._read
+
+
+def session_store() -> EventStore | None:
+    """The session that the environment names; None where it names none. UsageError."""
+    path = os.environ.get(VARIABLE, "")
+    return opened(Path(path)) if path else None
+
+
+def opened(path: Path) -> EventStore:
+    """The store in a folder that is there, ours and nobody else's to write; UsageError."""
+    try:
+        found = path.lstat()
+    except OSError as error:
+        raise _refuse(path, f"cannot be used: {error.strerror}", BEGIN) from error
+    if not stat.S_ISDIR(found.st_mode):
+        raise _refuse(path, "is not a folder", BEGIN)
+    if found.st_uid != os.geteuid():
+        hint = "a session belongs to the user who began it; begin one as this user"
+        raise _refuse(path, f"belongs to the user {_user(found.st_uid)}", hint)
+    if found.st_mode & 0o077:
+        raise _refuse(path, "can be used by others", f"run: chmod 700 {path}")
+    return EventStore(path)
+
+
+def _refuse(path: Path, why: str, hint: str) -> UsageError:
+    return UsageError(f"the session's folder {path} {why}", kind="usage.session", hint=hint)
+
+
+def _user(uid: int) -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def _ours(name: str) -> bool:
+    return name.endswith(SUFFIX) or (name.startswith(".") and name.endswith(".new"))
+
+
+def _turn(event: Event) -> dict[str, bool]:
+    met = not (event["failed"] or event["unmet_requirements"])
+    return {"met": met, "changed": event["changed"], "noop": event["noop"]}
+
+
+def _event(path: Path) -> tuple[Event, str]:
+    try:
+        with open(path, encoding="utf-8") as source:
+            line = source.read(MAX_EVENT).strip()
+        event = json.loads(line)
+    except (OSError, ValueError, RecursionError) as error:
+        raise _damaged(path, str(error)) from error
+    if not isinstance(event, dict) or not all(isinstance(event.get(k), str) for k in _ORIGIN):
+        raise _damaged(path, "host or run_id is missing")
+    problem = shape_problem({k: v for k, v in event.items() if k not in _ORIGIN})
+    if problem:
+        raise _damaged(path, problem)
+    return event, line
+
+
+def _damaged(path: Path, why: str) -> InputError:
+    hint = "remove that file; the commands after it know nothing of its resource then"
+    problem = Problem(f"{path} is not a transaction event: {why}", None, hint, "input.session")
+    return InputError([problem])

@@ -1,0 +1,87 @@
+"""What a session of ``ccm ensure`` commands came to (controller)."""
+
+from __future__ import annotations
+
+import json
+from calendar import timegm
+from time import strptime
+from typing import TYPE_CHECKING, Any, TextIO
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.outcome import FAILED, HostResult
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.event_store import EventStore
+
+PROTOCOL = "io.choria.ccm.v1.session"
+
+
+class SessionReport:
+    """The events of a store, read once. InputError for one that is damaged."""
+
+    def __init__(self, store: EventStore) -> None:
+        self._path = store.path
+        self._events = list(store.lines())
+        self._results: dict[str, HostResult] = {}
+        self._seen: set[tuple[str, str]] = set()
+        self.failed = store.failed()
+        self.start, self.end = 0.0, 0.0
+        for event, _ in self._events:
+            self._add(event)
+
+    def _add(self, event: dict[str, Any]) -> None:
+        host, resource = event["host"], f"{event['type']}#{event['name']}"
+        result = self._results.setdefault(host, HostResult(host))
+        result.tally.add(event)
+        result.tally.unique += (host, resource) not in self._seen
+        self._seen.add((host, resource))
+        result.seconds += event["duration"] / 1e9
+        if result.tally.failed or result.tally.unmet:
+            result.outcome = FAILED
+        ended = _seconds(event["timestamp"])
+        began = ended - event["duration"] / 1e9
+        self.start = min(self.start or began, began)
+        self.end = max(self.end, ended)
+
+    def write_summary(self, out: TextIO, everything: bool = False) -> None:
+        """Write what a run's summary says, of all commands."""
+        from orchestrator.report.collected import Collected
+        from orchestrator.report.style import Style
+        from orchestrator.report.summary import Choice, Summary
+
+        if not self._events:
+            out.write(f"the session {self._path} has no event yet\n")
+            return
+        noop = all(event["noop"] for event, _ in self._events)
+        collected = Collected(skipped=everything)
+        hosts = tuple(self._results)
+        collected.handle(happening.RunStarted("", self.start, hosts, noop, "", "session"))
+        for event, line in self._events:
+            collected.handle(happening.ResourceEvent(event["host"], event, line))
+        for result in self._results.values():
+            collected.handle(happening.HostFinished(result))
+        collected.handle(happening.RunFinished(self.end, False))
+        Summary(collected, Style.of(out), Choice(everything, everything)).write(out)
+
+    def write_document(self, out: TextIO) -> None:
+        """Write one JSON document: totals, each host's tally, every event."""
+        from orchestrator.report.document import totals
+
+        results = list(self._results.values())
+        head = {
+            "protocol": PROTOCOL,
+            "session": str(self._path),
+            "start": self.start or None,
+            "end": self.end or None,
+            "duration": self.end - self.start,
+            "failed": self.failed,
+            "summary": totals(results),
+            "hosts": {result.host: result.tally.record() for result in results},
+        }
+        events = ",\n".join(line for _, line in self._events)
+        out.write(f'{json.dumps(head)[:-1]}, "events": [\n{events}\n]}}\n')
+
+
+def _seconds(timestamp: str) -> float:
+    whole, _, fraction = timestamp.rstrip("Z").partition(".")
+    return timegm(strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float(f"0.{fraction or 0}")
