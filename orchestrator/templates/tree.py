@@ -145,10 +145,14 @@ class TreeTurn:
         """Render everything."""
         for file in self._tree.files:
             compiled = self._tree.template(file.path)
-            if compiled is not None:
-                self._add(file.path, compiled.render(self, ()), file.executable)
-            elif not self._tree.is_empty(file.path):
-                self._put(Rendered(file.path, file.place, file.executable))
+            text = None if compiled is None else compiled.render(self, ())
+            try:
+                if text is not None:
+                    self._add(file.path, text, file.executable)
+                elif not self._tree.is_empty(file.path):
+                    self._put(Rendered(file.path, file.place, file.executable))
+            except ValueError as error:
+                raise EvaluationError(f"{self._tree.prefix}: {error}") from error
         self._check_directories()
         return [self._made[path] for path in sorted(self._made)]
 
@@ -184,7 +188,7 @@ class TreeTurn:
             return
         self._size += len(text)
         if self._size > MAX_TEXT:
-            raise EvaluationError(f"{self._tree.prefix} gives more than {MAX_TEXT >> 20} MiB")
+            raise ValueError(f"the templates give more than {MAX_TEXT >> 20} MiB of text")
         self._put(Rendered(path, text, executable))
 
     def _put(self, file: Rendered) -> None:

@@ -1,0 +1,58 @@
+"""Renders folders of templates for a host that was never contacted."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.expressions import EvaluationError
+from orchestrator.templates.tree import Tree, TreeSettings
+from remote_runtime.errors import InputError
+from tests.orchestrator.templates.jet import host
+
+
+needs_gotpl = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="gotpl, the engine go, needs Python 3.11"
+)
+
+
+def fill(folder: Path, files: dict[str, str | bytes]) -> Path:
+    """Write files by path; ``x/`` at the end makes a directory."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith("/"):
+            path.mkdir()
+        else:
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def tree(folder: Path, files: dict[str, str | bytes], **settings: Any) -> Tree:
+    return Tree(fill(folder, files), "t/", TreeSettings(**settings))
+
+
+def render(
+    folder: Path, files: dict[str, str | bytes], engine: str = "jet", **settings: Any
+) -> dict[str, str]:
+    """The text of every file that comes of a folder."""
+    found = {}
+    for file in tree(folder, files, engine=engine, **settings).render(host(folder)):
+        content = file.content
+        found[file.path] = content if isinstance(content, str) else content.read_text("utf-8")
+    return found
+
+
+def refused(folder: Path, files: dict[str, str | bytes], **settings: Any) -> str:
+    """Why a folder is refused before any host is contacted."""
+    with pytest.raises(InputError) as caught:
+        tree(folder, files, **settings)
+    return str(caught.value)
+
+
+def failure(folder: Path, files: dict[str, str | bytes], **settings: Any) -> str:
+    """Why a folder cannot be rendered for a host."""
+    with pytest.raises(EvaluationError) as caught:
+        render(folder, files, **settings)
+    return str(caught.value)
