@@ -11,7 +11,6 @@ from orchestrator.templates.tree import Tree, TreeSettings
 from remote_runtime.errors import InputError
 from tests.orchestrator.templates.jet import host
 
-
 needs_gotpl = pytest.mark.skipif(
     sys.version_info < (3, 11), reason="gotpl, the engine go, needs Python 3.11"
 )
