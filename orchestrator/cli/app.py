@@ -21,6 +21,7 @@ COMMANDS = (
     "validate",
     "render",
     "facts",
+    "hiera",
     "inventory",
     "hosts",
     "runs",

@@ -1,8 +1,6 @@
 """``ccm facts``: what hosts say about themselves (controller). Changes nothing on them."""
 
 import argparse
-import getpass
-import json
 import sys
 from typing import Any
 
@@ -29,19 +27,15 @@ def run(args: argparse.Namespace) -> int:
     """Gather in parallel and write one document: host → facts."""
     from orchestrator.cli import assembly
     from orchestrator.cli.app import exit_code_of
-    from orchestrator.cli.signals import Interrupts
-    from orchestrator.fleet.descriptors import make_room
-    from orchestrator.fleet.fact_run import gather_facts
+    from orchestrator.cli.documents import at_path, check_path, write
+    from orchestrator.cli.gathering import gather
     from orchestrator.fleet.plain_text import plain
     from remote_runtime.errors import CcmError
 
-    make_room(args.forks)
-    _chosen({}, args.path)  # a path that cannot be used is told before a host is contacted
+    check_path("facts", args.path)
     inventory, hosts = assembly.hosts(args)
     overlay = assembly.fact_overlay(args)
-    connector = assembly.connector(args, inventory, hosts, getpass.getpass)
-    with connector, Interrupts(lambda: None) as interrupts:
-        answers = gather_facts(hosts, connector, args.forks, interrupts.watch)
+    answers = gather(args, inventory, hosts)
     found: dict[str, Any] = {}
     code = 0
     for host in hosts:
@@ -52,33 +46,9 @@ def run(args: argparse.Namespace) -> int:
             facts, warnings = overlay(host, answer)
             for text in warnings:
                 print(f"ccm: {host.name}: warning: {plain(text)}", file=sys.stderr)
-            found[host.name] = _chosen(facts, args.path)
+            found[host.name] = at_path("facts", facts, args.path)[1]
         except CcmError as error:
             print(f"ccm: {host.name}: {plain(str(error))}", file=sys.stderr)
             code = max(code, exit_code_of(error))
-    _write(found, args.yaml)
+    write(found, args.yaml)
     return code
-
-
-def _chosen(facts: dict[str, Any], path: str | None) -> Any:
-    """What stands at the path; None where the host has nothing there."""
-    if path is None:
-        return facts
-    from orchestrator.expressions.paths import MISSING, BadPathError, find, split_path
-    from remote_runtime.errors import UsageError
-
-    try:
-        _, rest, parts = split_path("facts." + path.removeprefix("facts."))
-        value = find(facts, rest, parts)
-    except BadPathError as error:
-        raise UsageError(str(error), hint="such as host.info.hostname or cpu.info.#") from error
-    return None if value is MISSING else value
-
-
-def _write(found: dict[str, Any], as_yaml: bool) -> None:
-    if as_yaml:
-        import yaml
-
-        yaml.safe_dump(found, sys.stdout, sort_keys=False, allow_unicode=True)
-    else:
-        print(json.dumps(found, indent=2, ensure_ascii=False))

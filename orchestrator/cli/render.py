@@ -1,7 +1,6 @@
 """``ccm render``: the manifest as one host would get it (controller). Changes nothing."""
 
 import argparse
-import getpass
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -60,14 +59,10 @@ def _only(hosts: "list[Host]") -> "Host":
 
 
 def _gather(args: argparse.Namespace, inventory: "Inventory", host: "Host") -> "Gathered":
-    from orchestrator.cli import assembly
-    from orchestrator.cli.signals import Interrupts
-    from orchestrator.fleet.fact_run import gather_facts
+    from orchestrator.cli.gathering import gather
     from remote_runtime.errors import CcmError
 
-    connector = assembly.connector(args, inventory, [host], getpass.getpass)
-    with connector, Interrupts(lambda: None) as interrupts:
-        answer = gather_facts([host], connector, 1, interrupts.watch)[host.name]
+    answer = gather(args, inventory, [host])[host.name]
     if isinstance(answer, CcmError):
         raise answer
     return answer

@@ -1,0 +1,47 @@
+"""Writes data as JSON or YAML, whole or one value of it (controller)."""
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from remote_runtime.errors import UsageError
+
+
+def add_form(parser: argparse.ArgumentParser) -> None:
+    """``--json`` and ``--yaml``."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="JSON, which is the default")
+    form.add_argument("--yaml", action="store_true", help="YAML in place of JSON")
+
+
+def check_path(kind: str, path: str | None) -> None:
+    """Refuse a path that cannot be used; UsageError."""
+    at_path(kind, {}, path)
+
+
+def at_path(kind: str, tree: dict[str, Any], path: str | None) -> tuple[bool, Any]:
+    """Whether there is something at a GJSON path, and what.
+
+    ``kind`` is the word that the path may begin with, as in lookup(): facts or data. UsageError.
+    """
+    if path is None:
+        return True, tree
+    from orchestrator.expressions.paths import MISSING, BadPathError, find, split_path
+
+    try:
+        _, rest, parts = split_path(f"{kind}." + path.removeprefix(f"{kind}."))
+        value = find(tree, rest, parts)
+    except BadPathError as error:
+        raise UsageError(str(error), hint="such as a.b, a.0 or a.#") from error
+    return (False, None) if value is MISSING else (True, value)
+
+
+def write(document: Any, as_yaml: bool) -> None:
+    """Write one document to standard output."""
+    if as_yaml:
+        import yaml
+
+        yaml.safe_dump(document, sys.stdout, sort_keys=False, allow_unicode=True)
+    else:
+        print(json.dumps(document, indent=2, ensure_ascii=False))

@@ -1,0 +1,102 @@
+"""``ccm hiera parse``: the data of a hierarchy as it comes out for hosts (controller)."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.cli.documents import add_form
+from orchestrator.cli.options import add_connection, add_data, add_inventory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from inventory import Host
+    from orchestrator.fleet.gathered import Gathered
+    from orchestrator.planning.hierarchy import Hierarchy
+    from remote_runtime.errors import CcmError
+
+HELP = "Look into hierarchical data."
+EXAMPLE = """
+ccm hiera parse site.yaml                               # with the facts of this host
+ccm hiera parse --offline --fact role=web site.yaml     # with these facts and no others
+ccm hiera parse -i hosts.yaml -l web --query app.port site.yaml
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be done with data."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    parse = actions.add_parser(
+        "parse",
+        help="resolve the data of a manifest or a file of data, secrets masked",
+        description="Resolve data, hierarchy and overrides of a file. With -i: host by host.",
+    )
+    parse.add_argument("file", metavar="FILE", help="a manifest, or a file of data")
+    add_inventory(parse, required=False)
+    parse.add_argument(
+        "--offline",
+        action="store_true",
+        help="contact no host; --facts, vars and --fact are all its facts",
+    )
+    parse.add_argument("--query", metavar="PATH", help="one value by its GJSON path")
+    add_form(parse)
+    add_connection(parse)
+    add_data(parse)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Resolve for each host and write one document: the data, or host → data."""
+    from orchestrator.cli import assembly
+    from orchestrator.cli.app import exit_code_of
+    from orchestrator.cli.documents import check_path, write
+    from orchestrator.cli.gathering import gather
+    from orchestrator.fleet.plain_text import plain
+    from orchestrator.planning import PlanOptions
+    from orchestrator.planning.hierarchy import Hierarchy
+    from remote_runtime.errors import CcmError
+
+    check_path("data", args.query)
+    inventory, hosts = assembly.hosts(args)
+    options = PlanOptions(args.hiera, args.data, args.facts, args.fact)
+    hierarchy = Hierarchy(args.file, options)
+    for problem in hierarchy.warnings:
+        print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
+    answers: Mapping[str, Gathered | CcmError] = {}
+    if not (args.offline or hierarchy.is_static):
+        answers = gather(args, inventory, hosts)
+    found: dict[str, Any] = {}
+    code = 0
+    for host in hosts:
+        try:
+            found[host.name] = _resolved(args, hierarchy, host, answers)
+        except CcmError as error:
+            print(plain(f"ccm: {host.name}: {error}"), file=sys.stderr)
+            code = max(code, exit_code_of(error))
+    if args.inventory is not None:
+        write(found, args.yaml)
+    elif found:
+        write(next(iter(found.values())), args.yaml)
+    return code
+
+
+def _resolved(
+    args: argparse.Namespace,
+    hierarchy: "Hierarchy",
+    host: "Host",
+    answers: "Mapping[str, Gathered | CcmError]",
+) -> Any:
+    from orchestrator.cli.documents import at_path
+    from orchestrator.fleet.plain_text import plain
+    from orchestrator.planning.facts import NothingGathered
+    from remote_runtime.errors import CcmError, PlanError
+
+    answer = answers.get(host.name, NothingGathered())
+    if isinstance(answer, CcmError):
+        raise answer
+    data, warnings = hierarchy.resolve(host, answer)
+    for text in warnings:
+        print(plain(f"ccm: {host.name}: warning: {text}"), file=sys.stderr)
+    there, value = at_path("data", data, args.query)
+    if not there:
+        raise PlanError(f"there is no data at {args.query}", "template.undefined")
+    return value

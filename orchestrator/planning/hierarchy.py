@@ -1,0 +1,68 @@
+"""The data of one file by itself, as ``ccm hiera parse`` shows it (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from inventory.document import Mapping, read_document
+from orchestrator.expressions.files import Folder
+from orchestrator.manifest.data import KEYS, DataSource, refuse_unknown_keys
+from orchestrator.planning.data import Given, ManifestData, plan_error
+from orchestrator.planning.facts import FactOverlay, Gathered
+from orchestrator.planning.options import PlanOptions
+from remote_runtime.errors import InputError, Problem
+from remote_runtime.masking import MASKED, Mask
+
+
+class Hierarchy:
+    """``data``, ``hierarchy`` and ``overrides`` of a manifest or of a file of data.
+
+    The resources of a manifest are not looked at. InputError with every problem of the data.
+    """
+
+    def __init__(self, path: str, options: PlanOptions) -> None:
+        problems: list[Problem] = []
+        self.warnings: list[Problem] = []
+        root = read_document(path, problems)
+        if not isinstance(root, Mapping):
+            hint = "values stand under 'data:'"
+            message = f"a hierarchy must be a map, not {root.describe()}"
+            raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
+        refuse_unknown_keys(root, (*KEYS, "ccm"), "a hierarchy", problems, "values go under data:")
+        source = DataSource(root, problems, self.warnings)
+        self._overlay = FactOverlay(options.facts, options.fact)
+        given = Given(options, problems, self.warnings)
+        self._data = ManifestData(source, Folder(Path(path).absolute().parent), given)
+        shared = self._data.shared(None, {}) if not problems else None
+        if shared:
+            problems += shared.problems
+        if problems:
+            raise InputError(problems)
+        self.is_static = shared is not None
+        """Whether it comes to the same for every host."""
+
+    def resolve(self, host: Any, gathered: Gathered) -> tuple[dict[str, Any], list[str]]:
+        """What it comes to for an inventory's ``Host``, masked, and the warnings; PlanError."""
+        facts, warnings = self._overlay(host, gathered)
+        resolved = self._data.of(host, facts, None, {})[1]
+        if resolved.problems:
+            raise plan_error(resolved.problems, resolved.secrets)
+        return _masked(resolved.data, resolved.secrets), warnings
+
+
+def _masked(data: dict[str, Any], secrets: Sequence[str]) -> dict[str, Any]:
+    mask, hidden = Mask(secrets), frozenset(secrets)
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: walk(below) for key, below in value.items()}
+        if isinstance(value, list):
+            return [walk(below) for below in value]
+        if isinstance(value, str):
+            return mask.text(value)
+        return MASKED if str(value) in hidden and not isinstance(value, bool) else value
+
+    masked: dict[str, Any] = walk(data)
+    return masked

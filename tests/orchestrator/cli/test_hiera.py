@@ -1,0 +1,130 @@
+"""``ccm hiera parse``: which value wins for which host, without a push."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from orchestrator.cli import app
+from tests.push.command import Ccm
+
+SITE = """\
+data:
+  port: 80
+  role: "{{ lookup('facts.role', 'none') }}"
+  users: [root]
+  # @secret
+  password: sesame-{{ lookup('facts.role', 'none') }}
+  # @secret
+  pin: 123456
+hierarchy:
+  order: ["role:{{ lookup('facts.role', '') }}", "host:{{ Host.name }}"]
+  merge: deep
+overrides:
+  "role:web": {port: 8080, users: [www]}
+  "host:web2": {port: 8081}
+ccm:
+  resources: [{nonsense: []}]
+"""
+
+
+@pytest.fixture
+def ccm(tmp_path: Path) -> Ccm:
+    found = Ccm(tmp_path)
+    found.site(SITE)
+    found.site(
+        "defaults: {connection: local}\nhosts: {db1: {}, web1: {vars: {role: web}},"
+        " web2: {vars: {role: web}}}\n",
+        "hosts.yaml",
+    )
+    return found
+
+
+def parse(ccm: Ccm, *words: str) -> object:
+    """The document that comes out."""
+    done = ccm.run("hiera", "parse", *words)
+    assert done.code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_the_facts_given_decide(ccm: Ccm) -> None:
+    """Offline, only the facts of the command line count, and secrets are masked."""
+    assert parse(ccm, "--offline", "site.yaml", "--fact", "role=web") == {
+        "port": 8080,
+        "role": "web",
+        "users": ["root", "www"],
+        "password": "[masked]",
+        "pin": "[masked]",
+    }
+
+
+def test_yaml_comes_out_too(ccm: Ccm) -> None:
+    """``--yaml`` writes the same as YAML."""
+    done = ccm.run("hiera", "parse", "--offline", "--yaml", "site.yaml")
+    assert yaml.safe_load(done.stdout)["port"] == 80
+    assert done.stdout.startswith("port: 80\n")
+
+
+def test_with_an_inventory_each_host_has_its_data(ccm: Ccm) -> None:
+    """Vars and names of hosts choose the overrides; without ``--offline`` hosts are asked."""
+    words = ("-i", "hosts.yaml", "-l", "web*", "--query", "port", "site.yaml")
+    assert parse(ccm, *words, "--offline") == {"web1": 8080, "web2": 8081}
+    assert parse(ccm, *words) == {"web1": 8080, "web2": 8081}
+
+
+def test_this_host_is_asked_where_no_inventory_is_given(ccm: Ccm) -> None:
+    """What templates use of the facts is that of this machine."""
+    ccm.site("data: {kernel: \"{{ lookup('facts.host.info.os') }}\"}\n", "data.yaml")
+    assert parse(ccm, "data.yaml") == {"kernel": "linux"}
+
+
+def test_data_and_files_of_the_command_line_go_over_it(ccm: Ccm) -> None:
+    """``--hiera`` and ``--data`` overlay in the order of the reference."""
+    ccm.site("data: {port: 1, extra: {a: 1}}\n", "more.yaml")
+    words = ("--offline", "site.yaml", "--hiera", "more.yaml", "--data", "extra.b=2")
+    found = parse(ccm, *words)
+    assert isinstance(found, dict)
+    assert (found["port"], found["extra"]) == (1, {"a": 1, "b": 2})
+
+
+def test_a_query_reaches_into_lists(ccm: Ccm) -> None:
+    """The path is one of lookup(), with or without its first word."""
+    assert parse(ccm, "--offline", "site.yaml", "--query", "users.0") == "root"
+    assert parse(ccm, "--offline", "site.yaml", "--query", "data.users.#") == 1
+
+
+def test_a_query_that_finds_nothing_is_an_error(ccm: Ccm) -> None:
+    """A script must not take null for a value."""
+    done = ccm.run("hiera", "parse", "--offline", "site.yaml", "--query", "prot")
+    assert (done.code, done.stdout) == (1, "")
+    assert "there is no data at prot" in done.stderr
+
+
+def test_a_path_that_is_none_is_refused_at_once(ccm: Ccm) -> None:
+    """A bad query is a mistake of the command line."""
+    done = ccm.run("hiera", "parse", "-i", "hosts.yaml", "site.yaml", "--query", "a..b")
+    assert done.code == 2, done.output
+
+
+def test_mistakes_are_told_with_their_places(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of them, before any host is asked; the resources are not looked at."""
+    path = tmp_path / "bad.yaml"
+    path.write_text("dta: {}\nhierarchy: {merge: depp}\ndata:\n  # @require\n  a: '{{ 1 + }}'\n")
+    assert app.main(["hiera", "parse", str(path)]) == 2
+    told = capsys.readouterr().err
+    assert f"{path}:1:1: a hierarchy has no key 'dta'" in told
+    assert f"{path}:2:20: merge must be first or deep, not depp (did you mean deep?)" in told
+    assert f"{path}:5:" in told
+
+
+def test_a_value_that_is_required_is_missed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The checks of the comments are made as for a push."""
+    path = tmp_path / "site.yaml"
+    path.write_text("data:\n  # @require\n  a: ''\n")
+    assert app.main(["hiera", "parse", str(path)]) == 2
+    assert f"{path}:3:3" in capsys.readouterr().err
