@@ -14,7 +14,7 @@ from orchestrator.fleet.ports import Plan, Publisher
 from orchestrator.fleet.serving import Serving
 from orchestrator.fleet.session import Session
 from orchestrator.fleet.settings import Settings
-from orchestrator.registration.publisher import is_stable
+from orchestrator.fleet.stability import is_stable
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
 from remote_runtime.masking import Mask

@@ -94,17 +94,3 @@ class Publisher:
             self._reason = f"a defect in ccm: {type(error).__name__}: {error}"
         else:
             self._left = []
-
-
-def is_stable(event: Mapping[str, Any]) -> bool:
-    """Whether a resource may be announced after this event.
-
-    It was managed, did not fail and all of its checks are OK. Where only the checks were run, they
-    are all that is known, so there must be one.
-    """
-    if event["noop"] or event["failed"] or event["skipped"]:
-        return False
-    checks = event.get("health_check") or []
-    if event.get("health_check_only") and not checks:
-        return False
-    return all(check["status"] == "OK" for check in checks)

@@ -1,0 +1,147 @@
+"""Against a real NATS server on loopback."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from orchestrator.registration.entry import Entry, Query
+from orchestrator.registration.nats_url import parse_url
+from orchestrator.registration.store import RegistrationError, open_store
+from remote_runtime.errors import UsageError
+
+SERVER = shutil.which("nats-server", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+WEB = {"cluster": "prod", "service": "web", "protocol": "http", "address": "10.0.0.1", "port": 80}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server with JetStream that wants a password."""
+    pytest.importorskip("nats", reason="the extra ccm[nats] is not installed")
+    if SERVER is None:
+        pytest.skip("nats-server is not installed")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folder = tmp_path_factory.mktemp("nats")
+    argv = [SERVER, "-js", "-sd", str(folder), "-a", "127.0.0.1", "-p", str(port)]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen([*argv, "--user", "ccm", "--pass", "s3cret"], stderr=log)
+    try:
+        for _ in range(200):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.05)
+        yield f"127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture
+def url(server: str, request: pytest.FixtureRequest) -> str:
+    """The URL of a stream of the test's own; all of them want the same subjects."""
+    from orchestrator.registration.nats_stream import NatsStream
+
+    place = parse_url(f"nats://ccm:s3cret@{server}/REGISTRATION")
+    NatsStream(place).initialize(1, 300)
+    NatsStream(place).remove(NatsStream(place).lookup(Query()))
+    return f"nats://ccm:s3cret@{server}"
+
+
+def test_publish_and_read_back(url: str) -> None:
+    """The stream keeps the newest entry of each endpoint, and gives those that match, in order."""
+    store = open_store(url)
+    first = Entry.of({**WEB, "ttl": "10m", "annotations": {"zone": "a"}})
+    store.publish([first._replace(port=81), first])
+    store.publish([first._replace(priority=5)])
+    expected = [first._replace(priority=5), first._replace(port=81)]
+    assert store.lookup(Query()) == expected
+    assert store.lookup(Query("prod", "http", "web", "10.0.0.1")) == expected
+    assert store.lookup(Query("prod", "*", "*", "10.0.0.2")) == []
+    store.remove([first])
+    assert [e.port for e in store.lookup(Query())] == [81]
+
+
+def test_many(url: str) -> None:
+    """More entries than a batch holds come back whole."""
+    store = open_store(url)
+    store.publish([Entry.of({**WEB, "port": port}) for port in range(1, 701)])
+    assert [e.port for e in store.lookup(Query("prod"))] == list(range(1, 701))
+
+
+def test_an_entry_whose_time_is_up(url: str) -> None:
+    """The time in the entry counts on servers that expire nothing themselves."""
+    open_store(url).publish([Entry.of({**WEB, "ttl": "10m"}, now=time.time() - 601)])
+    assert open_store(url).lookup(Query()) == []
+
+
+def test_foreign_messages(url: str) -> None:
+    """A message that is no registration is left out."""
+    import asyncio
+
+    import nats
+
+    async def disturb() -> None:
+        client = await nats.connect(url)
+        await client.jetstream().publish("choria.ccm.registration.v1.a.b.c.d.e", b"not json")
+        await client.close()
+
+    asyncio.run(disturb())
+    assert open_store(url).lookup(Query()) == []
+
+
+def test_no_stream(url: str) -> None:
+    """A stream that is not there is told with the command that creates it."""
+    for use in ("publish", "lookup"):
+        store = open_store(url + "/ELSEWHERE")
+        with pytest.raises(RegistrationError) as caught:
+            store.publish([Entry.of(WEB)]) if use == "publish" else store.lookup(Query())
+        assert "ELSEWHERE" in str(caught.value)
+
+
+@pytest.mark.parametrize("login", ["ccm:wrong@", ""])
+def test_refused(server: str, login: str) -> None:
+    """A server that refuses the login is named without the password."""
+    with pytest.raises(RegistrationError, match="Authorization") as caught:
+        open_store(f"nats://{login}{server}").lookup(Query())
+    assert "wrong" not in str(caught.value)
+    assert server in str(caught.value)
+
+
+def test_unreachable() -> None:
+    """A server that is not there is told."""
+    pytest.importorskip("nats", reason="the extra ccm[nats] is not installed")
+    with pytest.raises(RegistrationError, match=r"127\.0\.0\.1:1/REGISTRATION cannot be used"):
+        open_store("nats://127.0.0.1:1").publish([Entry.of(WEB)])
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the client is not installed, the message says how to install it."""
+    import sys
+
+    monkeypatch.setitem(sys.modules, "nats", None)
+    monkeypatch.delitem(sys.modules, "orchestrator.registration.nats_stream", raising=False)
+    with pytest.raises(UsageError) as caught:
+        open_store("nats://u:s3cret@host/S")
+    assert "ccm[nats]" in caught.value.hint
+    assert "s3cret" not in str(caught.value)
+
+
+def test_url() -> None:
+    """A URL names servers, a stream, a login and files; what is shown of it is no secret."""
+    place = parse_url("tls://me:p%40ss@a:4222,b/STREAM?creds=/x.creds&ca=/ca.pem")
+    assert place.servers == ("tls://a:4222", "tls://b")
+    assert (place.stream, place.user, place.password) == ("STREAM", "me", "p@ss")
+    assert (place.creds, place.ca) == ("/x.creds", "/ca.pem")
+    assert place.shown == "tls://a:4222,b/STREAM"
+    assert parse_url("nats://token@a").token == "token"
+    assert parse_url("nats://a").stream == "REGISTRATION"
+    for bad in ("nats://", "nats://a/b.c", "nats://a,/S", "nats://a/S?x=1"):
+        with pytest.raises(UsageError):
+            parse_url(bad)

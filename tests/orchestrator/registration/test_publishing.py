@@ -1,0 +1,122 @@
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from orchestrator.registration.entry import Entry, Query
+from orchestrator.registration.lookup import Lookup
+from orchestrator.registration.publisher import Publisher
+from orchestrator.registration.store import RegistrationError
+
+WEB = {"cluster": "prod", "service": "web", "protocol": "http", "address": "10.0.0.1", "port": 80}
+
+
+class Memory:
+    """A store in memory, which may be down, or answer only when told."""
+
+    shown = "memory"
+
+    def __init__(self, down: int = 0) -> None:
+        self.down = down
+        self.batches: list[list[Entry]] = []
+        self.asked: list[Query] = []
+        self.go = threading.Event()
+        self.go.set()
+
+    def publish(self, entries: Sequence[Entry]) -> None:
+        self.go.wait(20)
+        if self.down:
+            self.down -= 1
+            raise RegistrationError("memory is down")
+        self.batches.append(list(entries))
+
+    def lookup(self, query: Query) -> list[Entry]:
+        self.asked.append(query)
+        if self.down:
+            raise RegistrationError("memory is down")
+        return [e for batch in self.batches for e in batch if query.selects(e)]
+
+    def remove(self, entries: Sequence[Entry]) -> None:
+        raise NotImplementedError
+
+
+def test_batches() -> None:
+    """Many hosts cost few batches, an endpoint that is told twice goes out once, the newest."""
+    store = Memory()
+    publisher = Publisher(lambda: store, gathering=0.2)
+    for number in range(50):
+        publisher.add(
+            f"web{number}", [{**WEB, "port": 1 + number % 25, "priority": 1 + number // 25}]
+        )
+    assert publisher.close() is None
+    entries = [entry for batch in store.batches for entry in batch]
+    assert len(store.batches) < 5
+    assert {e.port for e in entries if e.priority == 2} == set(range(1, 26))
+
+
+def test_nothing_to_announce() -> None:
+    """Without a registration nothing is opened."""
+
+    def opener() -> Memory:
+        raise AssertionError("opened")
+
+    assert Publisher(opener).close() is None
+
+
+def test_a_store_that_comes_back() -> None:
+    """What failed is tried again with the next batch."""
+    store = Memory(down=1)
+    publisher = Publisher(lambda: store, gathering=0)
+    publisher.add("web1", [WEB])
+    while store.down:
+        threading.Event().wait(0.01)
+    publisher.add("web2", [{**WEB, "port": 81}])
+    assert publisher.close() is None
+    assert sorted(e.port for batch in store.batches for e in batch) == [80, 81]
+
+
+def test_a_store_that_is_down() -> None:
+    """The end tells why, and how many entries of which hosts are missing."""
+    publisher = Publisher(lambda: Memory(down=99), gathering=0)
+    publisher.add("web1", [WEB, {**WEB, "port": 81}])
+    publisher.add("web2", [WEB])
+    failure = publisher.close()
+    assert failure is not None
+    assert (failure.reason, failure.hosts) == ("memory is down", {"web1": 2, "web2": 1})
+
+
+def test_a_store_that_hangs() -> None:
+    """The end waits no longer than it was told to."""
+    store = Memory()
+    store.go.clear()
+    publisher = Publisher(lambda: store, gathering=0)
+    publisher.add("web1", [WEB])
+    failure = publisher.close(0.1)
+    store.go.set()
+    assert failure is not None
+    assert failure.reason == "no answer within 0.1 s"
+
+
+def test_each_question_once() -> None:
+    """All hosts of a run get the first answer to a question, which nobody can change."""
+    store = Memory()
+    store.publish([Entry.of({**WEB, "annotations": {"a": "b"}})])
+    lookup = Lookup(lambda: store)
+    answers = [lookup(Query("prod")) for _ in range(3)]
+    assert answers[0] == answers[1]
+    assert answers[0][0]["Address"] == "10.0.0.1"
+    answers[0][0]["Annotations"]["a"] = "changed"
+    answers[0][0]["Port"] = 0
+    assert (answers[1][0]["Port"], lookup(Query("prod"))[0]["Annotations"]) == (80, {"a": "b"})
+    assert lookup(Query("test")) == []
+    assert store.asked == [Query("prod"), Query("test")]
+
+
+def test_a_question_that_fails() -> None:
+    """Every host is told the same, and the store is not asked again."""
+    store = Memory(down=99)
+    lookup = Lookup(lambda: store)
+    for _ in range(2):
+        with pytest.raises(RegistrationError, match="memory is down"):
+            lookup(Query())
+    assert len(store.asked) == 1
