@@ -1,5 +1,7 @@
 """Reads a conformance case and runs it through the command line, as a user would."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -7,8 +9,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import yaml
+
+from orchestrator.cli import app
 
 SECONDS_PER_RUN = 120
 COMPARED = {"changed", "refreshed", "failed", "skipped", "noop"}
@@ -49,29 +54,56 @@ class Outcome:
     output: str
 
 
-def push(case: Case, run: dict[str, Any], inventory: Path, scratch: Path) -> Outcome:
+@dataclass(frozen=True)
+class Controller:
+    """The command line, the inventory that it pushes to and the folders that it may use.
+
+    ``cache`` holds what is built once and shipped in every run. ``in_process``: without an
+    interpreter of its own, which takes longer than most cases.
+    """
+
+    inventory: Path
+    scratch: Path
+    cache: Path
+    in_process: bool = False
+
+    def run(self, *words: str) -> tuple[int, str]:
+        """Run ``ccm``; its exit code and all its output."""
+        environment = {
+            "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+            "XDG_STATE_HOME": str(self.scratch / "state"),
+            "XDG_CACHE_HOME": str(self.cache),
+        }
+        if self.in_process:
+            output = io.StringIO()
+            with (
+                mock.patch.dict(os.environ, {**environment, "HOME": str(self.scratch)}),
+                contextlib.redirect_stdout(output),
+                contextlib.redirect_stderr(output),
+            ):
+                return app.main(list(words)), output.getvalue()
+        done = subprocess.run(
+            [sys.executable, "-m", "orchestrator.cli.app", *words],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_PER_RUN,
+            env={**os.environ, **environment},
+        )
+        return done.returncode, done.stdout + done.stderr
+
+
+def push(case: Case, run: dict[str, Any], controller: Controller) -> Outcome:
     """Apply the case's manifest once with ``ccm push``."""
-    events = scratch / "events.jsonl"
+    events = controller.scratch / "events.jsonl"
     events.unlink(missing_ok=True)
-    argv = [sys.executable, "-m", "orchestrator.cli.app", "push", "-i", str(inventory)]
-    argv += ["--events", str(events)]
-    argv += ["--noop"] if run.get("noop") else []
-    argv += ["--monitor-only"] if run.get("monitor_only") else []
+    words = ["push", "-i", str(controller.inventory), "--events", str(events)]
+    words += ["--noop"] if run.get("noop") else []
+    words += ["--monitor-only"] if run.get("monitor_only") else []
     if "hiera" in case.document:
-        argv += ["--hiera", str(case.root / case.document["hiera"])]
-    argv.append(str(case.root / "manifest.yaml"))
-    repository = Path(__file__).resolve().parents[2]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(repository),
-        "XDG_STATE_HOME": str(scratch / "state"),
-        "XDG_CACHE_HOME": str(scratch / "cache"),
-    }
-    done = subprocess.run(
-        argv, capture_output=True, text=True, timeout=SECONDS_PER_RUN, env=environment
-    )
+        words += ["--hiera", str(case.root / case.document["hiera"])]
+    code, output = controller.run(*words, str(case.root / "manifest.yaml"))
     lines = events.read_text(encoding="utf-8").splitlines() if events.exists() else []
-    return Outcome(done.returncode, [json.loads(line) for line in lines], done.stdout + done.stderr)
+    return Outcome(code, [json.loads(line) for line in lines], output)
 
 
 def compare(run: dict[str, Any], outcome: Outcome) -> None:

@@ -4,12 +4,15 @@ The corpus is the folder ``shared/conformance`` beside the checkout, or the one 
 names.
 """
 
+import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.conformance.case import Case, compare, push
+from tests.conformance.case import Case, Controller, compare, push
+from tests.orchestrator.transport.sshd import Sshd
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(os.environ.get("CCM_CONFORMANCE", ROOT.parent / "shared" / "conformance"))
@@ -36,25 +39,61 @@ def test_the_corpus_is_there() -> None:
     assert len(cases()) > 50
 
 
-@pytest.mark.parametrize("path", cases(), ids=lambda path: path.stem)
-def test_case_local(path: Path, tmp_path: Path) -> None:
-    """The case holds with connection: local."""
-    if reason := reason_to_skip(path):
-        pytest.skip(reason)
-    root, scratch = tmp_path / "root", tmp_path / "scratch"
+def carry_out(path: Path, folder: Path, controller: Controller) -> None:
+    """Set a case up, make its runs, look at what came of them, and clear up."""
+    root = folder / "root"
     root.mkdir()
-    scratch.mkdir()
-    inventory = scratch / "hosts.yaml"
-    inventory.write_text("hosts:\n  here: {connection: local}\n", encoding="utf-8")
     case = Case.read(path, root)
     case.write_files()
     try:
         for command in case.document.get("setup", []):
             case.shell(command)
         for run in case.document["runs"]:
-            compare(run, push(case, run, inventory, scratch))
+            compare(run, push(case, run, controller))
             for command in run.get("checks", []):
                 case.shell(command)
     finally:
         for command in case.document.get("teardown", []):
             case.shell(command)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the cases share: the runtime, built once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    """A server on loopback, so that both sides see one file system."""
+    folder = tmp_path_factory.mktemp("sshd")
+    server = Sshd(folder, f"SetEnv XDG_CACHE_HOME={folder}/cache", "PermitRootLogin yes")
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize("path", cases(), ids=lambda path: path.stem)
+def test_case_local(path: Path, tmp_path: Path, cache: Path) -> None:
+    """The case holds with connection: local."""
+    if reason := reason_to_skip(path):
+        pytest.skip(reason)
+    inventory = tmp_path / "hosts.yaml"
+    inventory.write_text("hosts:\n  here: {connection: local}\n", encoding="utf-8")
+    carry_out(path, tmp_path, Controller(inventory, tmp_path, cache))
+
+
+@pytest.mark.parametrize("path", cases(), ids=lambda path: path.stem)
+def test_case_over_ssh(path: Path, tmp_path: Path, cache: Path, sshd: Sshd) -> None:
+    """The case holds over SSH."""
+    if reason := reason_to_skip(path):
+        pytest.skip(reason)
+    host = {
+        "address": "127.0.0.1",
+        "port": sshd.port,
+        "user": "root",
+        "key_file": str(sshd.user_key),
+        "known_hosts": str(sshd.known_hosts),
+    }
+    inventory = tmp_path / "hosts.yaml"
+    inventory.write_text(json.dumps({"hosts": {"here": host}}), encoding="utf-8")
+    carry_out(path, tmp_path, Controller(inventory, tmp_path, cache, in_process=True))
