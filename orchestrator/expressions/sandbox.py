@@ -38,7 +38,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset(bounds.OPERATORS)
 
     def __init__(self, undefined: type[Undefined]) -> None:
-        super().__init__(undefined=undefined, autoescape=False, cache_size=0)
+        # Folding constants ahead would cost more than each template's few evaluations gain.
+        super().__init__(undefined=undefined, autoescape=False, cache_size=0, optimized=False)
         self.globals = {"range": bounds.bounded_range, "dict": dict}
         self.filters = {k: v for k, v in FILTERS.items() if k not in _NO_FILTERS}
         self.filters["replace"] = _bounded(self.filters["replace"], bounds.check_replace)
