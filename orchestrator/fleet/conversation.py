@@ -141,7 +141,7 @@ class Conversation:
         if cancelled and not self._session.cancelling:
             raise UnreachableError("the run was ended on the target", kind="run.cancelled")
         tally = self._result.tally
-        if tally.failed:
+        if tally.failed or tally.unmet:  # an earlier command of a session may have failed it
             self._result.outcome = outcome.FAILED
             if self._plan.fail_on_error and not cancelled:
                 self._result.untried = self._check.unheard

@@ -44,7 +44,11 @@ class Rendering:
         if self.problems:
             return None
         blobs = self._check(name)
-        if managed and declared.type.tree and not (self.problems or self._deferred_error):
+        if (
+            managed
+            and declared.type.tree in self._values
+            and not (self.problems or self._deferred_error)
+        ):
             blobs += self._tree()
         if self.problems:
             return None

@@ -1,5 +1,6 @@
 """The commands that the pages show exist, with the options that they are shown with."""
 
+import argparse
 import re
 import shlex
 
@@ -44,17 +45,25 @@ def test_shown_commands_are_understood(line: str) -> None:
     build_parser(name, command).parse(rest)
 
 
+def options_of(parser: argparse.ArgumentParser) -> set[str]:
+    """Every option in the help of a command and of those below it."""
+    found = set(re.findall(r"--[a-z][a-z-]+", parser.format_help()))
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found |= {option for sub in action.choices.values() for option in options_of(sub)}
+    return found
+
+
 def test_options_in_the_text_exist() -> None:
     """Every ``--option`` that the pages name in code belongs to a command, or to its examples."""
     known = {"--version", "--help", "--list", "--check", "--diff", "--limit"}
     known |= {"--write", "--hosts", "--runs", "--skip-pyinfra"}  # python -m benchmarks
     known |= {"--syntax-check", "--configure", "--compare-versions"}  # of other programs
     for name in COMMANDS:
-        text = build_parser(name, load_command(name)).format_help()
-        known |= set(re.findall(r"--[a-z][a-z-]+", text))
+        known |= options_of(build_parser(name, load_command(name)))
     for type_ in type_names():
         name, command, _ = find_command(["ensure", type_])
-        known |= set(re.findall(r"--[a-z][a-z-]+", build_parser(name, command).format_help()))
+        known |= options_of(build_parser(name, command))
     known |= {"--yes", "--force-confold"}
     unknown = set()
     for page in PAGES:

@@ -7,6 +7,7 @@ engine runs them; once they have run there is nothing left that apply does by it
 from typing import List, Tuple
 
 from ...base import Action, Properties, ResourceType, State
+from ...errors import ResourceError
 
 
 class Resource(ResourceType):
@@ -20,6 +21,10 @@ class Resource(ResourceType):
     def observe(self) -> State:
         """Present: its children have run or are to run."""
         return State("present")
+
+    def found(self) -> Properties:
+        """It is what its children are. See the base class."""
+        raise ResourceError("an apply has no state of its own; look at its resources")
 
     def actions(self, state: State, refresh: bool) -> List[Action]:
         """Nothing; all changes are its children's."""

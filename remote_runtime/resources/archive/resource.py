@@ -49,6 +49,12 @@ class Resource(ResourceType):
             raise ResourceError("%s is %s, not an archive; it is left alone" % (self.name, what))
         return State("absent" if status is None else "present", status=status)
 
+    def found(self) -> Properties:
+        from remote_runtime.observed import of_path
+
+        state = self.observe()
+        return {"ensure": state.ensure, **of_path(self.context, self.name, state.status)}
+
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see ``ResourceType``."""
         status: Optional[Status] = state.status

@@ -24,6 +24,9 @@ class Resource(ResourceType):
     def observe(self) -> State:
         return State("present")
 
+    def found(self) -> Properties:
+        raise ResourceError("an exec has no state of its own, only conditions on when it runs")
+
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see ``ResourceType``."""
         if not refresh and not self._due():

@@ -71,6 +71,12 @@ class Resource(ResourceType):
         ensure = "directory" if status.kind == "directory" else "present"
         return State(ensure, status=status)
 
+    def found(self) -> Properties:
+        from remote_runtime.observed import of_path
+
+        state = self.observe()
+        return {"ensure": state.ensure, **of_path(self.context, self.name, state.status)}
+
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see ``ResourceType``."""
         status: Optional[Status] = state.status

@@ -63,6 +63,19 @@ class Resource(ResourceType):
         """The state as an event has it: the version, or absent."""
         return self.provider.shown(installed.version) or ABSENT
 
+    def found(self) -> Properties:
+        """What is installed, and what would be installed now. See the base class."""
+        installed = self.provider.status(self.name)
+        properties: Properties = {"ensure": self._reported(installed)}
+        if installed.status:
+            properties["status"] = installed.status
+        if installed.held:
+            properties["held"] = True
+        available = self.provider.available(self.name)
+        if available.candidate:
+            properties["candidate"] = self.provider.shown(available.candidate)
+        return properties
+
     def _freshen(self) -> str:
         """Refresh outdated lists; in noop return why a push would."""
         max_age = None

@@ -68,6 +68,14 @@ class Resource(ResourceType):
         status = self.context.files.status(self.name)
         return State("present" if status is not None else "absent")
 
+    def found(self) -> Properties:
+        from remote_runtime.observed import of_path
+
+        status = self.context.files.status(self.name)
+        there = status is not None and status.kind == "directory"
+        ensure = "present" if there else "absent"
+        return {"ensure": ensure, **of_path(self.context, self.name, status)}
+
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see ``ResourceType``."""
         tree = tree_of(self.properties.get("source"), self.context)

@@ -31,6 +31,21 @@ class Resource(ResourceType):
             raise Missing(self._condition(), problem, self._would(), hint=hint)
         return State(RUNNING if status.running else STOPPED, status=status)
 
+    def found(self) -> Properties:
+        """Whether it runs and starts at boot. See the base class."""
+        status = self.provider.status(self.name)
+        if not status.found:
+            return {"ensure": "absent"}
+        properties: Properties = {
+            "ensure": RUNNING if status.running else STOPPED,
+            "enable": status.enabled,
+        }
+        if status.masked:
+            properties["masked"] = True
+        if status.words:
+            properties["status"] = status.words
+        return properties
+
     def _problem(self, status: Status) -> Tuple[str, str]:
         """Return why the wanted state cannot be reached, and what to do about it."""
         if not status.found:

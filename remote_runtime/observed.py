@@ -1,0 +1,23 @@
+"""What ``ccm status`` tells of a path (target)."""
+
+from typing import Any, Dict, Optional
+
+from .context import Context
+from .system.files import Status
+
+
+def of_path(context: Context, path: str, status: Optional[Status]) -> Dict[str, Any]:
+    """The attributes of what is there, in the words of the file type; {} where nothing is."""
+    if status is None:
+        return {}
+    found: Dict[str, Any] = {
+        "owner": context.accounts.user_name(status.uid),
+        "group": context.accounts.group_name(status.gid),
+        "mode": "%04o" % (status.mode & 0o7777),
+    }
+    if status.kind == "file":
+        found["size"] = status.size
+        found["checksum"] = context.files.sha256(path, status)
+    elif status.kind != "directory":
+        found["kind"] = status.kind
+    return found
