@@ -1,16 +1,35 @@
 """Programs that run a command as a script (target)."""
 
-from typing import Callable, Dict, List, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
-# Each name with the programs that may be it, the best first, and the arguments before the script.
-_SCRIPTS: Dict[str, Tuple[Tuple[str, ...], Tuple[str, ...]]] = {
-    "sh": (("/bin/sh",), ("-c",)),
-    "bash": (("bash",), ("-c",)),
-    "csh": (("csh", "tcsh"), ("-f", "-c")),
-    "perl": (("perl",), ("-e",)),
-    "python": (("python3", "python"), ("-c",)),
-    "ruby": (("ruby",), ("-e",)),
-    "powershell_script": (("pwsh",), ("-NoLogo", "-NoProfile", "-NonInteractive", "-Command")),
+
+class Interpreter(NamedTuple):
+    """The programs that may be it, the best first, and their arguments before the script."""
+
+    programs: Tuple[str, ...]
+    arguments: Tuple[str, ...]
+    from_input: bool = False  # the script is read from standard input, it is no argument
+
+
+class Start(NamedTuple):
+    """The words of a command, and what it gets to read."""
+
+    argv: List[str]
+    input: Optional[bytes] = None
+
+
+_INTERPRETERS: Dict[str, Interpreter] = {
+    "sh": Interpreter(("/bin/sh",), ("-c",)),
+    "bash": Interpreter(("bash",), ("-c",)),
+    # With -c both of Debian's go through a loop once and say nothing.
+    "csh": Interpreter(("csh", "tcsh"), ("-f",), from_input=True),
+    "perl": Interpreter(("perl",), ("-e",)),
+    "python": Interpreter(("python3", "python", "/usr/libexec/platform-python"), ("-c",)),
+    # In the locale C it would refuse a script that is not plain ASCII.
+    "ruby": Interpreter(("ruby",), ("-Ku", "-e")),
+    "powershell_script": Interpreter(
+        ("pwsh",), ("-NoLogo", "-NoProfile", "-NonInteractive", "-Command")
+    ),
 }
 
 # A script whose only result is true or false exits 0 or 1; anything else keeps its usual exit code.
@@ -24,13 +43,16 @@ _BOOLEAN = (
 )
 
 
-def argv(name: str, script: str, boolean: bool, find: Callable[[str], str]) -> List[str]:
-    """The words that run ``script`` with the interpreter ``name``.
+def start(name: str, script: str, boolean: bool, find: Callable[[str], str]) -> Start:
+    """How ``script`` is run with the interpreter ``name``.
 
     ``find`` looks a program up; where none is found the first one is left to fail by its name.
     """
-    programs, arguments = _SCRIPTS[name]
+    programs, arguments, from_input = _INTERPRETERS[name]
     program = next((p for p in programs if find(p)), programs[0])
     if name == "powershell_script" and boolean:
         script = _BOOLEAN % script
-    return [program] + list(arguments) + [script]
+    if from_input:
+        text = script.encode("utf-8", "surrogateescape")
+        return Start([program, *arguments], text + b"\n")
+    return Start([program, *arguments, script])

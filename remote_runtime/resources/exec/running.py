@@ -21,18 +21,18 @@ class ExecProvider(BaseProvider):
     def unmanageable(self, properties: Properties) -> str:
         return ""
 
-    def argv(self, settings: Settings) -> List[str]:
+    def start(self, settings: Settings) -> interpreters.Start:
         """The program and its arguments, by the interpreter where there is one."""
         if settings.interpreter == "default":
             argv = self.words(settings.command)
             if not argv:
                 raise ResourceError("there is no command to run", kind="resource.command")
-            return argv
+            return interpreters.Start(argv)
 
         def find(program: str) -> str:
             return self.context.commands.find(program, settings.path, settings.cwd)
 
-        return interpreters.argv(settings.interpreter, settings.command, settings.boolean, find)
+        return interpreters.start(settings.interpreter, settings.command, settings.boolean, find)
 
     def require_start(self, settings: Settings, own: str) -> None:
         """Raise ``Missing`` for what keeps this command from starting; ``own`` names it."""
@@ -42,7 +42,7 @@ class ExecProvider(BaseProvider):
             condition = Condition("directory", cwd)
             raise Missing(condition, "%s: the working directory %s does not exist" % (own, cwd))
         context.accounts.identity(settings.user, settings.group)
-        program = self.argv(settings)[0]
+        program = self.start(settings).argv[0]
         why, hint = context.commands.lacking(program, settings.path, cwd)
         if why:
             raise Missing(Condition("program", program), "%s: %s" % (own, why), hint=hint)
@@ -54,8 +54,10 @@ class ExecProvider(BaseProvider):
             if stream == "stdout" and on_line is not None:
                 on_line(line)
 
+        start = self.start(settings)
         result = self.context.commands.run(
-            self.argv(settings),
+            start.argv,
+            input=start.input,
             cwd=settings.cwd,
             env=settings.environment,
             path=settings.path,

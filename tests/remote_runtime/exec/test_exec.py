@@ -191,7 +191,12 @@ class ExecTest(FolderTest):
             ("python", "open('out', 'w').write('python\\n')", "import os", "raise SystemExit(1)"),
             ("perl", "open F, '>out'; print F \"perl\\n\"", "exit 0", "exit 1"),
             ("ruby", "File.write('out', \"ruby\\n\")", "exit 0", "exit 1"),
-            ("csh", "echo csh > out", "exit 0", "exit 1"),
+            (
+                "csh",
+                "rm -f out\nforeach part (c s h)\nprintf $part >> out\nend\necho >> out",
+                "exit 0",
+                "exit 1",
+            ),
         ):
             program = "python3" if name == "python" else name
             if shutil.which(program) is None:
@@ -225,7 +230,12 @@ class ExecTest(FolderTest):
         guard, command = self.read("log").decode().split("---\n")[:2]
         self.assertIn("-is [bool]", guard)
         self.assertEqual(command, "Do-It")
-        words = interpreters.argv("powershell_script", "$true", True, lambda p: p)
+        os.unlink(self.path("log"))
+        self.apply("Do-It", onlyif="Test-It", convert_boolean_return=True, **options)
+        self.apply("Do-It", onlyif="Test-It", convert_boolean_return=False, **options)
+        converted = ["-is [bool]" in part for part in self.read("log").decode().split("---\n")[:4]]
+        self.assertEqual(converted, [True, True, False, False])
+        words = interpreters.start("powershell_script", "$true", True, lambda p: p).argv
         self.assertEqual(words[0], "pwsh")
         self.assertIn("$true", words[-1])
 
