@@ -22,6 +22,20 @@ class Parser(argparse.ArgumentParser):
         """What the words say; ``intermixed`` lets options stand between the positional ones."""
         return self.parse_intermixed_args(words) if self.intermixed else self.parse_args(words)
 
+    passes_on = ""
+    """The argument that gets the words behind ``--``; then options may stand between positionals,
+    too."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, but for what is passed on to another program."""
+        if not self.passes_on:
+            return super().parse_args(args, namespace)
+        words = list(args or ())
+        at = words.index("--") if "--" in words else len(words)
+        found = self.parse_intermixed_args(words[:at], namespace)
+        setattr(found, self.passes_on, words[at + 1 :])
+        return found
+
     def error(self, message: str) -> NoReturn:
         """Raise UsageError with the nearest option where one is misspelt."""
         hint = f"'{self.prog} --help' shows what it takes"

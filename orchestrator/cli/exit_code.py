@@ -32,3 +32,11 @@ def run_exit_code(results: Iterable[HostResult], interrupted: bool, detailed: bo
         if name in found:
             return code
     return CHANGED if detailed and changed else 0
+
+
+def stronger(first: int, second: int) -> int:
+    """Of the codes of two runs that make one, the one that says more."""
+    return min(first, second, key=_STRENGTH.index)
+
+
+_STRENGTH = (INTERRUPTED, 2, 70, 3, 1, CHANGED, 0)

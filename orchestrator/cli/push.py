@@ -10,6 +10,7 @@ EXAMPLE = """
 ccm push -i hosts.yaml --noop site.yaml
 ccm push -i hosts.yaml -l 'web:&prod' --forks 20 site.yaml
 ccm push -i hosts.yaml -l failed site.yaml
+ccm push -i hosts.yaml --verify site.yaml
 """
 
 
@@ -18,6 +19,11 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
     parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
     add_inventory(parser, inventory)
     add_run(parser)
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="look at the hosts again when they are done, as ccm verify does",
+    )
     add_connection(parser)
     add_data(parser)
     add_output(parser)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from inventory import Host, Inventory
+    from orchestrator.cli.verifying import AfterPush
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.manifest import Site
     from orchestrator.planning import Planner
+    from orchestrator.transport import Connector
 
 # What the folder of a run keeps of the command line; nothing in it may be secret.
 _KEPT = [
@@ -54,6 +56,10 @@ def check_options(args: argparse.Namespace) -> None:
 
     make_room(args.forks)
     check_output(args)
+    if getattr(args, "verify", False):
+        from orchestrator.cli import verifying
+
+        verifying.check_options(args)
     open_store(args.registration)  # which contacts nothing yet
 
 
@@ -87,12 +93,30 @@ def carry_out(
     job = running.Job(
         push.what, hosts, connector, push.planner, settings, args.forks, _options(args),
         args.detailed_exitcode, args.json, push.command, push.kept, documented, push.told,
-        args.registration,
+        args.registration, _verification(push, args, inventory, hosts, connector),
     )  # fmt: skip
     with connector:
         code = running.carry_out(job, output)
     output.say(site.post_message)
     return code
+
+
+def _verification(
+    push: Push,
+    args: argparse.Namespace,
+    inventory: "Inventory",
+    hosts: "list[Host]",
+    connector: "Connector",
+) -> "AfterPush | None":
+    if not getattr(args, "verify", False):
+        return None
+    from pathlib import Path
+
+    from orchestrator.cli.verifying import after_push
+    from orchestrator.verify.running import Job
+
+    job = Job(Path(push.what), inventory, hosts, connector, push.planner, args.forks)
+    return after_push(job, args)
 
 
 def _title(push: Push, noop: bool) -> str:

@@ -5,9 +5,9 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.cli.exit_code import CHANGED, run_exit_code
+from orchestrator.cli.exit_code import CHANGED, run_exit_code, stronger
 from orchestrator.cli.output import Output
 from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import events as happening
@@ -25,6 +25,9 @@ from orchestrator.registration.store import open_store
 from orchestrator.report.document import write_document
 from remote_runtime.errors import UsageError
 
+if TYPE_CHECKING:
+    from orchestrator.cli.verifying import AfterPush
+
 INTERRUPTED_CLOSING = 3.0  # seconds
 
 
@@ -33,7 +36,8 @@ class Job(NamedTuple):
 
     ``kept``: the run's folder stays. ``documented``: something is made of that folder at the end,
     so a run that is not kept has one for as long. ``told`` are subscribers beside the output's.
-    ``registration`` is where stable resources are announced, None for the default.
+    ``registration`` is where stable resources are announced, None for the default. ``verify`` looks
+    at the hosts once more when all of them are done.
     """
 
     manifest: str
@@ -50,6 +54,7 @@ class Job(NamedTuple):
     documented: bool = False
     told: Sequence[Subscriber] = ()
     registration: str | None = None
+    verify: "AfterPush | None" = None
 
 
 def carry_out(job: Job, output: Output) -> int:
@@ -101,8 +106,12 @@ def _carry_out(job: Job, output: Output, folder: RunFolder | None) -> int:
         output.summary(run_id if job.kept and folder and folder.whole else "")
     if folder and folder.whole:
         code = _metrics(folder, output, code)
+    verified = None
+    if job.verify is not None and not rollout.interrupted:
+        tally = job.verify(results, output.human)
+        verified, code = tally.record(), stronger(code, tally.exit_code)
     if folder and job.json:
-        write_document(KeptRun(folder.path), code, sys.stdout)
+        write_document(KeptRun(folder.path), code, sys.stdout, verified)
     return code
 
 

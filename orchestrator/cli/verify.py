@@ -4,16 +4,10 @@ import argparse
 import getpass
 import os
 import sys
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from orchestrator.cli.commands import Parser
 from orchestrator.cli.options import add_connection, add_data, add_inventory, seconds
-
-if TYPE_CHECKING:
-    from orchestrator.fleet.rollout import Rollout
-    from orchestrator.verify.running import Job
-    from orchestrator.verify.tally import Tally
 
 HELP = "Check hosts against a manifest with testinfra, and run tests of your own."
 EXAMPLE = """
@@ -23,8 +17,9 @@ ccm verify -i hosts.yaml site.yaml tests/ --junitxml report.xml -- --tb=long
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options, the manifest and the tests."""
+    parser.passes_on = "pytest"
     parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
     parser.add_argument(
         "tests",
@@ -56,11 +51,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check everything that needs no host, then ask the hosts."""
     from orchestrator.cli import assembly
+    from orchestrator.cli.verifying import carry_out
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.verify.running import Job, check_tests, need_pytest
 
     need_pytest()
-    tests, options = _split(args)
+    tests = args.tests
     check_tests(tests)
     inventory, hosts = assembly.hosts(args)
     # With tests of the user's own every connection stays open for them.
@@ -69,46 +65,18 @@ def run(args: argparse.Namespace) -> int:
     connector = assembly.connector(args, inventory, hosts, getpass.getpass, site.types.sources())
     job = Job(
         Path(os.path.abspath(args.manifest)), inventory, hosts, connector, planner,
-        args.forks, args.command_timeout, tests, options,
+        args.forks, args.command_timeout, tests, _pytest(args),
     )  # fmt: skip
-    return carry_out(job, args.verbose > 0, args.quiet).exit_code
+    with connector:
+        return carry_out(job, sys.stdout, args.verbose > 0, args.quiet).exit_code
 
 
-def carry_out(job: "Job", verbose: bool, quiet: bool) -> "Tally":
-    """Verify, and write what was found to stdout."""
-    from orchestrator.cli.signals import Interrupts
-    from orchestrator.report.style import Style
-    from orchestrator.report.verification import Verification
-    from orchestrator.verify.running import verify
-
-    report = Verification(sys.stdout, Style.of(sys.stdout), verbose, quiet)
-    report.begin(job.manifest.name, len(job.hosts))
-    began = time.monotonic()
-
-    asking: list[Rollout[Any] | None] = [None]
-
-    def watch(rollout: "Rollout[Any] | None") -> None:
-        asking[0] = rollout
-
-    def interrupt() -> None:
-        if asking[0] is None:
-            raise KeyboardInterrupt  # pytest ends the test in hand and its fixtures
-        asking[0].interrupt()
-
-    with job.connector, Interrupts(interrupt):
-        tally = verify(job, report.take, watch)
-    report.finish(tally, time.monotonic() - began)
-    return tally
-
-
-def _split(args: argparse.Namespace) -> tuple[list[str], list[str]]:
-    """The tests, and what is meant for pytest: whatever follows the first option behind ``--``."""
-    words = list(args.tests)
-    at = next((n for n, word in enumerate(words) if word.startswith("-")), len(words))
+def _pytest(args: argparse.Namespace) -> list[str]:
+    """What is meant for pytest."""
     options = [f"-k{args.k}"] if args.k else []
     options += [f"-m{args.m}"] if args.m else []
     options += ["-x"] if args.exitfirst else []
     options += [f"--junitxml={args.junitxml}"] if args.junitxml else []
     options += ["-" + "v" * args.verbose] if args.verbose else []
     options += ["-q"] if args.quiet else []
-    return words[:at], [*options, *words[at:]]
+    return [*options, *args.pytest]

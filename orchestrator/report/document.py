@@ -9,8 +9,13 @@ from orchestrator.fleet.outcome import HostResult, Tally
 PROTOCOL = "io.choria.ccm.v1.run"
 
 
-def write_document(run: KeptRun, exit_code: int | None, out: TextIO) -> None:
-    """Write a kept run: what was run, totals, each host's result, and every event, streamed."""
+def write_document(
+    run: KeptRun, exit_code: int | None, out: TextIO, verified: dict[str, Any] | None = None
+) -> None:
+    """Write a kept run: what was run, totals, each host's result, and every event, streamed.
+
+    ``verified`` is what a verify behind it found.
+    """
     results = run.results()
     about = run.about
     head: dict[str, Any] = {
@@ -23,6 +28,8 @@ def write_document(run: KeptRun, exit_code: int | None, out: TextIO) -> None:
     }
     if exit_code is not None:
         head["exit_code"] = exit_code
+    if verified is not None:
+        head["verify"] = verified
     out.write(json.dumps(head)[:-1])
     out.write(', "events": [')
     separator = "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.fleet.conversation import greet
@@ -122,7 +122,6 @@ class Fleet:
         self._inventory = inventory
         self._means = means
         self._members = {host.name: Member(host, means) for host in hosts}
-        self._closing: Callable[[], None] = means.connector.close
 
     @property
     def members(self) -> list[Member]:
@@ -143,4 +142,8 @@ class Fleet:
         """Hang up on all of them."""
         for member in self._members.values():
             member.close()
-        self._closing()
+
+    def hang_up(self) -> None:
+        """Close, and let go of what the connections shared."""
+        self.close()
+        self._means.connector.close()

@@ -82,7 +82,7 @@ def close_all() -> None:
             if key[PARAMETERS.index("fleet")]:
                 entered[key] = fleet
             else:
-                fleet.close()
+                fleet.hang_up()
         _fleets.clear()
         _fleets.update(entered)
 

@@ -30,7 +30,7 @@ class Job(NamedTuple):
     connector: Connector
     planner: Planner
     forks: int
-    timeout: float
+    timeout: float = 300.0
     tests: Sequence[str] = ()
     options: Sequence[str] = ()
 

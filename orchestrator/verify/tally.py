@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Outcome(NamedTuple):
@@ -51,3 +51,16 @@ class Tally:
         if self.unreached:
             return 3
         return 1 if self.failed else 0
+
+    def record(self) -> dict[str, Any]:
+        """The form that stands in ``--json``."""
+        return {
+            "exit_code": self.exit_code,
+            "hosts": self.hosts,
+            **{status: self.count(status) for status in ("passed", "failed", "skipped")},
+            "left_out": dict(self.left_out),
+            "unreached": dict(self.unreached),
+            "failures": [
+                {"host": one.host, "check": one.label, "text": one.text} for one in self.failed
+            ],
+        }

@@ -1,0 +1,69 @@
+"""Runs a verify and writes what it found: what ``ccm verify`` and ``ccm push --verify`` share."""
+
+import argparse
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TextIO
+
+from orchestrator.cli.signals import Interrupts
+from orchestrator.fleet import outcome
+from orchestrator.report.style import Style
+from orchestrator.report.verification import Verification
+from orchestrator.verify.running import Job, need_pytest, verify
+from orchestrator.verify.tally import Tally
+from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.outcome import HostResult
+    from orchestrator.fleet.rollout import Rollout
+
+AfterPush = Callable[[Iterable["HostResult"], TextIO], Tally]
+
+
+def carry_out(job: Job, out: TextIO, verbose: bool, quiet: bool) -> Tally:
+    """Verify; a signal ends it in order."""
+    report = Verification(out, Style.of(out), verbose, quiet)
+    report.begin(job.manifest.name, len(job.hosts))
+    began = time.monotonic()
+    asking: list[Rollout[Any] | None] = [None]
+
+    def watch(rollout: "Rollout[Any] | None") -> None:
+        asking[0] = rollout
+
+    def interrupt() -> None:
+        if asking[0] is None:
+            raise KeyboardInterrupt  # pytest ends the test in hand and its fixtures
+        asking[0].interrupt()
+
+    with Interrupts(interrupt):
+        tally = verify(job, report.take, watch)
+    report.finish(tally, time.monotonic() - began)
+    return tally
+
+
+def check_options(args: argparse.Namespace) -> None:
+    """UsageError for a ``--verify`` that could tell nothing, before anything is read."""
+    for name in ("noop", "monitor_only"):
+        if getattr(args, name):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"--verify and {option} exclude each other: nothing is changed that could be"
+                " verified",
+                hint="use ccm verify for a look at the hosts as they are",
+            )
+    need_pytest()
+
+
+def after_push(job: Job, args: argparse.Namespace) -> AfterPush:
+    """What a push calls with its results: a verify of the hosts that it was carried out on."""
+
+    def check(results: Iterable["HostResult"], out: TextIO) -> Tally:
+        done = (outcome.OK, outcome.FAILED)
+        reached = {one.host for one in results if one.outcome in done and not one.kind}
+        chosen = [host for host in job.hosts if host.name in reached]
+        if not chosen:
+            return Tally()
+        out.write("\n")
+        return carry_out(job._replace(hosts=chosen), out, args.verbose, args.quiet)
+
+    return check
