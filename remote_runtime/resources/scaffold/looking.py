@@ -28,7 +28,10 @@ class Look(object):
         self.unmet: List[Missing] = []
         self._purge = purge
         self._directories: Dict[str, bool] = {}
-        self.exists = self._is_directory("", root)
+        above = parent_in_the_way(context, root)
+        if above is not None:
+            self.unmet.append(above)
+        self.exists = above is None and self._is_directory("", root)
 
     def full(self, path: str) -> str:
         """The absolute path."""

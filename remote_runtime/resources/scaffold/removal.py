@@ -27,7 +27,7 @@ def of_extra(resource: "Resource", look: Look, tree: Tree) -> List[Action]:
 def of_scaffold(resource: "Resource", look: Look, tree: Tree) -> List[Action]:
     """Remove the scaffold's files, then what is empty of its directories, at last its own."""
     there = [file.path for file in tree.files if _is_there(look, file.path)]
-    if not look.exists and look.unmet:
+    if look.unmet and os.path.lexists(look.root) and not look.exists:
         raise look.unmet[0]  # what is at the path itself is no directory
     if not there:
         return []

@@ -65,8 +65,9 @@ class Resource(ResourceType):
         return diffs.wants(status, entry["size"], file_mode(status, bool(entry.get("executable"))))
 
     def observe(self) -> State:
-        status = self.context.files.status(self.name)
-        return State("present" if status is not None else "absent")
+        above = parent_in_the_way(self.context, self.name)
+        there = above is None and self.context.files.status(self.name) is not None
+        return State("present" if there else "absent")
 
     def found(self) -> Properties:
         from remote_runtime.observed import of_path
@@ -85,8 +86,8 @@ class Resource(ResourceType):
             return removal.of_scaffold(self, look, tree)
         if self._processing is None:
             self._processing = Processing(self.properties, self.name, self.context)
-        needs = [self._processing.lacking(tree.files), parent_in_the_way(self.context, self.name)]
-        look.unmet += [missing for missing in needs if missing is not None]
+        lacking = self._processing.lacking(tree.files)
+        look.unmet += [lacking] if lacking is not None else []
         actions = removal.of_extra(self, look, tree) if purge else []
         actions += self._directories(look, tree)
         actions += self._files(look, tree)

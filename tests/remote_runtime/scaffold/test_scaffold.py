@@ -1,0 +1,321 @@
+"""The scaffold type against a real file system."""
+
+import os
+import unittest
+
+from remote_runtime.resources.scaffold.resource import Resource
+from tests.remote_runtime.fakes import FailingFiles, item, run_items
+from tests.remote_runtime.scaffold.case import ScaffoldTest
+
+TREE = {"a.conf": b"a\n", "sub/deep/b.conf": b"b\n"}
+
+
+class PresentTest(ScaffoldTest):
+    def test_created_then_stable(self) -> None:
+        """Every file is written below new directories, and the second run changes nothing."""
+        resource = self.scaffold(TREE)
+        event = self.apply(resource)
+        self.assertEqual((event["changed"], event["error"]), (True, []))
+        self.assertEqual(self.files(), ["a.conf", "sub/", "sub/deep/", "sub/deep/b.conf"])
+        self.assertEqual((self.read("out/a.conf"), self.mode("out/a.conf")), (b"a\n", 0o644))
+        self.assertEqual((self.mode("out"), self.mode("out/sub/deep")), (0o755, 0o755))
+        before = os.stat(self.path("out/a.conf"))
+        event = self.apply(resource)
+        self.assertEqual((event["status"], event["changes"]), ("stable", []))
+        self.assertEqual(os.stat(self.path("out/a.conf")).st_ino, before.st_ino)
+
+    def test_missing_parents_are_created(self) -> None:
+        """The directories above the scaffold come with it."""
+        self.apply(self.scaffold(TREE, name="x/y/out"))
+        self.assertEqual(self.read("x/y/out/a.conf"), b"a\n")
+
+    def test_only_what_differs_travels(self) -> None:
+        """A file that is there already is neither asked for nor written."""
+        self.put("out/a.conf", b"a\n")
+        inode = os.stat(self.path("out/a.conf")).st_ino
+        event = self.apply(self.scaffold(TREE))
+        (asked,) = self.store.asked
+        self.assertEqual([self.store.held[sha] for sha in asked], [b"b\n"])
+        self.assertEqual(os.stat(self.path("out/a.conf")).st_ino, inode)
+        self.assertEqual(
+            [c["what"] for c in event["changes"] if c["to"] != "directory"],
+            [self.path("out/sub/deep/b.conf")],
+        )
+
+    def test_what_travels_is_known_ahead(self) -> None:
+        """The quick look names the differing files, in noop only those that diffs need."""
+        self.put("out/a.conf", b"a\n")
+        large = {"large": b"x" * (300 << 10)}
+        resource = self.scaffold(dict(TREE, **large))
+        self.assertEqual(len(wanted(resource)), 2)
+        self.assertEqual(len(wanted(resource, noop=True)), 1)
+        self.assertEqual(wanted(resource, noop=True, diff=False), [])
+        self.assertEqual(wanted(self.scaffold(TREE, ensure="absent")), [])
+
+    def test_drift_is_repaired_and_attributes_stay(self) -> None:
+        """A file that was edited is put back; its mode, and others' files, stay as they are."""
+        self.apply(self.scaffold(TREE))
+        self.put("out/a.conf", b"edited\n", 0o600)
+        self.put("out/other", b"mine")
+        event = self.apply(self.scaffold(TREE))
+        self.assertEqual((self.read("out/a.conf"), self.mode("out/a.conf")), (b"a\n", 0o600))
+        self.assertEqual(self.read("out/other"), b"mine")
+        self.assertEqual(len(event["changes"]), 1)
+        self.assertNotIn("diff", event["changes"][0])
+
+    def test_the_execute_bit_is_kept(self) -> None:
+        """A file is executable as its source is; nothing else of its mode is managed."""
+        tree = {"run": b"#!/bin/sh\n", "plain": b"p"}
+        self.apply(self.scaffold(tree, ["run"]))
+        self.assertEqual((self.mode("out/run"), self.mode("out/plain")), (0o755, 0o644))
+        os.chmod(self.path("out/run"), 0o640)
+        os.chmod(self.path("out/plain"), 0o750)
+        event = self.apply(self.scaffold(tree, ["run"]))
+        self.assertEqual((self.mode("out/run"), self.mode("out/plain")), (0o750, 0o640))
+        self.assertEqual(
+            [(c["from"], c["to"]) for c in event["changes"]], [("0750", "0640"), ("0640", "0750")]
+        )
+        self.assertEqual(self.apply(self.scaffold(tree, ["run"]))["status"], "stable")
+
+    def test_empty_directories_are_created(self) -> None:
+        """A directory without files is made too, and is no file in the count."""
+        resource = self.scaffold({}, directories=["x/y"])
+        self.assertEqual(
+            self.apply(resource, noop=True)["noop_message"], "Would have created directory"
+        )
+        self.apply(resource)
+        self.assertEqual(self.files(), ["x/", "x/y/"])
+        self.assertEqual(self.apply(resource)["status"], "stable")
+
+    def test_purge(self) -> None:
+        """Files that are not part of it go, with the directories that this leaves empty."""
+        resource = self.scaffold(TREE, purge=True)
+        self.apply(resource)
+        self.put("out/extra", b"x")
+        self.put("out/gone/extra2", b"x")
+        os.mkdir(self.path("out/empty"))
+        os.symlink("/etc", self.path("out/link"))
+        event = self.apply(resource, noop=True)
+        self.assertEqual(event["noop_message"], "Would have changed 3 scaffold files")
+        self.assertTrue(os.path.exists(self.path("out/extra")))
+        self.assertEqual(self.apply(resource)["error"], [])
+        self.assertEqual(self.files(), ["a.conf", "empty/", "sub/", "sub/deep/", "sub/deep/b.conf"])
+        self.assertEqual(self.apply(resource)["status"], "stable")
+
+    def test_names_that_are_no_text(self) -> None:
+        """Extra files are removed whatever they are called, and shown as text."""
+        resource = self.scaffold(TREE, purge=True)
+        self.apply(resource)
+        with open(os.path.join(os.fsencode(self.path("out")), b"caf\xe9\n"), "wb"):
+            pass
+        event = self.apply(resource)
+        self.assertEqual((event["error"], len(self.files())), ([], 4))
+        self.assertTrue(event["changes"][0]["what"].endswith("caf\\xe9\n"), event["changes"])
+
+    def test_a_full_disk_is_told(self) -> None:
+        """What cannot be written fails the resource, and nothing half-written is left."""
+        os.mkdir(self.path("out"))
+        told = self.error(self.scaffold({"a": b"a"}), files=FailingFiles())
+        self.assertIn("the disk is full", told)
+        self.assertEqual(self.files(), [])
+
+    def test_a_file_that_the_controller_lost(self) -> None:
+        """A source that is gone fails the resource with the controller's words."""
+        resource = self.scaffold({"a": b"a"})
+        self.store.held.clear()
+        self.assertIn("the source was removed", self.error(resource))
+
+    def test_what_was_written_is_told_to_others(self) -> None:
+        """Each path that was written counts as changed for the rest of the run."""
+        from tests.remote_runtime.fakes import context
+
+        resource = self.scaffold({"a": b"a"})
+        shared = context([resource], self.store)
+        run_items([resource], shared=shared)
+        self.assertEqual(shared.changed_paths, {self.path("out"), self.path("out/a")})
+
+
+class SymlinkTest(ScaffoldTest):
+    def test_a_link_at_a_file_is_replaced(self) -> None:
+        """A symlink in the place of a file is replaced, and what it names stays."""
+        victim = self.put("victim", b"v")
+        self.put("out/x", b"")
+        os.symlink(victim, self.path("out/a.conf"))
+        self.apply(self.scaffold({"a.conf": b"a\n"}))
+        self.assertFalse(os.path.islink(self.path("out/a.conf")))
+        self.assertEqual((self.read("out/a.conf"), self.read("victim")), (b"a\n", b"v"))
+
+    def test_nothing_is_written_through_a_link(self) -> None:
+        """A symlink in the place of a directory, the scaffold's own included, is an error."""
+        os.mkdir(self.path("elsewhere"))
+        os.mkdir(self.path("out"))
+        os.symlink(self.path("elsewhere"), self.path("out/sub"))
+        told = self.error(self.scaffold(TREE))
+        self.assertIn("out/sub is a symlink, not a directory", told)
+        os.symlink(self.path("elsewhere"), self.path("link"))
+        self.assertIn("link is a symlink", self.error(self.scaffold(TREE, name="link")))
+        self.assertIn(
+            "link is a symlink", self.error(self.scaffold(TREE, name="link", ensure="absent"))
+        )
+        self.assertEqual(os.listdir(self.path("elsewhere")), [])
+        self.assertEqual(self.files(), ["sub/"])
+
+    def test_purge_replaces_a_link_by_the_directory(self) -> None:
+        """With purge a symlink in the place of a directory goes, not what it names."""
+        self.put("elsewhere/keep", b"k")
+        os.mkdir(self.path("out"))
+        os.symlink(self.path("elsewhere"), self.path("out/sub"))
+        self.assertEqual(self.apply(self.scaffold(TREE, purge=True))["error"], [])
+        self.assertEqual(self.files(), ["a.conf", "sub/", "sub/deep/", "sub/deep/b.conf"])
+        self.assertEqual(os.listdir(self.path("elsewhere")), ["keep"])
+
+    def test_absent_does_not_follow_links(self) -> None:
+        """Files behind a symlink in the directory are not the scaffold's."""
+        self.put("elsewhere/deep/b.conf", b"theirs")
+        self.put("out/a.conf", b"a\n")
+        os.symlink(self.path("elsewhere"), self.path("out/sub"))
+        self.assertEqual(self.apply(self.scaffold(TREE, ensure="absent"))["error"], [])
+        self.assertEqual(self.read("elsewhere/deep/b.conf"), b"theirs")
+
+    def test_other_kinds_in_the_way(self) -> None:
+        """A directory or a pipe in the place of a file is left alone and told."""
+        os.makedirs(self.path("out/a.conf"))
+        self.assertIn(
+            "is a directory, the scaffold has a file there", self.error(self.scaffold(TREE))
+        )
+        os.rmdir(self.path("out/a.conf"))
+        os.mkfifo(self.path("out/a.conf"))
+        self.assertIn("device, socket or pipe", self.error(self.scaffold(TREE)))
+
+    def test_a_plan_that_leads_out_is_refused(self) -> None:
+        """The target itself refuses paths that leave the directory."""
+        for path in ("../x", "/etc/x", "a/../../x", "a//b", ""):
+            self.assertIn("leads out", self.error(self.scaffold({path: b"x"})), path)
+
+
+class AbsentTest(ScaffoldTest):
+    def test_its_files_go_and_others_stay(self) -> None:
+        """Only the scaffold's own files are counted and removed, edited ones included."""
+        self.apply(self.scaffold(TREE))
+        self.put("out/a.conf", b"edited")
+        self.put("out/sub/theirs", b"t")
+        resource = self.scaffold(TREE, ensure="absent", purge=True)
+        event = self.apply(resource, noop=True)
+        self.assertEqual(event["noop_message"], "Would have removed 2 scaffold files")
+        self.assertEqual(self.apply(resource)["error"], [])
+        self.assertEqual(self.files(), ["sub/", "sub/theirs"])
+        event = self.apply(resource)
+        self.assertEqual((event["status"], event["final_ensure"]), ("stable", "present"))
+
+    def test_the_directory_goes_when_it_is_empty(self) -> None:
+        """With nothing else in it the directory is removed too."""
+        tree = dict(TREE)
+        self.apply(self.scaffold(tree, directories=["x"]))
+        event = self.apply(self.scaffold(tree, directories=["x"], ensure="absent"))
+        self.assertEqual((event["error"], event["final_ensure"]), ([], "absent"))
+        self.assertFalse(os.path.exists(self.path("out")))
+        self.assertEqual(self.apply(self.scaffold(tree, ensure="absent"))["status"], "stable")
+
+    def test_nothing_travels(self) -> None:
+        """For removal no content is needed."""
+        self.apply(self.scaffold(TREE))
+        self.store.asked.clear()
+        self.apply(self.scaffold(TREE, ensure="absent"))
+        self.assertEqual(self.store.asked, [])
+
+
+class PreviewTest(ScaffoldTest):
+    def test_it_counts_and_touches_nothing(self) -> None:
+        """New and differing files are counted, with a diff each, and nothing is written."""
+        self.put("out/a.conf", b"old\n")
+        event = self.apply(self.scaffold(TREE), noop=True)
+        self.assertEqual(event["noop_message"], "Would have changed 2 scaffold files")
+        self.assertEqual((event["prediction"], event["changed"]), ("certain", True))
+        self.assertIn("-old\n+a\n", event["changes"][-2]["diff"])
+        self.assertEqual(self.files(), ["a.conf"])
+
+    def test_diffs_follow_the_rules_of_files(self) -> None:
+        """No diff of what others cannot read, of a sensitive resource, or of very much."""
+        self.put("out/a.conf", b"old\n", 0o600)
+        hidden = self.apply(self.scaffold({"a.conf": b"a"}), noop=True)
+        self.assertNotIn("diff", hidden["changes"][0])
+        shown = self.apply(self.scaffold({"a.conf": b"a"}), noop=True, diff_private=True)
+        self.assertIn("+a", shown["changes"][0]["diff"])
+        sensitive = self.apply(self.scaffold({"b": b"secret"}, sensitive=True), noop=True)
+        self.assertNotIn("diff", sensitive["changes"][0])
+        many = {"f%d" % n: b"%d" % n + b"x" * (100 << 10) for n in range(10)}
+        diffs = [c.get("diff", "") for c in self.apply(self.scaffold(many), noop=True)["changes"]]
+        self.assertIn("too large for a diff", diffs[-1])
+        self.assertLess(sum(map(len, diffs)), 1 << 20)
+
+    def test_what_it_would_create_counts_as_there(self) -> None:
+        """A later resource may rely on the directories and files of a pending scaffold."""
+        items = [self.scaffold(TREE), self.file("out/sub/deep/more", content="x")]
+        events = run_items(items, store=self.store, noop=True)
+        self.assertEqual([e["prediction"] for e in events], ["certain"] * 2)
+
+    def test_a_pending_directory_counts_as_there(self) -> None:
+        """Below a directory that an earlier resource would create everything is new."""
+        folder = item(
+            "file",
+            self.path("out"),
+            properties={"ensure": "directory", "owner": "0", "group": "0", "mode": "0755"},
+        )
+        event = run_items([folder, self.scaffold(TREE)], store=self.store, noop=True)[1]
+        self.assertEqual(event["prediction"], "certain")
+        self.assertEqual(event["noop_message"], "Would have changed 2 scaffold files")
+
+    def test_what_is_in_the_way_may_go(self) -> None:
+        """An obstacle that an earlier pending resource removes is none; a command may remove it."""
+        self.put("out", b"a file")
+        scaffold = self.scaffold(TREE)
+        self.assertIn("is a file, not a directory", self.error(scaffold, noop=True))
+        removed = item("file", self.path("out"), properties={"ensure": "absent"})
+        event = run_items([removed, scaffold], store=self.store, noop=True)[1]
+        self.assertEqual((event["failed"], event["prediction"]), (False, "certain"))
+        command = item("exec", "x", properties={"command": "true"})
+        event = run_items([command, scaffold], store=self.store, noop=True)[1]
+        self.assertEqual((event["failed"], event["prediction"]), (False, "unknown"))
+        self.assertIn("is a file, not a directory", event["prediction_reason"])
+        self.assertEqual(event["noop_message"], "Would have changed 2 scaffold files")
+
+    def test_a_file_above_is_in_the_way(self) -> None:
+        """A parent that is no directory fails, unless an earlier resource may change it."""
+        self.put("up", b"")
+        scaffold = self.scaffold(TREE, name="up/out")
+        self.assertIn("up is not a directory", self.error(scaffold))
+        command = item("exec", "x", properties={"command": "true"})
+        event = run_items([command, scaffold], store=self.store, noop=True)[1]
+        self.assertEqual(event["prediction"], "unknown")
+
+
+class EventTest(ScaffoldTest):
+    def test_the_event_names_the_folder(self) -> None:
+        """The event shows the folder as the manifest has it, not a thousand files."""
+        event = self.apply(self.scaffold(TREE, purge=True))
+        self.assertEqual(event["properties"], {"source": "templates/app", "purge": True})
+        self.assertEqual((event["provider"], event["final_ensure"]), ("choria", "present"))
+
+    def test_secrets_are_masked(self) -> None:
+        """Data's secrets do not show in diffs; of a sensitive scaffold no value does."""
+        event = self.apply(self.scaffold({"a": b"pw hunter22\n"}), noop=True, secrets=["hunter22"])
+        self.assertIn("pw [masked]", str(event["changes"]))
+        event = self.apply(self.scaffold({"a": b"x"}, sensitive=True, data={"k": "hunter22"}))
+        self.assertNotIn("hunter22", str(event))
+
+
+def wanted(resource: "object", **settings: bool) -> "list":
+    """The hashes that a quick look asks for."""
+    from remote_runtime.registry import Registry
+    from tests.remote_runtime.fakes import context
+
+    noop = settings.pop("noop", False)
+    made = context([resource], **settings)  # type: ignore
+    made.noop = noop
+    scaffold = Registry(made).create(resource)  # type: ignore
+    assert isinstance(scaffold, Resource)
+    return scaffold.wanted()
+
+
+if __name__ == "__main__":
+    unittest.main()
