@@ -1,0 +1,348 @@
+"""Plans of manifests that apply others."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import schemas
+from orchestrator.planning import HostPlan
+from orchestrator.planning.resolved import resolved_manifest
+from remote_runtime import plan as target
+from remote_runtime.base import Item
+from tests.orchestrator.planning.planned import (
+    FakeHost,
+    entries,
+    gathered,
+    plan,
+    planner,
+    refused,
+    refused_host,
+)
+
+
+def write(folder: Path, text: str, name: str = "web/site.yaml") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def manifest(*resources: str, head: str = "") -> str:
+    lines = "".join(f"    - {resource}\n" for resource in resources)
+    return f"{head}\nccm:\n  resources:\n{lines}"
+
+
+def apply(properties: str = "{}", name: str = "web/site.yaml") -> str:
+    return f'apply: [{{"{name}": {properties}}}]'
+
+
+def echo(*paths: str, name: str = "show") -> str:
+    words = " ".join(f"{{{{ lookup('{path}', '-') }}}}" for path in paths)
+    return f'exec: [{{{name}: {{command: "{words}"}}}}]'
+
+
+def received(made: HostPlan) -> list[Item]:
+    """The items as the target reads them, pre-order."""
+    payload = json.loads(made.payload({"run_id": "1"}))
+    Draft202012Validator(schemas.load("plan")).validate(payload)
+
+    def walk(items: Any) -> Any:
+        for item in items:
+            yield item
+            yield from walk(item.children)
+
+    return list(walk(target.parse(payload).items))
+
+
+def test_children_stand_below_what_applies_them(tmp_path: Path) -> None:
+    """One plan holds all manifests; its items count on from an apply to its children."""
+    write(tmp_path, manifest(echo("data.x"), apply("{noop: true}", "deep/more.yaml")))
+    write(tmp_path, manifest(echo("data.x", name="deepest")), "web/deep/more.yaml")
+    made = plan(tmp_path, manifest(apply(), echo("data.x", name="after")))
+    items = received(made)
+    ids = ["apply#web/site.yaml", "exec#show", "apply#deep/more.yaml", "exec#deepest", "exec#after"]
+    assert [item.id for item in items] == list(made.identities()) == ids
+    assert [item.index for item in items] == [item.index for item in made.items] == [0, 1, 2, 3, 4]
+    assert [item.manifest for item in items] == [
+        "", "web/site.yaml", "web/site.yaml", "web/deep/more.yaml", "",
+    ]  # fmt: skip
+    assert [item.noop for item in items] == [False, False, True, True, False]
+
+
+@pytest.mark.parametrize("key", ["noop", "health_check_only"])
+def test_noop_and_checks_are_only_strengthened(tmp_path: Path, key: str) -> None:
+    """What an apply switches on holds for all below it, also where that says false."""
+    write(tmp_path, manifest(echo("data.x"), apply(f"{{{key}: false}}", "more.yaml")))
+    write(tmp_path, manifest(echo("data.x", name="deepest")), "web/more.yaml")
+    items = received(plan(tmp_path, manifest(apply(f"{{{key}: true}}"), echo("data.x"))))
+    field = "noop" if key == "noop" else "monitor_only"
+    assert [getattr(item, field) for item in items] == [True, True, True, True, False]
+
+
+def test_fail_on_error_is_the_childs_own(tmp_path: Path) -> None:
+    """fail_on_error of a child travels with it, and the parent's does not."""
+    write(tmp_path, manifest(echo("data.x")) + "  fail_on_error: true\n")
+    assert received(plan(tmp_path, manifest(apply())))[0].fail_on_error
+    write(tmp_path, manifest(echo("data.x")))
+    made = plan(tmp_path, manifest(apply()) + "  fail_on_error: true\n")
+    assert made.fail_on_error
+    assert not received(made)[0].fail_on_error
+
+
+def test_data_of_a_child(tmp_path: Path) -> None:
+    """The child's hierarchy, then the apply's data, --hiera and --data; never the parent's."""
+    head = "data: {a: own, b: own, c: own, d: own, list: [1]}\nhierarchy: {order: [x]}\n"
+    head += "overrides: {x: {b: hierarchy, c: hierarchy, d: hierarchy}}"
+    write(tmp_path, manifest(echo(*(f"data.{key}" for key in "abcde"), "data.list"), head=head))
+    write(tmp_path, "data: {d: hiera, list: [3]}", "more.yaml")
+    parent = manifest(
+        apply("{data: {c: \"{{ lookup('data.e') }}\", d: handed, list: [2]}}"),
+        head="data: {a: parent, e: parent}",
+    )
+    made = plan(tmp_path, parent, hiera=[str(tmp_path / "more.yaml")])
+    assert made.items[1].properties["command"] == "own hierarchy parent hiera - [1, 2, 3]"
+    made = plan(tmp_path, parent, data=["d=given"])
+    assert made.items[1].properties["command"] == "own hierarchy parent given - [1, 2]"
+
+
+def test_data_that_a_child_asks_for(tmp_path: Path) -> None:
+    """@require of a child is met by what the apply hands over; else only the apply fails."""
+    write(tmp_path, manifest(echo("data.a"), head="data:\n  # @require\n  a: ''\n"))
+    assert not plan(tmp_path, manifest(apply("{data: {a: 1}}"))).items[0].deferred_error
+    made = planner(tmp_path, manifest(apply()))
+    (problem,) = made.survey.broken
+    assert "data.a is required" in problem.message
+    assert "data.a is required" in made.plan(FakeHost(), gathered()).items[0].deferred_error
+
+
+def test_files_beside_the_child(tmp_path: Path) -> None:
+    """source, file() and template() are relative to the manifest that they stand in."""
+    for folder in ("", "web/"):
+        write(tmp_path, f"text of {folder or 'root'}", f"{folder}text.txt")
+    resources = (
+        'file: [{/NAME-a: {owner: root, group: root, mode: "0644", content: '
+        "\"{{ file('text.txt') }}\"}}, {/NAME-b: {owner: root, group: root, mode: '0644', "
+        "source: text.txt}}]",
+    )
+    write(tmp_path, manifest(*(text.replace("NAME", "child") for text in resources)))
+    parent = (text.replace("NAME", "parent") for text in resources)
+    made = plan(tmp_path, manifest(apply(), *parent))
+    texts = {}
+    for item in made.items[1:]:
+        key = "content" if item.name.endswith("a") else "source"
+        blob = made.blob(item.properties[key]["$blob"])
+        texts[item.name] = b"".join(blob.chunks()).decode()
+    assert texts == {
+        "/child-a": "text of web/",
+        "/child-b": "text of web/",
+        "/parent-a": "text of root",
+        "/parent-b": "text of root",
+    }
+
+
+def test_a_child_stays_within_the_pushed_folder(tmp_path: Path) -> None:
+    """A child may name files of its parent's folder, but nothing outside of the pushed one."""
+    site = tmp_path / "site"
+    write(tmp_path, "secret", "secret.txt")
+    write(site, "shared", "shared.txt")
+    source = "file: [{/a: {owner: root, group: root, mode: '0644', source: %s}}]"
+    write(site, manifest(source % "../shared.txt"))
+    assert not plan(site, manifest(apply())).items[0].deferred_error
+    write(site, manifest(source % "../../secret.txt"))
+    (problem,) = planner(site, manifest(apply())).survey.broken
+    assert "which a child manifest may not leave" in problem.message
+    assert not planner(site, manifest(source % "../secret.txt")).survey.broken
+
+
+def test_a_name_that_is_known_per_host(tmp_path: Path) -> None:
+    """A templated name chooses a child for each host, and a missing one fails there only."""
+    write(tmp_path, manifest(echo("data.x", name="linux")), "os/linux.yaml")
+    text = manifest(apply(name="os/{{ Facts.os }}.yaml"), 'exec: [{x: {require: ["exec#linux"]}}]')
+    made = planner(tmp_path, text.replace("x: {", 'x: {command: "true", '))
+    linux = made.plan(FakeHost(), gathered({"os": "linux"}))
+    assert [item.id for item in linux.items] == ["apply#os/linux.yaml", "exec#linux", "exec#x"]
+    other = made.plan(FakeHost(), gathered({"os": "plan9"}))
+    assert "plan9.yaml: No such file" in other.items[0].deferred_error
+    (warning,) = other.warnings
+    assert warning.startswith("apply#os/plan9.yaml will fail: ")
+
+
+def test_a_host_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
+    """A name that a fact makes lead out is refused before the host is changed."""
+    write(tmp_path, manifest(echo("data.x")), "secret.yaml")
+    (tmp_path / "site").mkdir()
+    error = refused_host(
+        tmp_path / "site",
+        manifest(apply(name="{{ Facts.os }}.yaml")),
+        gathered({"os": "../secret"}),
+    )
+    assert "must be below its parent's folder" in str(error)
+
+
+def test_references_to_a_child_known_per_host(tmp_path: Path) -> None:
+    """What a host's child turns out not to have is refused before that host is changed."""
+    write(tmp_path, manifest(echo("data.x", name="linux")), "os/linux.yaml")
+    resource = 'exec: [{x: {command: "true", require: ["exec#lunix"]}}]'
+    text = manifest(apply(name="os/{{ Facts.os }}.yaml"), resource)
+    error = refused_host(tmp_path, text, gathered({"os": "linux"}))
+    assert "did you mean exec#linux?" in str(error)
+
+
+def test_an_apply_that_is_not_managed(tmp_path: Path) -> None:
+    """Where control leaves the apply out, nothing that is wrong in the child matters."""
+    head = "data:\n  # @validate isInt\n  a: \"{{ lookup('facts.evil') }}\"\n"
+    broken = (
+        'exec: [{x: {command: "true", cwd: "{{ lookup(\'data.none\') }}", '
+        'timeout: "{{ Data.z }}"}}]'
+    )
+    write(tmp_path, manifest(broken, head=head))
+    write(tmp_path, manifest(broken), "fine.yaml")
+    left_out = '{control: {if: "false"}}'
+    text = manifest(
+        apply(left_out), apply(left_out, "fine.yaml"), "exec: [{y: {require: [exec#x]}}]"
+    )
+    made = plan(tmp_path, text.replace("y: {", 'y: {command: "true", '))
+    items = received(made)
+    assert [item.id for item in items if not item.managed] == [
+        "apply#web/site.yaml", "apply#fine.yaml", "exec#x",
+    ]  # fmt: skip
+    assert made.warnings == []
+
+
+def test_two_manifests_agree(tmp_path: Path) -> None:
+    """The same resource may stand in two manifests while its properties are the same."""
+    resource = "file: [{{/a: {{owner: root, group: root, mode: '0644', content: {}}}}}]"
+    write(tmp_path, manifest(resource.format("one")))
+    assert len(plan(tmp_path, manifest(resource.format("one"), apply())).items) == 3
+    text = refused(tmp_path, manifest(resource.format("two"), apply()))
+    assert f"file#/a stands in {tmp_path}/site.yaml:4:15 too" in text
+    assert "web/site.yaml:4:" in text
+    assert "with another content" in text
+
+
+def test_two_manifests_agree_on_a_host(tmp_path: Path) -> None:
+    """Where properties hold templates, hosts are asked whether they are the same."""
+    resource = 'exec: [{{x: {{command: "true", cwd: {}}}}}]'
+    write(tmp_path, manifest(resource.format('"{{ Facts.cwd }}"')))
+    made = planner(tmp_path, manifest(resource.format("/srv"), apply()))
+    assert made.plan(FakeHost(), gathered({"cwd": "/srv"}))
+    error = refused_host(
+        tmp_path, manifest(resource.format("/srv"), apply()), gathered({"cwd": "/tmp"})
+    )
+    assert "with another cwd" in str(error)
+
+
+def test_a_child_applied_twice(tmp_path: Path) -> None:
+    """One manifest is applied twice under two spellings of its name, each with its data."""
+    write(tmp_path, manifest('exec: [{"make {{ Data.name }}": {}}]'))
+    both = apply("{data: {name: a}}"), apply("{data: {name: b}}", "./web/site.yaml")
+    names = [item.name for item in plan(tmp_path, manifest(*both)).items]
+    assert names == ["web/site.yaml", "make a", "./web/site.yaml", "make b"]
+    write(tmp_path, manifest(both[0].replace("web/", "")), "web/one.yaml")
+    write(tmp_path, manifest(both[1].replace("./web/", "")), "web/two.yaml")
+    text = refused(tmp_path, manifest(apply(name="web/one.yaml"), apply(name="web/two.yaml")))
+    assert "with another data" in text
+    assert "name it in two ways: site.yaml and ./site.yaml" in text
+
+
+def test_allow_apply(tmp_path: Path) -> None:
+    """With allow_apply false nothing of a child that applies others is in the plan."""
+    write(tmp_path, manifest(echo("data.x"), apply(name="more.yaml")))
+    write(tmp_path, manifest(echo("data.x", name="deepest")), "web/more.yaml")
+    made = planner(tmp_path, manifest(apply("{allow_apply: false}")))
+    assert "denied by allow_apply" in made.survey.broken[0].message
+    (item,) = made.plan(FakeHost(), gathered()).items
+    assert "denied by allow_apply" in item.deferred_error
+    text = manifest(apply('{allow_apply: "{{ Facts.trusted }}"}'))
+    made = planner(tmp_path, text)
+    assert len(made.plan(FakeHost(), gathered({"trusted": True})).items) == 4
+    (item,) = made.plan(FakeHost(), gathered({"trusted": False})).items
+    assert "denied" in item.deferred_error
+
+
+def test_a_child_of_a_template(tmp_path: Path) -> None:
+    """A child's resources_jet_file stands beside the child and sees the child's data."""
+    write(tmp_path, "data: {n: 2}\nccm: {resources_jet_file: resources.jet}\n")
+    jet = "[[ range ints(0, Data.n) ]]\n- exec:\n    - run-[[ . ]]: {command: 'true'}\n[[ end ]]\n"
+    write(tmp_path, jet, "web/resources.jet")
+    text = manifest(
+        apply("{data: {n: 3}}"), 'exec: [{y: {command: "true", require: [exec#run-2]}}]'
+    )
+    names = [item.name for item in plan(tmp_path, text).items]
+    assert names == ["web/site.yaml", "run-0", "run-1", "run-2", "y"]
+    error = refused_host(tmp_path, text.replace("run-2", "run-3"))
+    assert "which is not in this run" in str(error)
+
+
+def test_a_template_that_applies_and_may_not(tmp_path: Path) -> None:
+    """allow_apply: false holds for a child whose resources a template writes."""
+    write(tmp_path, "ccm: {resources_jet_file: resources.jet}\n")
+    write(tmp_path, "- apply:\n    - more.yaml: {}\n", "web/resources.jet")
+    (item,) = plan(tmp_path, manifest(apply("{allow_apply: false}"))).items
+    assert "denied by allow_apply" in item.deferred_error
+
+
+def test_secrets_of_a_child(tmp_path: Path) -> None:
+    """@secret of a child, and what a sensitive apply hands over, are masked in every sink."""
+    write(tmp_path, manifest(echo("data.a"), head="data:\n  # @secret\n  a: childsecret\n"))
+    made = plan(tmp_path, manifest(apply("{sensitive: true, data: {b: [handedover]}}")))
+    assert set(made.secrets) == {"childsecret", "handedover"}
+    assert "childsecret" not in json.dumps(
+        resolved_manifest(planner(tmp_path, "ccm: {resources: [{exec: [{x: {}}]}]}").site, made)
+    )
+
+
+def test_templates_at_their_turn(tmp_path: Path) -> None:
+    """A child's resource that waits for a file of the target is rendered by its own data."""
+    write(
+        tmp_path,
+        manifest(
+            "exec: [{x: {command: \"{{ lookup('data.a') }} {{ file('/etc/x') }}\"}}]",
+            head="data: {a: child}",
+        ),
+    )
+    made = plan(tmp_path, manifest(echo("data.a"), apply(), head="data: {a: parent}"))
+    assert [item.deferred_render for item in received(made)] == [False, False, True]
+    assert made.render(2, lambda path: b"text") == {"command": "child text"}
+
+
+def test_shared_by_all_hosts(tmp_path: Path) -> None:
+    """What is the same on every host is compiled once, in children as well."""
+    write(tmp_path, manifest('exec: [{x: {command: "true"}}]', echo("facts.os")))
+    made = planner(tmp_path, manifest(apply()))
+    one, two = (made.plan(FakeHost(), gathered({"os": name})) for name in "ab")
+    assert one.resources[0].children[0] is two.resources[0].children[0]
+    assert one.items[2].properties != two.items[2].properties
+
+
+def test_render_shows_the_children(tmp_path: Path) -> None:
+    """A host's resolved manifest has what is applied below the resource that applies it."""
+    write(tmp_path, manifest(echo("data.a"), head="data: {a: child}"))
+    made = planner(tmp_path, manifest(apply("{noop: true}")))
+    shown = resolved_manifest(made.site, made.plan(FakeHost(), gathered()))
+    properties = shown["ccm"]["resources"][0]["apply"][0]["web/site.yaml"]
+    assert properties == {
+        "noop": True,
+        "resources": [{"exec": [{"show": {"command": "child"}}]}],
+    }
+
+
+def test_a_manifest_that_applies_itself(tmp_path: Path) -> None:
+    """It is planned ten levels down, and there the resource that applies it fails."""
+    made = planner(tmp_path, manifest(echo("data.a"), apply(name="site.yaml")))
+    assert "nested deeper than 10 levels" in made.survey.broken[0].message
+    items = made.plan(FakeHost(), gathered()).items
+    assert len([item for item in items if item.type == "exec"]) == 11
+    assert "nested deeper than 10 levels" in items[-1].deferred_error
+    assert all(not item.deferred_error for item in items[:-1])
+
+
+def test_unreadable_child(tmp_path: Path) -> None:
+    """A folder in the place of a child fails the resource that applies it."""
+    os.makedirs(tmp_path / "web" / "site.yaml")
+    assert "Is a directory" in plan(tmp_path, manifest(apply())).items[0].deferred_error
+    assert "children" not in entries(plan(tmp_path, manifest(apply())))[0]
