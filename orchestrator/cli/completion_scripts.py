@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from orchestrator.cli.app import COMMANDS
 from orchestrator.cli.commands import build_parser, load_command
@@ -18,13 +18,17 @@ class Option(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One command with its options and the words that it takes by themselves."""
+    """One command with its options and the words that it takes by themselves.
+
+    ``below`` are commands of their own, by the word that follows this one's name.
+    """
 
     name: str
     help: str
     options: tuple[Option, ...]
     words: tuple[str, ...]
     files: bool
+    below: "tuple[Command, ...]" = ()
 
 
 _FILES = ("FILE", "MANIFEST", "DIR", "FOLDER")
@@ -32,11 +36,22 @@ _FILES = ("FILE", "MANIFEST", "DIR", "FOLDER")
 
 def described() -> list[Command]:
     """Every command as its parser says."""
-    return [_command(name) for name in COMMANDS]
+    return [_with_below(name) for name in COMMANDS]
 
 
-def _command(name: str) -> Command:
+def _with_below(name: str) -> Command:
     module = load_command(name)
+    command = _command(name, module)
+    if not hasattr(module, "below"):
+        return command
+    found = []
+    for word in command.words:
+        label, one = module.below([word])
+        found.append(_command(label, one)._replace(name=word))
+    return command._replace(below=tuple(found))
+
+
+def _command(name: str, module: Any) -> Command:
     options: list[Option] = []
     words: list[str] = []
     files = False
@@ -85,7 +100,8 @@ def bash(commands: list[Command]) -> str:
         '    case "${COMP_WORDS[1]}" in',
     ]
     for command in commands:
-        lines += [f"        {command.name})", *_bash_options(command), "            ;;"]
+        lines += [f"        {command.name})", *_bash_options(command), *_bash_below(command)]
+        lines.append("            ;;")
     lines += [
         "    esac",
         '    case " $takes_file " in *" $prev "*)',
@@ -103,6 +119,19 @@ def bash(commands: list[Command]) -> str:
         "complete -o filenames -F _ccm ccm",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _bash_below(command: Command) -> list[str]:
+    if not command.below:
+        return []
+    lines = ['            [ "$COMP_CWORD" -eq 2 ] || case "${COMP_WORDS[2]}" in']
+    for one in command.below:
+        lines += [
+            f"                {one.name})",
+            *(f"        {line}" for line in _bash_options(one)),
+        ]
+        lines.append("                    ;;")
+    return [*lines, "            esac"]
 
 
 def _bash_options(command: Command) -> list[str]:
@@ -141,18 +170,27 @@ def zsh(commands: list[Command]) -> str:
         "    case $command in",
     ]
     for command in commands:
-        specs = [spec for option in command.options for spec in _zsh_option(option)]
-        if command.words:
-            specs.append(_quoted(f"*:word:({' '.join(command.words)})"))
-        elif command.files:
-            specs.append("'*:file:_files'")
-        lines += [f"        {command.name})", "            _arguments -s \\"]
-        lines += [f"                {spec} \\" for spec in specs]
-        lines[-1] = lines[-1][:-2]
-        lines.append("            ;;")
+        lines.append(f"        {command.name})")
+        if command.below:
+            lines.append("            if (( CURRENT > 2 )); then case $words[2] in")
+            for one in command.below:
+                lines += [f"            {one.name})", *_zsh_arguments(one), "            return ;;"]
+            lines.append("            esac; fi")
+        lines += [*_zsh_arguments(command), "            ;;"]
     # as a file of fpath it is called at once, sourced it only makes itself known
     end = 'if [ "$funcstack[1]" = _ccm ]; then _ccm "$@"; else compdef _ccm ccm; fi'
     return "\n".join([*lines, "    esac", "}", "", end]) + "\n"
+
+
+def _zsh_arguments(command: Command) -> list[str]:
+    specs = [spec for option in command.options for spec in _zsh_option(option)]
+    if command.words:
+        specs.append(_quoted(f"*:word:({' '.join(command.words)})"))
+    elif command.files:
+        specs.append("'*:file:_files'")
+    else:
+        specs.append("'*:value: '")  # without it, a word that is no option ends the completion
+    return [" \\\n                ".join(["            _arguments -s", *specs])]
 
 
 def _zsh_option(option: Option) -> list[str]:
@@ -180,8 +218,13 @@ def fish(commands: list[Command]) -> str:
     for command in commands:
         condition = "-n __fish_use_subcommand"
         lines.append(f"complete -c ccm {condition} -a {command.name} -d {_fish(command.help)}")
-    for command in commands:
-        seen = f"complete -c ccm -n '__fish_seen_subcommand_from {command.name}'"
+    for one, above in [(c, "") for c in commands] + [
+        (b, c.name) for c in commands for b in c.below
+    ]:
+        command, condition = one, f"__fish_seen_subcommand_from {one.name}"
+        if above:
+            condition = f"__fish_seen_subcommand_from {above}; and {condition}"
+        seen = f"complete -c ccm -n '{condition}'"
         lines += [f"{seen} {_fish_option(option)}" for option in command.options]
         if command.words:
             lines.append(f"{seen} -a {_fish(' '.join(command.words))}")
