@@ -82,9 +82,15 @@ class Expression:
                 raise
             raise type_with_position(error, self.where) from error
         except (
-            ArithmeticError, LookupError, TypeError, ValueError, AttributeError,
-            RecursionError, MemoryError,
-        ) as error:  # fmt: skip
+            ArithmeticError,
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            RecursionError,
+            MemoryError,
+            AssertionError,  # some of Jinja2's filters assert
+        ) as error:
             raise EvaluationError(self._explain(error), self.where) from error
 
     def constant(self) -> tuple[bool, Any]:

@@ -61,8 +61,8 @@ class Program:
             if not static_problems([tree], engine, known):
                 self._trees = [tree]
                 return
-        except TemplateSyntaxError:
-            pass
+        except (TemplateSyntaxError, ValueError):
+            pass  # a number of too many digits is a ValueError
         except RecursionError:
             self.problems = [("the expression is nested too deeply", "split it", 0)]
             return

@@ -17,7 +17,10 @@ class Operands(Literals):
 
     def operand(self) -> nodes.Expr:
         """A value with its members, indices and calls."""
-        value = self.primary()
+        return self.members(self.primary())
+
+    def members(self, value: nodes.Expr) -> nodes.Expr:
+        """The members, indices and calls behind a value that was read already."""
         chained = False
         while True:
             sign, at = self.sign, self.token.at
@@ -46,7 +49,7 @@ class Operands(Literals):
 
     def filters(self, value: nodes.Expr) -> nodes.Expr:
         """Jinja2's filters; a pipe to a function of expr-lang is left for later."""
-        while self.sign == "|" and not self._pipes():
+        while self.sign == "|" and not self.pipes():
             at = self.take().at
             if self.token.kind != "name":
                 raise self.unexpected("a filter or a function behind |")
@@ -56,7 +59,8 @@ class Operands(Literals):
             value.lineno = name.at or at
         return value
 
-    def _pipes(self) -> bool:
+    def pipes(self) -> bool:
+        """Whether the pipe that is next leads to a function of expr-lang."""
         behind = self._tokens[min(self._next + 2, len(self._tokens) - 1)]
         return self.after().value in FUNCTIONS and behind.sign == "("
 

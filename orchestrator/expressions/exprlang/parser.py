@@ -153,46 +153,50 @@ class Parser(Operands):
         return left
 
     def _pipe(self, left: nodes.Expr) -> nodes.Expr:
+        if not self.pipes():
+            return self.filters(left)  # behind a function
         at = self.take().at
         if left is self._undivided:
             message = "the pipe takes everything before it in expr-lang, in Jinja2 only one value"
             hint = "put what it takes in parentheses: a == (b | lower())"
             raise ExpressionSyntaxError(message, at, hint)
-        return self.function(self.take(), left)
+        return self.members(self.function(self.take(), left))
 
     def _operator(self, left: nodes.Expr) -> nodes.Expr:
         token = self.take()
         sign, at = token.sign, token.at
-        negated = sign == "not"
-        if negated:
-            sign = self.take().sign
         if sign == "//":
             hint = "write /* */ for a comment, or floor(a / b)"
             raise ExpressionSyntaxError("// is a comment in expr-lang, not in Jinja2", at, hint)
         if sign == "^":
             return operation("power", at, left, self.binary(PRECEDENCE["^"]))
-        if sign in _COMPARE and not negated:
+        negated = sign == "not"
+        if sign in _COMPARE or (negated and self.sign == "in"):
             made = self._comparison(left, sign, at)
         else:
-            right = self.binary(PRECEDENCE[sign] + 1)
-            made = self._combined(sign, left, right, at)
-        if negated:
-            made = nodes.Not(made, lineno=at)
+            sign = self.take().sign if negated else sign
+            made = self._combined(sign, left, self.binary(PRECEDENCE[sign] + 1), at)
+            made = nodes.Not(made, lineno=at) if negated else made
         if PRECEDENCE[sign] <= PRECEDENCE["in"] or sign == "~":
             self._undivided = made
         return made
 
     def _comparison(self, left: nodes.Expr, sign: str, at: int) -> nodes.Expr:
-        """One comparison, or several in a row such as ``1 < x < 5``."""
-        first = self.binary(PRECEDENCE["in"] + 1)
+        """One comparison, or several in a row such as ``1 < x < 5``; the first sign is taken."""
+        operands = [self._compared(sign)]
+        first = operands[0].expr
         if sign in ("==", "!=") and (_is_nil(left) or _is_nil(first)):
             made = operation("missing", at, self.optional(first if _is_nil(left) else left))
             return made if sign == "==" else nodes.Not(made, lineno=at)
-        operands = [nodes.Operand(_COMPARE[sign], first)]
-        while self.sign in _COMPARE:
-            sign = self.take().sign
-            operands.append(nodes.Operand(_COMPARE[sign], self.binary(PRECEDENCE["in"] + 1)))
+        while self.sign in _COMPARE or (self.sign == "not" and self.after().sign == "in"):
+            operands.append(self._compared(self.take().sign))
         return nodes.Compare(left, operands, lineno=at)
+
+    def _compared(self, sign: str) -> nodes.Operand:
+        if sign == "not":
+            self.take()
+        right = self.binary(PRECEDENCE["in"] + 1)
+        return nodes.Operand("notin" if sign == "not" else _COMPARE[sign], right)
 
     def _combined(self, sign: str, left: nodes.Expr, right: nodes.Expr, at: int) -> nodes.Expr:
         if sign in _LOGIC:
@@ -205,8 +209,6 @@ class Parser(Operands):
             return operation("release", at, nodes.Or(held, right))
         if sign in _ARITHMETIC:
             return _ARITHMETIC[sign](left, right, lineno=at)
-        if sign == "in":
-            return nodes.Compare(left, [nodes.Operand("in", right)], lineno=at)
         if sign == "matches":
             self.check_pattern(right)
         names = {"..": "range", "~": "concat"}
@@ -221,7 +223,10 @@ class Parser(Operands):
             if self.accept("!"):
                 operand = operation("truth", at, self.binary(_UNARY), "!")
                 return nodes.Not(operand, lineno=at)
-            return self.tests(self.filters(self._signed()))
+            value = self._signed()
+            while self.sign == "is" or (self.sign == "|" and not self.pipes()):
+                value = self.tests(self.filters(value))
+            return value
 
     def _signed(self) -> nodes.Expr:
         sign, at = self.sign, self.token.at

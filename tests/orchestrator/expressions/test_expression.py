@@ -49,6 +49,7 @@ def test_an_expression_has_the_value_of_its_parts(source: str, value: Any) -> No
         ("[1]|map('string')", "put |list behind it"),
         ("1 // 0", "division"),
         ("1e308 * 10", "inf"),
+        ("'abcdef'|truncate(1)", "expected length"),
     ],
 )
 def test_what_cannot_be_evaluated_says_why(source: str, words: str) -> None:
