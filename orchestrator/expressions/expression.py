@@ -15,6 +15,10 @@ from remote_runtime.errors import CcmError, InputError, Position, Problem
 if TYPE_CHECKING:
     from orchestrator.expressions.program import Program
 
+MAX_ENTRIES = 1_000_000
+_PER_ENTRY = 64  # characters of a text that count as one entry where it is longer than _LONG
+_LONG = 4096
+
 
 @lru_cache(maxsize=8192)
 def _full(source: str, lenient: bool, extra: tuple[str, ...]) -> Program:
@@ -126,21 +130,36 @@ def type_with_position(error: EvaluationError, where: Position | None) -> Evalua
     return error
 
 
-def _as_json(value: Any, expression: Expression) -> Any:
-    """The value with JSON's types only, because it travels as JSON and is shown as YAML."""
+def _as_json(value: Any, expression: Expression, left: list[int] | None = None) -> Any:
+    """The value with JSON's types only, because it travels as JSON and is shown as YAML.
+
+    ``left`` holds how many entries it may still have: a list in a list is copied each time.
+    """
     kind = value.__class__
     if kind is float and not isfinite(value):
         message = f"{expression.source}: gives {value}, which is not a number that travels"
         raise EvaluationError(message, expression.where)
     if kind in (str, int, bool, float) or value is None:
+        if left is not None and kind is str and len(value) > _LONG:
+            _count(len(value) // _PER_ENTRY, left, expression)
         return value
     if isinstance(value, str):
         return str(value)
+    left = [MAX_ENTRIES] if left is None else left
     if isinstance(value, dict):
-        return {str(key): _as_json(entry, expression) for key, entry in value.items()}
+        _count(len(value), left, expression)
+        return {str(key): _as_json(entry, expression, left) for key, entry in value.items()}
     if isinstance(value, list | tuple | range):
-        return [_as_json(entry, expression) for entry in value]
+        _count(len(value), left, expression)
+        return [_as_json(entry, expression, left) for entry in value]
     message = f"{expression.source}: gives a {kind.__name__}, not text, a number, a list or a map"
     if kind.__name__ == "generator":
         message += "; put |list behind it"
     raise EvaluationError(message, expression.where)
+
+
+def _count(entries: int, left: list[int], expression: Expression) -> None:
+    left[0] -= entries
+    if left[0] < 0:
+        message = f"{expression.source}: gives more than {MAX_ENTRIES} entries in all"
+        raise EvaluationError(message, expression.where)

@@ -119,6 +119,8 @@ def test_the_sandbox_has_no_way_out(source: str) -> None:
         "('a' * 9000).replace('a', 'b' * 9000)",
         "('a' * 9000)|replace('a', 'b' * 9000)",
         "[1]|tojson(indent=10 ** 9)",
+        "[[0] * 10000] * 10000",
+        "[{'a': 'b' * 10000000}] * 10000",
     ],
 )
 @pytest.mark.timeout(10)

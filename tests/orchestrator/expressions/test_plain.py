@@ -112,3 +112,17 @@ def test_does_not_load_jinja() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+def test_an_expression_of_jinja_does_not_load_the_other_language() -> None:
+    """The reader of expr-lang is loaded by the first text that Jinja2 cannot read."""
+    program = (
+        "import sys; from orchestrator.expressions import Expression;"
+        "loaded = lambda: any('exprlang' in name for name in sys.modules);"
+        "Expression.parse('Data.x + 1 if Data.y else 2|string'); print(loaded());"
+        "Expression.parse('Data.x && true'); print(loaded())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\nTrue\n"
