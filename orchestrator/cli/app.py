@@ -24,6 +24,7 @@ COMMANDS = (
     "hiera",
     "inventory",
     "hosts",
+    "registration",
     "runs",
     "report",
     "diff",

@@ -1,0 +1,78 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.app import main
+from orchestrator.registration.entry import Entry
+from orchestrator.registration.store import open_store
+from tests.orchestrator.registration.test_nats import server, url
+
+__all__ = ["server", "url"]
+
+ENTRIES = [
+    Entry.of(
+        {
+            "cluster": "prod", "service": service, "protocol": "http", "address": address,
+            "port": 80, "ttl": "10m", "annotations": {"zone": "a"},
+        }
+    )
+    for service, address in (("web", "10.0.0.1"), ("web", "::1"), ("api", "10.0.0.2"))
+]  # fmt: skip
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A file with three entries, which the environment names."""
+    path = str(tmp_path / "r.json")
+    monkeypatch.setenv("CCM_REGISTRATION", path)
+    open_store(path).publish(ENTRIES)
+    return path
+
+
+def test_query(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Entries are shown a line each, those only that are asked for, or as JSON."""
+    assert main(["registration", "query", "prod", "http", "web"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[:2] for line in lines] == [
+        ["prod http web", "10.0.0.1:80"],
+        ["prod http web", "[::1]:80"],
+    ]
+    assert lines[0].endswith("ttl 10m  zone=a")
+    assert main(["registration", "query", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[1] == ENTRIES[2].payload()
+    assert main(["registration", "query", "other"]) == 0
+    assert "nothing is registered in " + place in capsys.readouterr().err
+
+
+def test_remove(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is removed is gone, the rest stays; at least the cluster must be named."""
+    assert main(["registration", "rm"]) == 2
+    assert main(["registration", "rm", "prod", "*", "web"]) == 0
+    assert "removed 2 registrations" in capsys.readouterr().out
+    assert main(["registration", "rm", "prod", "*", "web"]) == 0
+    assert "removed 0 registrations" in capsys.readouterr().out
+    main(["registration", "query"])
+    assert "10.0.0.2:80" in capsys.readouterr().out
+
+
+def test_init(place: str, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A stream is made ready, again without harm; a file needs nothing."""
+    assert main(["registration", "init"]) == 2
+    assert "needs no preparation" in capsys.readouterr().err
+    for _ in range(2):
+        arguments = ["--registration", url, "--max-age", "1h"]
+        assert main(["registration", "init", *arguments]) == 0
+        out = capsys.readouterr().out
+        assert "REGISTRATION is ready" in out
+        assert "s3cret" not in out
+    open_store(url).publish(ENTRIES)
+    assert main(["registration", "query", "--registration", url]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_a_server_that_is_down(capsys: pytest.CaptureFixture[str]) -> None:
+    """A store that cannot be used is an error with a hint."""
+    pytest.importorskip("nats", reason="the extra ccm[nats] is not installed")
+    assert main(["registration", "query", "--registration", "nats://127.0.0.1:1"]) == 1
+    assert "is the server up" in capsys.readouterr().err
