@@ -3,6 +3,8 @@
 import signal
 import time
 
+import pytest
+
 from tests.lab import Host, Lab
 from tests.push.command import Ccm, runtimes
 from tests.push.target import Target
@@ -11,20 +13,28 @@ SLOW_PACKAGE = """\
 ccm:
   resources:
     - package:
+        - defaults: {provider: PROVIDER}
         - ccm-slow: {ensure: present}
         - ccm-hello: {ensure: present}
     - file:
         - /srv/after: {content: x, owner: root, group: root, mode: "0644"}
 """
+# Each package manager: how its script is seen to run, and how packages are looked for.
+PACKAGE_MANAGERS = {
+    "apt": ("[c]cm-slow.postinst", "dpkg-query -W -f '${Status}'", "install ok installed"),
+    "dnf": ("/[r]pm-tmp", "rpm -q", "ccm-slow-1.0-1.noarch\n"),
+}
 
 
-def test_a_package_transaction_is_let_finish(ccm: Ccm, lab: Lab, host: Host) -> None:
+@pytest.mark.parametrize("provider", PACKAGE_MANAGERS)
+def test_a_package_transaction_is_let_finish(ccm: Ccm, lab: Lab, host: Host, provider: str) -> None:
     """After Ctrl-C the transaction that runs is completed, and nothing more is started."""
+    script, query, installed = PACKAGE_MANAGERS[provider]
     host.write("/etc/ccm-slow.seconds", "4\n")
-    site = ccm.site(SLOW_PACKAGE)
+    site = ccm.site(SLOW_PACKAGE.replace("PROVIDER", provider))
     push = ccm.start("push", "-i", str(lab.inventory()), "-l", "web1", str(site))
     deadline = time.monotonic() + 60
-    while not host.run("pgrep -f '[c]cm-slow.postinst' || true").stdout:
+    while not host.run(f"pgrep -f '{script}' || true").stdout:
         assert time.monotonic() < deadline, "the package is not being configured"
         assert push.poll() is None, push.communicate()
         time.sleep(0.1)
@@ -34,11 +44,12 @@ def test_a_package_transaction_is_let_finish(ccm: Ccm, lab: Lab, host: Host) -> 
     while runtimes(host):
         assert time.monotonic() < deadline, "the runtime does not end"
         time.sleep(0.2)
-    assert host.run("dpkg-query -W -f '${Status}' ccm-slow").stdout == "install ok installed"
-    assert host.exists("/var/lib/ccm-slow.done")
-    assert host.run("dpkg-query -W ccm-hello", check=False).returncode != 0
+    assert host.run(f"{query} ccm-slow").stdout == installed
+    assert host.run(f"{query} ccm-hello", check=False).returncode != 0
     assert not host.exists("/srv/after")
-    assert host.run("dpkg --audit").stdout == ""
+    if provider == "apt":
+        assert host.exists("/var/lib/ccm-slow.done")
+        assert host.run("dpkg --audit").stdout == ""
 
 
 SLOW = """\
