@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,16 @@ from orchestrator.cli import app
 from tests.docs.pages import DOCS, PAGES, Block, blocks, named_files
 from tests.lab import Lab
 
-YAML = [block for page in PAGES for block in blocks(page, "yaml")]
+_CHILD = re.compile(r"# (\S+/\S+\.yaml)\n")
+YAML = [block for page in PAGES for block in blocks(page, "yaml") if not _CHILD.match(block.text)]
 TYPES = DOCS / "reference" / "resources"
-LOCAL = [block for name in ("file", "exec") for block in blocks(TYPES / f"{name}.md", "yaml")]
+LOCAL_PAGES = (
+    *(TYPES / f"{name}.md" for name in ("file", "exec", "apply")),
+    DOCS / "howto" / "compose-manifests.md",
+)
+LOCAL = [
+    block for page in LOCAL_PAGES for block in blocks(page, "yaml") if not _CHILD.match(block.text)
+]
 REAL_PAGES = (TYPES / "package.md", TYPES / "service.md", DOCS / "tutorial.md")
 ON_A_HOST = [
     block for page in REAL_PAGES for block in blocks(page, "yaml") if block.kind != "inventory"
@@ -83,23 +91,21 @@ def test_manifests_validate(
     for beside in blocks(block.page, ""):  # a template's first line names the file, as a comment
         if named := re.match(r"\{\* (\S+) \*\}\n", beside.text):
             (tmp_path / named[1]).write_text(beside.text[named.end() :], encoding="utf-8")
-    write_children(block, tmp_path)
+    write_beside(block, tmp_path)
     code = app.main(["validate", str(path)])
     told = capsys.readouterr()
     assert code == 0, told.out + told.err
 
 
-def write_children(block: Block, folder: Path) -> None:
-    """Write the child manifests of the block's page, named in their first line, and its types."""
+def write_beside(block: Block, folder: Path, fill: Callable[[str], str] = str) -> None:
+    """Write the page's other files: child manifests, named in their first line, types, sources."""
+    found = named_files(block.page)
     for beside in blocks(block.page, "yaml"):
-        if named := re.match(r"# (\S+/\S+\.yaml)\n", beside.text):
-            path = folder / named[1]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(beside.text, encoding="utf-8")
-    for name, text in named_files(block.page).items():
-        if name.startswith("types/"):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
+        if named := _CHILD.match(beside.text):
+            found[named[1]] = beside.text
+    for name, text in found.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(fill(text), encoding="utf-8")
 
 
 @pytest.mark.parametrize("block", LOCAL, ids=str)
@@ -108,11 +114,15 @@ def test_file_and_exec_examples_do_what_they_say(block: Block, tmp_path: Path) -
     scratch = tmp_path / "root"
     for folder in ("etc", "srv"):
         (scratch / folder).mkdir(parents=True)
-    text = FOLDERS.sub(f"{scratch}/", block.manifest())
     user, group = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name
-    text = text.replace("owner: root", f"owner: {user}").replace("group: root", f"group: {group}")
+
+    def fill(text: str) -> str:
+        text = FOLDERS.sub(f"{scratch}/", text).replace("owner: root", f"owner: {user}")
+        return text.replace("group: root", f"group: {group}")
+
+    text = fill(block.manifest())
     (tmp_path / "site.yaml").write_text(text, encoding="utf-8")
-    write_children(block, tmp_path)
+    write_beside(block, tmp_path, fill)
     (tmp_path / "hosts.yaml").write_text("hosts: {here: {connection: local}}\n", encoding="utf-8")
     if f"{scratch}/srv/app/" in text:
         (scratch / "srv" / "app").mkdir()
