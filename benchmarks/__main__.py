@@ -22,7 +22,7 @@ from pathlib import Path
 
 from tests.lab import DelayProxy, Lab, available
 
-from . import contestants
+from . import contestants, verifying
 from .contestants import Address, Fleet
 from .measure import Sample, Series, run
 from .report import machine, ratios, table
@@ -94,6 +94,24 @@ class Bench:
                     series = self.results.setdefault((name, contestant), Series())
                     series.samples.append(sample)
         print(f"{time.strftime('%H:%M:%S')} {name} done", file=sys.stderr, flush=True)
+
+    def verify_phase(self, fleet: Fleet, work: Work, rounds: int) -> None:
+        """Both verifies of what was pushed before; the slow one takes a single counted turn."""
+        self.hosts[verifying.PHASE] = len(fleet.hosts)
+        entries = {
+            "ssh true": lambda: contestants.floor(fleet),
+            verifying.OURS: lambda: verifying.ccm(fleet, work),
+            verifying.THEIRS: lambda: verifying.testinfra(fleet, work),
+        }
+        for turn in range(rounds + 1):
+            for contestant, commands in entries.items():
+                if contestant == verifying.THEIRS and turn != 1:
+                    continue
+                sample = self.sample(commands())
+                if turn:
+                    series = self.results.setdefault((verifying.PHASE, contestant), Series())
+                    series.samples.append(sample)
+        print(f"{time.strftime('%H:%M:%S')} {verifying.PHASE} done", file=sys.stderr, flush=True)
 
     def extra(self, hosts: int, work: Work) -> list[str]:
         """What is no phase: CPU per additional host, 200 logical hosts, start-up."""
@@ -191,6 +209,7 @@ def main() -> int:
             fleet = bench.fleet(options.hosts)
             bench.phase("first", fleet, work, first=True, rounds=options.runs)
             bench.phase("converged", fleet, work, first=False, rounds=options.runs)
+            bench.verify_phase(fleet, work, options.runs)
             with bench.delayed(min(4, options.hosts)) as far:
                 bench.phase("converged, 50 ms away", far, work, False, options.runs)
             extra = bench.extra(options.hosts, work)

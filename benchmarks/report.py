@@ -5,6 +5,7 @@ import platform
 from collections.abc import Mapping
 
 from .measure import Series
+from .verifying import OURS, THEIRS
 
 Results = Mapping[tuple[str, str], Series]
 """(phase, contestant) → samples."""
@@ -30,12 +31,15 @@ def table(results: Results, hosts: Mapping[str, int]) -> str:
 
 
 def ratios(results: Results) -> list[str]:
-    """How many times faster ccm is than pyinfra in each phase, by medians of wall time."""
+    """How many times faster ccm is than the others in each phase, by medians of wall time."""
     lines = []
     for phase, name in results:
         if name == "pyinfra":
             theirs, ours = (results[(phase, who)].median("wall") for who in (name, "ccm"))
             lines.append(f"- {phase}: ccm is {theirs / ours:.0f} times faster than pyinfra")
+        if name == THEIRS:
+            theirs, ours = (results[(phase, who)].median("wall") for who in (THEIRS, OURS))
+            lines.append(f"- {phase}: {OURS} is {theirs / ours:.0f} times faster than {THEIRS}")
     return lines
 
 

@@ -3,15 +3,20 @@
 It shares no code with ``remote_runtime``: what it reports must not depend on what it judges.
 
 After the line ``ccm1 NONCE ready`` the controller sends requests, as many ahead as it likes, and
-each is answered in turn; integers are big-endian:
+each command is answered in turn; integers are big-endian:
 
-- request: length (4 bytes), timeout in milliseconds (4), most bytes of each stream (4), command
+- request: number of commands (4 bytes), timeout of each in milliseconds (4), most bytes of each
+  stream (4), then for each command its length (4) and itself
 - answer: return code (4, signed), fate (1), length of stdout (4), of stderr (4), then both
 
 A fate is 0 when the command ended, 1 when it was ended because its time was up, 2 when it wrote too
-much. The command runs in a process group of its own, which goes with it and with the channel.
+much. A command runs in a process group of its own, which goes with it and with the channel. The
+commands of one request must only read: one shell runs them, each in a subshell, because to start a
+shell for each would cost as much as they do; where that shell cannot tell, they are run again, one
+by one.
 """
 
+import binascii
 import contextlib
 import os
 import queue
@@ -24,11 +29,17 @@ import threading
 import time
 
 REQUEST = struct.Struct(">III")
+LENGTH = struct.Struct(">I")
 ANSWER = struct.Struct(">iBII")
 ENDED, TIMED_OUT, TOO_LARGE = 0, 1, 2
 DRAIN = 1.0  # how long a pipe is read that a daemon keeps open after its command has ended
 IDLE = 3600.0  # a controller that asks nothing for so long is gone
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+# Behind what a command writes to each stream stands a mark that no command knows.
+TOGETHER = b"""m=$1;shift
+for c in "$@";do (eval "$c") </dev/null;printf '%s %s\\n' "$m" $?;printf '%s\\n' "$m" >&2;done"""
 
 
 def exactly(stream: int, count: int) -> bytes:
@@ -45,9 +56,9 @@ def exactly(stream: int, count: int) -> bytes:
 class Running:
     """One command with what it has written so far."""
 
-    def __init__(self, command: bytes, environment: "dict[str, str]") -> None:
+    def __init__(self, command: "list[bytes]", environment: "dict[str, str]") -> None:
         self.process = subprocess.Popen(
-            [b"/bin/sh", b"-c", command],
+            [b"/bin/sh", b"-c", *command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -113,7 +124,7 @@ class Server:
     def __init__(self, requests: int, answers: int) -> None:
         self.requests = requests
         self.answers = answers
-        self.waiting: queue.Queue[tuple[bytes, float, int]] = queue.Queue()
+        self.waiting: queue.Queue[tuple[list[bytes], float, int]] = queue.Queue()
         self.running: Running | None = None
         self.gone = False
         self.environment = dict(os.environ)
@@ -126,15 +137,36 @@ class Server:
         threading.Thread(target=self.read, daemon=True).start()
         while True:
             try:
-                command, timeout, most = self.waiting.get(timeout=IDLE)
+                commands, timeout, most = self.waiting.get(timeout=IDLE)
             except queue.Empty:
                 return
-            if self.gone:
-                return
-            self.write(*self.answer(command, timeout, most))
+            answers = self.together(commands, timeout, most) if len(commands) > 1 else None
+            for number, command in enumerate(commands):
+                if self.gone:
+                    return
+                self.write(*answers[number] if answers else self.answer([command], timeout, most))
 
-    def answer(self, command: bytes, timeout: float, most: int) -> "tuple[int, int, bytes, bytes]":
-        """Run one command."""
+    def together(
+        self, commands: "list[bytes]", timeout: float, most: int
+    ) -> "list[tuple[int, int, bytes, bytes]] | None":
+        """The answers of many commands that one shell runs, None where they cannot be told."""
+        mark = binascii.hexlify(os.urandom(16))
+        code, fate, out, err = self.answer([TOGETHER, b"sh", mark, *commands], timeout, most)
+        outs, errs = out.split(mark), err.split(mark + b"\n")
+        if code or fate != ENDED or not len(outs) == len(errs) == len(commands) + 1:
+            return None
+        found = []
+        for number in range(len(commands)):
+            line, _, outs[number + 1] = outs[number + 1].partition(b"\n")
+            if not line.strip().isdigit():
+                return None
+            found.append((int(line), ENDED, outs[number], errs[number]))
+        return found
+
+    def answer(
+        self, command: "list[bytes]", timeout: float, most: int
+    ) -> "tuple[int, int, bytes, bytes]":
+        """Run one command, with its arguments."""
         try:
             self.running = Running(command, self.environment)
             if self.gone:  # the channel ended in this very moment
@@ -152,18 +184,24 @@ class Server:
         while data:
             data = data[os.write(self.answers, data) :]
 
+    def command(self) -> bytes:
+        """The next command of a request."""
+        (length,) = LENGTH.unpack(exactly(self.requests, LENGTH.size))
+        return exactly(self.requests, length)
+
     def read(self) -> None:
         """Take requests ahead; the end of the channel ends everything."""
         try:
             while True:
-                length, timeout, most = REQUEST.unpack(exactly(self.requests, REQUEST.size))
-                self.waiting.put((exactly(self.requests, length), timeout / 1000, most))
+                count, timeout, most = REQUEST.unpack(exactly(self.requests, REQUEST.size))
+                commands = [self.command() for _ in range(count)]
+                self.waiting.put((commands, timeout / 1000, most))
         except (EOFError, OSError):
             self.gone = True  # what waits is not run any more
             running = self.running
             if running is not None:
                 running.kill()
-            self.waiting.put((b"", 0, 0))
+            self.waiting.put(([b""], 0, 0))
 
 
 def main(nonce: str) -> None:

@@ -27,15 +27,15 @@ _OPENING = (
     b"test -d /run/systemd/system/",
 )
 
-RunAll = Callable[[Sequence[bytes]], list[Answer]]
+ReadAll = Callable[[Sequence[bytes]], list[Answer]]
 
 
 def observe(
-    name: str, checks: Sequence[Sequence[Expectation]], run_all: RunAll
+    name: str, checks: Sequence[Sequence[Expectation]], read_all: ReadAll
 ) -> list[list[Found]]:
     """The host's answers, one for each expectation of each check, in order.
 
-    ``run_all`` runs commands on the host. UnreachableError.
+    ``read_all`` runs commands that only read on the host. UnreachableError.
     """
     found: list[list[Found | None]] = [[None] * len(check) for check in checks]
     waiting = [(i, j) for i, check in enumerate(checks) for j in range(len(check))]
@@ -44,7 +44,7 @@ def observe(
     backend.missing = dict.fromkeys(_OPENING) if waiting else {}
     for _ in range(MOST_ROUNDS):
         commands, backend.missing = list(backend.missing), {}
-        backend.answers.update(zip(commands, run_all(commands), strict=True))
+        backend.answers.update(zip(commands, read_all(commands), strict=True))
         left = []
         for i, j in waiting:
             try:

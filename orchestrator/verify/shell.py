@@ -11,7 +11,7 @@ import inspect
 import threading
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from orchestrator.image import Image
@@ -23,7 +23,8 @@ MAX_OUTPUT = 8 << 20
 
 MAX_TIMEOUT = 86_400.0
 GRACE = 30.0  # beyond a command's own timeout, before a silent host counts as lost
-_AHEAD = 256  # requests that are sent before their answers are read
+_TOGETHER = 64  # commands that one shell runs
+_LONGEST = 8 << 10  # a command that is longer is run by itself: a system bounds its arguments
 
 
 class Answer(NamedTuple):
@@ -69,19 +70,20 @@ class Shell:
 
     def run(self, command: bytes) -> Answer:
         """One command of ``/bin/sh``, by itself."""
-        return self.run_all([command])[0]
+        return self._run([[command]])[0]
 
-    def run_all(self, commands: Sequence[bytes]) -> list[Answer]:
-        """Many commands in few round trips, their answers in the same order."""
+    def read_all(self, commands: Sequence[bytes]) -> list[Answer]:
+        """Many commands that only read, in few round trips; their answers in the same order."""
+        return self._run(list(_batches(commands)))
+
+    def _run(self, batches: Sequence[Sequence[bytes]]) -> list[Answer]:
         with self._lock:
             if self._broken:
                 raise UnreachableError(self._broken, "transport.lost")
             try:
-                return [
-                    answer
-                    for at in range(0, len(commands), _AHEAD)
-                    for answer in self._some(commands[at : at + _AHEAD])
-                ]
+                for batch in batches:
+                    self._link.send(self._request(batch))
+                return [self._answer(len(batch)) for batch in batches for _ in batch]
             except BaseException as error:
                 # Answers are told apart by their order alone, so nothing may be left unread.
                 self._broken = f"the connection to {self._host} was lost: {error}"
@@ -95,18 +97,14 @@ class Shell:
         self._broken = self._broken or f"the connection to {self._host} was closed"
         self._link.close()
 
-    def _some(self, commands: Sequence[bytes]) -> list[Answer]:
-        timeout = int(self._timeout * 1000)
-        self._link.send(
-            b"".join(
-                answering.REQUEST.pack(len(command), timeout, MAX_OUTPUT) + command
-                for command in commands
-            )
-        )
-        return [self._answer() for _ in commands]
+    def _request(self, commands: Sequence[bytes]) -> bytes:
+        head = answering.REQUEST.pack(len(commands), int(self._timeout * 1000), MAX_OUTPUT)
+        sized = (answering.LENGTH.pack(len(command)) + command for command in commands)
+        return head + b"".join(sized)
 
-    def _answer(self) -> Answer:
-        end = time.monotonic() + self._timeout + GRACE
+    def _answer(self, together: int) -> Answer:
+        # What runs together may be run a second time, one by one.
+        end = time.monotonic() + self._timeout * (1 if together == 1 else 2) + GRACE
         until: Callable[[int], bytes] = functools.partial(self._exactly, end)
         code, fate, out, err = answering.ANSWER.unpack(until(answering.ANSWER.size))
         if fate > answering.TOO_LARGE or max(out, err) > MAX_OUTPUT:
@@ -132,3 +130,18 @@ class Shell:
         found = bytes(self._buffer[:count])
         del self._buffer[:count]
         return found
+
+
+def _batches(commands: Sequence[bytes]) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
+    for command in commands:
+        alone = len(command) > _LONGEST
+        if batch and (alone or len(batch) == _TOGETHER):
+            yield batch
+            batch = []
+        batch.append(command)
+        if alone:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

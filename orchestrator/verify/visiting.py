@@ -58,7 +58,7 @@ class Visit:
         plan = self._member.plan()
         shell = self._member.shell()
         derived = derive(plan, self._read)
-        answers = observe(self.name, [c.expectations for c in derived.checks], shell.run_all)
+        answers = observe(self.name, [c.expectations for c in derived.checks], shell.read_all)
         return Visited(
             self.name, derived.checks, answers, derived.left_out, plan.secrets, plan.warnings
         )
