@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from orchestrator.cli.app import COMMANDS
-from orchestrator.cli.commands import build_parser, load_command
+from orchestrator.cli.commands import build_parser, find_command, load_command
 from schemas.tables import table
 
 
@@ -32,6 +32,11 @@ def _command(name: str) -> Iterator[str]:
             yield f"### ccm {name} {word}"
             yield _sentence(helps.get(word) or subparser.description or "")
             yield from _options(subparser)
+    for word in getattr(module, "BELOW", ()):
+        below, command, _ = find_command([name, word])
+        yield f"### ccm {below}"
+        yield _sentence(command.HELP)
+        yield from _options(build_parser(below, command))
     yield f"```console\n{_prompted(module.EXAMPLE)}\n```"
 
 

@@ -17,13 +17,16 @@ ccm ensure file /etc/motd --content Welcome --owner root --group root --mode 064
 ccm ensure package nginx latest -i hosts.yaml -l web --noop
 ccm ensure service nginx running --enable --require package#nginx
 ccm ensure file --help     # the properties of a type
+ccm ensure api pipe --help # requests of programs
 """
+API = "api"
+BELOW = (API,)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The types; each has a parser of its own, see ``below``."""
     types = own_types()
-    parser.add_argument("type", metavar="TYPE", choices=types.names(), help=_listed(types))
+    parser.add_argument("type", metavar="TYPE", choices=[*types.names(), API], help=_listed(types))
     parser.add_argument("name", metavar="NAME", help="what it is called, such as a file's path")
     parser.add_argument("ensure", metavar="ENSURE", nargs="?", help="the desired state")
     parser.epilog = (
@@ -38,6 +41,10 @@ def below(words: list[str]) -> tuple[str, Any] | None:
         return None
     from orchestrator.cli.ensure_type import EnsureType
 
+    if words[:1] == [API]:
+        from orchestrator.cli import ensure_api
+
+        return f"ensure {API}", ensure_api
     types = own_types()
     if not words:
         known = ", ".join(types.names())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from inventory import Host, Inventory
+    from orchestrator.cli.output import Output
     from orchestrator.cli.verifying import AfterPush
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.manifest import Site
@@ -64,15 +65,23 @@ def check_options(args: argparse.Namespace) -> None:
 
 
 def carry_out(
-    push: Push, args: argparse.Namespace, inventory: "Inventory", hosts: "list[Host]"
+    push: Push,
+    args: argparse.Namespace,
+    inventory: "Inventory",
+    hosts: "list[Host]",
+    output: "Output | None" = None,
 ) -> int:
-    """Push to the hosts as the options say; everything was checked that needs no host."""
+    """Push to the hosts as the options say; everything was checked that needs no host.
+
+    ``output`` is where people look, None for what the options say.
+    """
     from orchestrator.cli import assembly, running
     from orchestrator.cli.output import Output
     from orchestrator.fleet.run_folder import new_run_id
     from orchestrator.fleet.settings import Settings
 
-    output = Output(args, _title(push, args.noop), args.noop)
+    if output is None:
+        output = Output(args, _title(push, args.noop), args.noop)
     settings = Settings(
         new_run_id(),
         user_at_host(),

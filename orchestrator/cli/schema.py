@@ -5,7 +5,8 @@ import json
 from pathlib import Path
 
 HELP = (
-    "Write the JSON Schema of a manifest, an inventory, an event, a plan or a type's schema.json."
+    "Write the JSON Schema of a manifest, an inventory, a request, an event, a plan or a type's "
+    "schema.json."
 )
 EXAMPLE = """
 ccm schema > manifest.schema.json
@@ -13,7 +14,8 @@ ccm schema inventory
 ccm schema type > type.schema.json          # for editing types/NAME/schema.json
 """
 
-NAMES = ("manifest", "inventory", "event", "plan", "type")
+NAMES = ("manifest", "inventory", "request", "event", "plan", "type")
+_COMPOSED = ("manifest", "request")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,13 +31,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write one schema to standard output; a manifest's knows the types of ``./types`` too."""
+    """Write one schema to standard output; those of all types have those of ``./types`` too."""
     import schemas
-    from orchestrator.manifest.editor_schema import manifest_schema
+    from orchestrator.manifest.editor_schema import manifest_schema, request_schema
     from orchestrator.manifest.types import types_beside
 
-    if args.name == "manifest":
-        schema = manifest_schema(types_beside(Path.cwd()))
+    if args.name in _COMPOSED:
+        compose = manifest_schema if args.name == "manifest" else request_schema
+        schema = compose(types_beside(Path.cwd()))
     else:
         schema = schemas.load(args.name)
     print(json.dumps(schema, indent=2, ensure_ascii=False))

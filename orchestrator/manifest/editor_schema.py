@@ -1,4 +1,4 @@
-"""The JSON Schema of a whole manifest, composed from the envelope and all types (controller).
+"""The JSON Schemas of a manifest and of a request, composed from all types (controller).
 
 Editors read it: a property may also be a template, and every property of ``defaults`` is optional.
 What ``load_site`` checks beyond it (references, duplicates, expressions) no schema can say.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import schemas
+from orchestrator.manifest.request import PROTOCOL
 from orchestrator.manifest.types import BUILT_IN, NOT_RENDERED, Types, common_schema
 
 _TEMPLATE = {"type": "string", "pattern": r"\{\{|\$\{[ \t]"}
@@ -18,19 +19,47 @@ _ENVELOPE_KEYS = ("properties", "additionalProperties", "type", "$schema", "titl
 def manifest_schema(types: Types = BUILT_IN) -> dict[str, Any]:
     """The schema, complete in itself."""
     schema = schemas.load("manifest")
-    definitions: dict[str, Any] = dict(_local(common_schema(), "common"))
-    items = []
-    for name in types.names():
-        type_ = types.get(name)
-        if type_ is None:
-            continue
-        definitions.update(_local(type_.schema, name))
-        definitions[name] = _properties(name, type_.schema)
-        definitions[f"{name}.whole"] = _whole(name, type_.schema)
-        items.append(_item(name, type_.schema))
-    schema["$defs"] = definitions
+    found = _schemas(types)
+    items = [_item(name, type_schema) for name, type_schema in found.items()]
+    schema["$defs"] = _definitions(found)
     schema["properties"]["ccm"]["properties"]["resources"]["items"] = {"oneOf": items}
     return schema
+
+
+def request_schema(types: Types = BUILT_IN) -> dict[str, Any]:
+    """The schema of a request of ``ccm ensure api pipe``, complete in itself."""
+    found = _schemas(types)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A request that makes one resource be as it says",
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["protocol", "type", "properties"],
+        "properties": {
+            "protocol": {"const": PROTOCOL},
+            "type": {"enum": list(found)},
+            "properties": {"type": "object"},
+        },
+        "oneOf": [
+            {"properties": {"type": {"const": name}, "properties": _single(name, type_schema)}}
+            for name, type_schema in found.items()
+        ],
+        "$defs": _definitions(found),
+    }
+
+
+def _schemas(types: Types) -> dict[str, Any]:
+    loaded = {name: types.get(name) for name in types.names()}
+    return {name: type_.schema for name, type_ in loaded.items() if type_ is not None}
+
+
+def _definitions(found: dict[str, Any]) -> dict[str, Any]:
+    definitions: dict[str, Any] = dict(_local(common_schema(), "common"))
+    for name, schema in found.items():
+        definitions.update(_local(schema, name))
+        definitions[name] = _properties(name, schema)
+        definitions[f"{name}.whole"] = _whole(name, schema)
+    return definitions
 
 
 def _local(schema: Any, name: str) -> dict[str, Any]:
@@ -70,17 +99,21 @@ def _whole(name: str, schema: Any) -> dict[str, Any]:
     return dict(_moved(rules, name))
 
 
-def _item(name: str, schema: Any) -> dict[str, Any]:
+def _single(name: str, schema: Any) -> dict[str, Any]:
+    """One resource with its name among its properties."""
     named = dict(_properties(name, schema))
     named["properties"] = {"name": {"type": "string"}, **named["properties"]}
     named.update({"type": "object", "required": ["name"]})
+    return {"allOf": [named, {"$ref": f"#/$defs/{name}.whole"}]}
+
+
+def _item(name: str, schema: Any) -> dict[str, Any]:
     entry = {
         "type": "object",
         "minProperties": 1,
         "maxProperties": 1,
         "additionalProperties": {"$ref": f"#/$defs/{name}"},
     }
-    single = {"allOf": [named, {"$ref": f"#/$defs/{name}.whole"}]}
     return {
         "type": "object",
         "additionalProperties": False,
@@ -88,7 +121,7 @@ def _item(name: str, schema: Any) -> dict[str, Any]:
         "properties": {
             name: {
                 "description": schema.get("x-ccm-title", ""),
-                "anyOf": [{"type": "array", "minItems": 1, "items": entry}, single],
+                "anyOf": [{"type": "array", "minItems": 1, "items": entry}, _single(name, schema)],
             }
         },
     }

@@ -19,6 +19,7 @@ from remote_runtime.base import ResourceType
 from remote_runtime.errors import InputError, Position, Problem
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+_TAKEN = ("api",)  # `ccm ensure api pipe`
 _NEEDED = ("__init__.py", "resource.py", "schema.json", "providers/__init__.py")
 
 
@@ -119,7 +120,7 @@ def _behind_sudo() -> list[int]:
 
 def _read(home: Path, owners: Collection[int], problems: list[Problem]) -> SiteType:
     name = home.name
-    if not _NAME.match(name) or keyword.iskeyword(name):
+    if not _NAME.match(name) or keyword.iskeyword(name) or name in _TAKEN:
         hint = "small letters, digits and _, a letter first"
         problems.append(Problem(f"{home}: {name!r} cannot be the name of a type", None, hint))
     elif name in registry.types():

@@ -27,7 +27,7 @@ def words_of(line: str) -> list[str]:
     """The words after ``ccm``, up to a pipe or a redirection."""
     found = shlex.split(line, comments=True)
     found = found[found.index("ccm") + 1 :]
-    ends = [at for at, word in enumerate(found) if word in ("|", ">", "2>") or word[0] == ">"]
+    ends = [at for at, word in enumerate(found) if word in ("|", "<", ">", "2>") or word[0] == ">"]
     return found[: ends[0]] if ends else found
 
 

@@ -70,3 +70,23 @@ def test_the_schema_of_schemas_accepts_the_built_in_types(
     assert len(files) >= 5
     for path in files:
         assert list(checker.iter_errors(json.loads(path.read_text()))) == [], path
+
+
+def test_the_schema_of_requests_has_every_type(capsys: pytest.CaptureFixture[str]) -> None:
+    """``ccm schema request`` accepts what ``ccm ensure api pipe`` does, the site's types too."""
+    assert app.main(["schema", "request"]) == 0
+    checker = Draft202012Validator(json.loads(capsys.readouterr().out))
+    request = {
+        "protocol": "io.choria.ccm.v1.resource.ensure.request",
+        "type": "cron",
+        "properties": {"name": "a", "schedule": "@daily", "command": "true"},
+    }
+    assert list(checker.iter_errors(request)) == []
+    for change in (
+        {"type": "file"},
+        {"protocol": "another"},
+        {"properties": {"name": "a"}},
+        {"properties": {**request["properties"], "shedule": "x"}},  # type: ignore[dict-item]
+        {"host": "web1"},
+    ):
+        assert not checker.is_valid({**request, **change}), change

@@ -1,0 +1,64 @@
+"""The responses of ``ccm ensure api pipe`` (controller)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TextIO
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.outcome import HostResult
+from remote_runtime.errors import CcmError, InputError
+
+PROTOCOL = "io.choria.ccm.v1.resource.ensure.response"
+
+
+class Responses:
+    """Subscriber that writes the response of each host when it has ended.
+
+    ``by_host``: an inventory was given, so each response says which host it is of.
+    """
+
+    def __init__(self, out: TextIO, as_yaml: bool, by_host: bool) -> None:
+        self._out = out
+        self._as_yaml = as_yaml
+        self._by_host = by_host
+        self._states: dict[str, dict[str, Any]] = {}
+
+    def handle(self, event: happening.Event) -> None:
+        """Keep a host's latest event: an apply's own comes after those of its children."""
+        if isinstance(event, happening.ResourceEvent):
+            self._states[event.host] = event.event
+        elif isinstance(event, happening.HostFinished):
+            self._finish(event.result)
+
+    def close(self) -> None:
+        """Write out what is buffered; the stream stays open."""
+        self._out.flush()
+
+    def refuse(self, error: CcmError) -> None:
+        """Answer a request that could not be tried on any host."""
+        if isinstance(error, InputError) and error.problems:
+            self._write({"error": "; ".join(map(str, error.problems))})
+        else:
+            self._write({"error": str(error)})
+        self.close()
+
+    def _finish(self, result: HostResult) -> None:
+        host = {"host": result.host} if self._by_host else {}
+        state = self._states.pop(result.host, None)
+        if state is not None and not result.message:
+            self._write({**host, "state": state})
+        else:
+            hint = f" ({result.hint})" if result.hint else ""
+            self._write({**host, "error": f"{result.message or 'no event came'}{hint}"})
+
+    def _write(self, response: dict[str, Any]) -> None:
+        document = {"protocol": PROTOCOL, **response}
+        if self._as_yaml:
+            import yaml
+
+            if self._by_host:
+                self._out.write("---\n")
+            yaml.safe_dump(document, self._out, sort_keys=False, allow_unicode=True)
+        else:
+            self._out.write(json.dumps(document, ensure_ascii=False) + "\n")
