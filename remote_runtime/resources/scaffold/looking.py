@@ -11,6 +11,7 @@ from remote_runtime.system.files import Status, failure
 
 from .tree import Tree, Wanted, parents
 
+_PROPERTIES = ("", "ensure", "owner", "group", "mode", "provider")
 _WORDS = {"symlink": "a symlink", "file": "a file", "directory": "a directory"}
 
 
@@ -130,8 +131,10 @@ class Look(object):
 
 
 def shown(path: str) -> str:
-    """A path for people: bytes that are no UTF-8 as escapes."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    """A path below the directory for people: never the name of a property, bytes that are no UTF-8
+    as escapes."""
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "./" + text if text in _PROPERTIES else text
 
 
 def parent_in_the_way(context: Context, root: str) -> Optional[Missing]:

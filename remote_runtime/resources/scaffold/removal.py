@@ -65,7 +65,7 @@ def _removing(resource: "Resource", look: Look, path: str, message: str) -> Acti
         except ResourceError as error:
             resource.context.notice("error", str(error))
 
-    changes = [Change(shown(full), "present", "absent")]
+    changes = [Change(shown(path), "present", "absent")]
     return Action(message, remove, changes, [Condition("absent", full)])
 
 

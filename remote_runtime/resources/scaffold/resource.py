@@ -112,19 +112,18 @@ class Resource(ResourceType):
     # -- directories ------------------------------------------------------------------------------
 
     def _directories(self, look: Look, tree: Tree) -> List[Action]:
-        missing = [
-            look.full(path) for path in look.missing_directories(tree.directories, tree.files)
-        ]
-        if not look.exists:
-            missing.insert(0, self.name)
-        return [self._directory(path) for path in missing]
+        found = look.missing_directories(tree.directories, tree.files)
+        missing = found if look.exists else ["", *found]
+        return [self._directory(look, path) for path in missing]
 
-    def _directory(self, path: str) -> Action:
+    def _directory(self, look: Look, path: str) -> Action:
+        full = look.full(path) if path else look.root
+
         def create() -> None:
-            self.provider.make_directory(path)
-            self.context.changed_paths.add(path)
+            self.provider.make_directory(full)
+            self.context.changed_paths.add(full)
 
-        provides = [Condition("directory", path)]
+        provides = [Condition("directory", full)]
         change = Change(shown(path), "absent", "directory")
         return Action(wording.DIRECTORY_CREATED, create, [change], provides)
 
@@ -154,10 +153,10 @@ class Resource(ResourceType):
         if status is not None and status.kind == "file":
             old = self.context.files.sha256(full, status)
             if old == wanted.content.sha256:
-                return self._mode(full, status, mode)
+                return self._mode(wanted.path, status, mode)
             before = "sha256:" + old
         diff = diffs.make(full, status, wanted.content, mode)
-        change = Change(shown(full), before, "sha256:" + wanted.content.sha256, diff)
+        change = Change(shown(wanted.path), before, "sha256:" + wanted.content.sha256, diff)
 
         def put() -> None:
             self.context.progress("writing %s" % full)
@@ -166,15 +165,16 @@ class Resource(ResourceType):
 
         return Action(wording.SCAFFOLD_CHANGED, put, [change], [Condition("path", full)])
 
-    def _mode(self, full: str, status: Status, mode: int) -> Optional[Action]:
+    def _mode(self, path: str, status: Status, mode: int) -> Optional[Action]:
         if status.mode & 0o777 == mode:
             return None
+        full = os.path.join(self.name, path)
 
         def set_mode() -> None:
             self.provider.set_mode(full, mode)
             self.context.changed_paths.add(full)
 
-        change = Change(shown(full), "%04o" % status.mode, "%04o" % mode)
+        change = Change(shown(path), "%04o" % status.mode, "%04o" % mode)
         return Action(wording.SCAFFOLD_CHANGED, set_mode, [change])
 
 
