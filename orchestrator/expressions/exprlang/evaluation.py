@@ -17,6 +17,8 @@ from orchestrator.expressions.sandbox import Sandbox, Trusted
 
 RUN_COST = 10
 """One run of a predicate costs as many entries of ``values.MAX_ENTRIES``."""
+STEPS = 10
+"""So many steps of a regular expression cost as much as one entry."""
 
 
 class _Held:
@@ -85,10 +87,14 @@ class Evaluation(Trusted):
 
     def charge(self, value: Any) -> Any:
         """Count what a body came to; TooLargeError."""
-        self._left -= RUN_COST + values.size(value, max(self._left, 0))
+        self.spend(RUN_COST + values.size(value, max(self._left, 0)))
+        return value
+
+    def spend(self, entries: int) -> None:
+        """Count work, whose unit is an entry of a list; TooLargeError."""
+        self._left -= entries
         if self._left < 0:
             raise bounds.TooLargeError("it takes too many steps")
-        return value
 
     def settled(self, value: Any) -> Any:
         """The value; what is missing is an error, or empty where that is asked for."""
@@ -171,7 +177,9 @@ class Evaluation(Trusted):
         text, pattern = self.settled(text), self.settled(pattern)
         values.texts("matches", text, pattern)
         try:
-            return compile_regex(str(pattern)).search(text)
+            found, steps = compile_regex(str(pattern)).measured(text)
+            self.spend(steps // STEPS)
+            return found
         except RegexError as error:
             raise ValueError(f"matches {pattern[:60]!r}: {error}") from error
 
@@ -222,4 +230,6 @@ class _Call(Trusted):
 
     def call(self, *arguments: Any) -> Any:
         """The function's value; ValueError."""
-        return self._function.call(*map(self._evaluation.settled, arguments))
+        given = [self._evaluation.settled(argument) for argument in arguments]
+        self._evaluation.spend(sum(map(values.breadth, given)))
+        return self._function.call(*given)

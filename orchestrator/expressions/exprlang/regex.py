@@ -34,13 +34,17 @@ class Regex:
 
     def search(self, text: str) -> bool:
         """Whether the pattern matches anywhere in the text; TooLargeError."""
+        return self.measured(text)[0]
+
+    def measured(self, text: str) -> tuple[bool, int]:
+        """The same, and how many steps it took."""
         run = _Run(self._states, self._start)
         before = ""
         for character in text:
             if run.step(before, character):
-                return True
+                return True, run.steps
             before = character
-        return run.step(before, "")
+        return run.step(before, ""), run.steps
 
 
 class _Run:
@@ -50,7 +54,7 @@ class _Run:
         self._states = states
         self._start = start
         self._alive: frozenset[int] = frozenset()
-        self._steps = 0
+        self.steps = 0
         self._seen: dict[tuple[frozenset[int], str, str], tuple[bool, frozenset[int]]] = {}
 
     def step(self, before: str, character: str) -> bool:
@@ -61,14 +65,14 @@ class _Run:
             found = self._advance(before, character)
             if len(self._seen) < _MAX_REMEMBERED:
                 self._seen[key] = found
-        self._steps += 1
+        self.steps += 1
         complete, self._alive = found
         return complete
 
     def _advance(self, before: str, character: str) -> tuple[bool, frozenset[int]]:
         reached = self._closure(before, character)
-        self._steps += len(reached)
-        if self._steps > MAX_STEPS:
+        self.steps += len(reached)
+        if self.steps > MAX_STEPS:
             raise bounds.TooLargeError("the regular expression takes too long on this text")
         if -1 in reached:
             return True, frozenset()

@@ -45,6 +45,8 @@ def _split(text: Any, separator: Any, count: Any = -1) -> list[str]:
     values.texts("split", text, separator)
     if values.whole("split", count) == 0:
         return []
+    parts = text.count(separator) if separator else len(text)
+    bounds.check_size(parts, values.MAX_ENTRIES, "the list")
     if not separator:
         whole = list(text)
         return whole if count < 0 else [*whole[: count - 1], "".join(whole[count - 1 :])]

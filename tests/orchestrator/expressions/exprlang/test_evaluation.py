@@ -201,6 +201,9 @@ HUGE = [
     "let a = [1, 1]; " + " ".join(f"let {b} = [{a}, {a}];" for a, b in zip(
         "abcdefghijklmnopqrstuv", "bcdefghijklmnopqrstuvw", strict=True)) + " w",
     "repeat('a', 1000000000)",
+    "split(repeat('a', 10000000), '')",
+    "all(1..10000, not (repeat('ab', 50000) matches '(a|b)*c$'))",
+    "all(1..10000, len(sort(1..10000)) > 0)",
     "'a' * 1000000000 + ``",
     "toJSON(map(1..10000, 1..10000))",
 ]  # fmt: skip
