@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import schemas
-from docs import command_line, expressions
+from docs import command_line, expressions, health_checks
 from schemas import tables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,6 +62,7 @@ def generated() -> Iterator[tuple[Path, Callable[[], Parts]]]:
     yield reference / "inventory.md", lambda: {"properties": tables.properties(_connection())}
     yield reference / "events.md", lambda: {"members": tables.properties(schemas.load("event"))}
     yield reference / "expressions.md", expressions.parts
+    yield reference / "health-checks.md", health_checks.parts
     yield reference / "cli.md", lambda: {"commands": command_line.commands()}
 
 
