@@ -20,6 +20,12 @@ class RegistryTest(unittest.TestCase):
         """Without an explicit provider the smallest priority number wins."""
         self.assertEqual(Registry(context()).create(item("exec", "true")).provider.name, "posix")
 
+    def test_the_first_needs_no_others(self) -> None:
+        """A provider with priority 1 is taken without a look at the ones after it."""
+        chosen = Registry(context())
+        chosen.choose(item("exec", "true"), {})
+        self.assertEqual(list(chosen._instances), [("exec", "posix")])
+
     def test_explicit(self) -> None:
         """An explicit provider is taken, one that does not exist is refused with those that do."""
         chosen = Registry(context())

@@ -7,8 +7,12 @@ from typing import Dict, List, NamedTuple, Optional
 
 from .apt_lists import in_words
 
-_REPOSITORIES = "etc/yum.repos.d"
-_OVERRIDES = "etc/dnf/repos.override.d"  # what dnf5's config-manager writes
+_REPOSITORIES = (
+    "usr/share/dnf5/repos.d",
+    "etc/distro.repos.d",
+    "etc/yum.repos.d",
+    "etc/dnf/repos.override.d",  # what dnf5's config-manager writes; it comes last
+)
 _CACHES = ("var/cache/dnf", "var/cache/libdnf5")
 _CACHE = re.compile(r"(.+)-[0-9a-f]{16}\Z")
 _USUAL_PRIORITY = 99
@@ -59,7 +63,7 @@ class Lists(object):
     def repositories(self) -> Dict[str, Repository]:
         """Every repository that is configured, by its id."""
         found: Dict[str, Repository] = {}
-        for folder in (_REPOSITORIES, _OVERRIDES):
+        for folder in _REPOSITORIES:
             full = os.path.join(self._root, folder)
             for name in sorted(os.listdir(full)) if os.path.isdir(full) else ():
                 if name.endswith(".repo"):

@@ -28,7 +28,7 @@ PROGRAMS = ("rpm", "dnf")
 OPTIONS = ("--setopt=exit_on_lock=True", "--setopt=*.metadata_expire=never")
 REFRESH = ("dnf", "makecache", "-y", "--refresh", "--setopt=exit_on_lock=True",
            "--setopt=*.skip_if_unavailable=False")  # fmt: skip
-FORMAT = "%{name}\\t%{epoch}\\t%{version}\\t%{release}\\t%{arch}\\t%{reponame}\\n"
+FORMAT = "%{name}\\t%{epoch}\\t%{version}\\t%{release}\\t%{arch}\\t%{repoid}\\n"
 PID_LOCKS = (
     "/var/lib/dnf/rpmdb_lock.pid",
     "/var/cache/dnf/metadata_lock.pid",
@@ -50,7 +50,7 @@ class Provider(PackageProvider):
 
     name = "dnf"
     priority = 2
-    sources = ("/etc/yum.repos.d/", "/etc/dnf/")
+    sources = ("/etc/yum.repos.d/", "/etc/distro.repos.d/", "/etc/dnf/")
     fetches_lists = True
 
     def __init__(self, context: Context) -> None:
