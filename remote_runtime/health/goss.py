@@ -76,7 +76,7 @@ def _judge(
         except ResourceError as error:
             verdict = Verdict(False, what + str(error))
         yield verdict
-        if not verdict.passed and (found is None or (at == 0 and kind.gate)):
+        if not verdict.passed and (found is None or (at == 0 and kind.decisive)):
             return
 
 

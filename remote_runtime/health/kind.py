@@ -28,13 +28,14 @@ class CannotTellError(ResourceError):
 class Kind(object):
     """One kind of resource; ``kinds/NAME.py`` holds its only subclass.
 
-    ``attributes`` are compared, in this order; the first one is needed, where ``gate`` is true, and
-    the others are left out when it does not fit. ``settings`` say how to look. ``identity`` is the
-    setting that stands in for the key of the rule.
+    ``attributes`` are compared, in this order; the first one is needed where ``gate`` is true, and
+    where it is ``decisive`` the others are left out when it does not fit. ``settings`` say how to
+    look. ``identity`` is the setting that stands in for the key of the rule.
     """
 
     identity = ""
     gate = True
+    decisive = True
     attributes: Mapping[str, str] = {}
     settings: Mapping[str, str] = {}
 

@@ -12,7 +12,7 @@ _LIMIT = 4 << 20
 
 class _Command(Kind):
     identity = "exec"
-    gate = True
+    decisive = False  # what it printed may tell why it ended so
     attributes = {"exit-status": NUMBER, "stdout": LINES, "stderr": LINES}
     settings = {"timeout": NUMBER}
 

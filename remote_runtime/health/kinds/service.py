@@ -11,6 +11,7 @@ _BOOTED = "/run/systemd/system"
 class _Service(Kind):
     identity = "name"
     gate = False
+    decisive = False
     attributes = {"enabled": BOOLEAN, "running": BOOLEAN}
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:

@@ -69,6 +69,7 @@ class SystemTest(KindTest):
         self.fails(
             "exit-status: expected 0, found 3", command={"x": dict(rule, **{"exit-status": 0})}
         )
+        self.fails("2 of 2 failed", command={"echo x": {"exit-status": 1, "stdout": ["y"]}})
         slow = {"sleep 30": {"exit-status": 0, "timeout": 50}}
         self.fails("did not end within 0.05 s", command=slow)
 
