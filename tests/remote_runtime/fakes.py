@@ -168,6 +168,8 @@ def run_items(
     monitor_only: bool = False,
     render: Any = None,
     shared: Optional[Context] = None,
+    turns: Any = None,
+    status_only: bool = False,
     **settings: Any,
 ) -> List[Dict[str, Any]]:
     """Run items through a real engine and lifecycle; return their events."""
@@ -178,8 +180,11 @@ def run_items(
         registry or Registry(ctx),
         render or (lambda i: i.properties),
         monitor_only,  # type: ignore
+        status_only,
     )
-    engine = Engine(ctx, lifecycle, EventMaker(ctx.mask), events.append, lambda i: None, noop)
+    engine = Engine(
+        ctx, lifecycle, EventMaker(ctx.mask), events.append, lambda i: None, noop, turns
+    )
     engine.run(items, fail_on_error)
     return events
 

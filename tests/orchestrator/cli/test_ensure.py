@@ -1,0 +1,200 @@
+"""The flags of ``ccm ensure`` come from the schemas, and mistakes are told of flags."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.cli.app import main
+from orchestrator.cli.commands import build_parser, find_command
+from orchestrator.cli.property_flags import flags_of
+from orchestrator.cli.spelling import command_line
+from orchestrator.manifest.types import Type, load_type, type_names
+from remote_runtime.errors import CcmError, InputError
+
+OWNED = ["--owner", "root", "--group", "root", "--mode", "0644"]
+
+
+def declared(*words: str) -> dict[str, Any]:
+    """The properties that a command line stands for, as a manifest would have them."""
+    name, command, rest = find_command(["ensure", *words])
+    args = build_parser(name, command).parse(rest)
+    resource = command.site(args, None).resources[0]
+    assert resource.id == f"{words[0]}#{args.name}"
+    raw: dict[str, Any] = resource.raw
+    return raw
+
+
+@pytest.mark.parametrize(
+    ("words", "properties"),
+    [
+        (["package", "nginx", "latest"], {"ensure": "latest"}),
+        (["package", "nginx", "1.10"], {"ensure": "1.10"}),
+        (["service", "x", "running", "--enable"], {"ensure": "running", "enable": True}),
+        (["service", "x", "--no-enable"], {"enable": False}),
+        (["exec", "x", "--returns", "0", "--returns", "3"], {"returns": [0, 3]}),
+        (["exec", "x", "--returns", "[0, 3]"], {"returns": [0, 3]}),
+        (["exec", "x", "--environment", "A=1"], {"environment": ["A=1"]}),
+        (["exec", "x", "--umask", "077"], {"umask": "077"}),
+        (["exec", "x", "--refreshonly"], {"refresh_only": True}),
+        (["exec", "x", "--onlyif", "test -e /x"], {"onlyif": "test -e /x"}),
+        (["exec", "x", "--onlyif", "{command: a, user: b}"],
+         {"onlyif": {"command": "a", "user": "b"}}),
+        (["exec", "x", "--exec-unless", "a", "--unless", "false"],
+         {"unless": "a", "control": {"unless": "false"}}),
+        (["exec", "x", "--user", "web", "--timeout", "5s", "--run-timeout", "9"],
+         {"user": "web", "timeout": "5s"}),
+        (["exec", "x", "--if", "Facts.a == 1"], {"control": {"if": "Facts.a == 1"}}),
+        (["exec", "x", "--check", "a b", "--check", "{command: c, tries: 2}"],
+         {"health_checks": [{"command": "a b"}, {"command": "c", "tries": 2}]}),
+        (["exec", "x", "--no-render", "--command", "{{ x }}"],
+         {"render": False, "command": "{{ x }}"}),
+        (["exec", "--no-sensitive", "x", "present"], {"ensure": "present", "sensitive": False}),
+        (["archive", "/a.tgz", "--url", "https://h/a.tgz", "--owner", "o", "--group", "g",
+          "--headers", "X-A=1", "--headers", "X-B=c=d"],
+         {"url": "https://h/a.tgz", "owner": "o", "group": "g",
+          "headers": {"X-A": "1", "X-B": "c=d"}}),
+    ],
+)  # fmt: skip
+def test_flags_are_properties(words: list[str], properties: dict[str, Any]) -> None:
+    """Every kind of property can be given: texts, booleans, lists, maps and what holds YAML."""
+    assert declared(*words) == properties
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["file", "/x", *OWNED[:-1], "9"], "argument --mode: mode '9' is not allowed"),
+        (["file", "/x", *OWNED[:-2]], "--mode is required"),
+        (["file", "x", *OWNED], "argument NAME: name 'x' is not allowed"),
+        (["file", "/x", "presnt", *OWNED], "argument ENSURE: ensure must be one of"),
+        (["file", "/x", "--ower", "root"], "there is no option --ower\n     did you mean --owner?"),
+        (["file", "/x", *OWNED, "--content", "{{ 1 + }}"], "argument --content: "),
+        (["exec", "x", "--returns", "no"], "argument --returns: returns[0] must be a whole number"),
+        (
+            ["exec", "x", "--onlyif", "{comand: a}"],
+            "onlyif has no key 'comand' (did you mean command?)",
+        ),
+        (["exec", "x", "--if", "1 +"], "argument --if: "),
+        (["exec", "x", "--unless", "test -e x"], "the property is --exec-unless"),
+        (["exec", "x", "--require", "exec#y"], 'begin a session with: eval "$(ccm session new)"'),
+        (["fil", "/x"], "did you mean 'ccm ensure file'?"),
+        (["exec", "x", "-l", "web"], "-l picks hosts of an inventory"),
+        ([], "which type?"),
+    ],
+)
+def test_mistakes_are_told_of_flags(
+    words: list[str],
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A mistake names the flag and what to do, exits 2, and speaks of no manifest."""
+    monkeypatch.delenv("CCM_SESSION_STORE", raising=False)
+    assert main(["ensure", *words]) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert "line" not in error.replace("command line", "")
+
+
+@pytest.mark.parametrize("name", type_names())
+def test_every_property_has_a_flag_of_its_own(name: str) -> None:
+    """No property of a type is without a flag, and no flag stands for two things."""
+    type_ = _type(name)
+    label, command, _ = find_command(["ensure", name])
+    actions = build_parser(label, command)._actions
+    spelt = [option for action in actions for option in action.option_strings]
+    assert len(spelt) == len(set(spelt))
+    flags = {flag.name for flag in flags_of(type_)}
+    apart = {"ensure", "control", "require", "subscribe", "health_checks", "render"}
+    assert flags | apart | set(type_.spellings) >= set(type_.properties)
+    for option in ("--noop", "--data", "--fact", "--hiera", "--if", "--unless", "--check"):
+        assert option in spelt
+
+
+@pytest.mark.parametrize("name", type_names())
+def test_help_has_the_properties_and_an_example(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``ccm ensure TYPE --help`` describes the type's properties and shows a command line."""
+    with pytest.raises(SystemExit) as ended:
+        main(["ensure", name, "--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert f"properties of {name}:" in text
+    assert f"example:\n  ccm ensure {name} " in text
+
+
+def test_a_resource_is_spelt_as_it_is_read() -> None:
+    """The command line that is made of a resource stands for that resource."""
+    import shlex
+
+    properties: dict[str, Any] = {
+        "ensure": "present",
+        "command": "echo 'a b' | cat",
+        "environment": ["A=1", "B=it's"],
+        "returns": [0, 2],
+        "onlyif": {"command": "true", "returns": [0, 1]},
+        "unless": "false",
+        "refresh_only": False,
+        "control": {"if": "Facts.a == 'b'"},
+        "health_checks": [{"command": "x"}, {"command": "y", "tries": 3}],
+        "umask": "-0",
+    }
+    words = shlex.split(command_line(_type("exec"), "a name", properties))
+    assert words[:2] == ["ccm", "ensure"]
+    name, command, rest = find_command(words[1:])
+    args = build_parser(name, command).parse(rest)
+    with pytest.raises(InputError, match="umask"):
+        command.site(args, None)
+    del properties["umask"]
+    assert (
+        declared(*shlex.split(command_line(_type("exec"), "a name", properties))[2:]) == properties
+    )
+
+
+def test_types_beside_have_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A type of ``types/`` in the working directory is a command like the others."""
+    import shutil
+
+    source = Path(__file__).resolve().parents[3] / "examples"
+    found = [path.parent for path in source.rglob("types/*/schema.json")]
+    assert found
+    shutil.copytree(found[0].parent, tmp_path / "types")
+    monkeypatch.chdir(tmp_path)
+    name, command, _ = find_command(["ensure", found[0].name])
+    assert name == f"ensure {found[0].name}"
+    assert "properties of" in build_parser(name, command).format_help()
+
+
+HEAVY = {
+    "asyncio", "concurrent.futures", "dataclasses", "email", "fabric", "gjson", "http", "invoke",
+    "jinja2", "jsonschema", "multiprocessing", "nats", "paramiko", "rich", "ssl", "xml",
+}  # fmt: skip
+
+
+def test_a_converged_command_imports_nothing_heavy(tmp_path: Path) -> None:
+    """``ccm ensure`` of a file that is as it should be does without what takes long to load."""
+    path = tmp_path / "a"
+    owned = ["--owner", str(os.getuid()), "--group", str(os.getgid()), "--mode", "0644"]
+    words = ["ensure", "file", str(path), "--content", "x", *owned]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    command = [sys.executable, "-X", "importtime", "-m", "orchestrator.cli.app", *words]
+    for _ in range(2):  # the second time everything is there already
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=60, check=True
+        )
+    assert "1 stable" in done.stdout
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "orchestrator.cli.ensure_type" in imported
+    assert imported & HEAVY == set()
+
+
+def _type(name: str) -> Type:
+    found = load_type(name)
+    if found is None:
+        raise CcmError(name)
+    return found

@@ -1,0 +1,73 @@
+import unittest
+
+from remote_runtime.base import Condition
+from remote_runtime.earlier import parse
+from remote_runtime.engine import Turn
+from remote_runtime.errors import ProtocolError
+from tests.remote_runtime.fakes import FolderTest, Script, ScriptRegistry, item, run_items
+
+GOOD = {"met": True, "changed": True, "noop": False}
+
+
+class EarlierTest(unittest.TestCase):
+    def test_turns_by_reference(self) -> None:
+        """Each reference has the turn that it had in an earlier command."""
+        earlier = parse({"resources": {"exec#a": GOOD}, "pending": True})
+        turn = earlier.turns["exec#a"]
+        self.assertEqual((turn.met, turn.changed, turn.noop), (True, True, False))
+        self.assertEqual(earlier.pending, [Condition("anything")])
+        self.assertEqual(parse({}).pending, [])
+
+    def test_what_is_broken_is_refused(self) -> None:
+        """Anything but the three flags is a broken plan."""
+        for entry in ({"resources": []}, {"resources": {"a#b": {}}}, {"pending": 1},
+                      {"resources": {"a#b": dict(GOOD, met="yes")}}):  # fmt: skip
+            with self.assertRaises(ProtocolError):
+                parse(entry)
+
+    def test_gates_and_subscriptions(self) -> None:
+        """A resource requires, and is fired by, what an earlier command did."""
+        turns = {
+            "t#good": Turn(True, True),
+            "t#bad": Turn(False),
+            "t#preview": Turn(True, True, True),
+        }
+        cases = [
+            ({"require": ("t#good",)}, False, "changed"),
+            ({"require": ("t#bad",)}, False, "skipped"),
+            ({"require": ("t#never",)}, False, "skipped"),
+        ]
+        for fields, noop, status in cases:
+            registry = ScriptRegistry(a=Script())
+            (event,) = run_items([item("t", "a", **fields)], registry, noop, turns=turns)
+            self.assertEqual(event["status"], status, fields)
+        for reference, noop, refreshed in (
+            ("t#good", False, True),
+            ("t#preview", False, False),
+            ("t#preview", True, True),
+            ("t#bad", True, False),
+        ):
+            registry = ScriptRegistry(a=Script())
+            fields = {"subscribe": (reference,)}
+            (event,) = run_items([item("t", "a", **fields)], registry, noop, turns=turns)
+            self.assertEqual(event["refreshed"], refreshed, (reference, noop))
+
+
+class StatusTest(FolderTest):
+    def test_only_looks(self) -> None:
+        """With status_only nothing desired is asked for, and the event tells what was found."""
+        path = self.root + "/a"
+        (event,) = run_items([item("file", path)], noop=True, status_only=True)
+        self.assertEqual((event["final_ensure"], event["properties"]), ("absent", {}))
+        with open(path, "w") as file:
+            file.write("abc")
+        (event,) = run_items([item("file", path)], noop=True, status_only=True)
+        self.assertEqual((event["final_ensure"], event["status"]), ("present", "stable"))
+        self.assertEqual(event["properties"]["size"], 3)
+        self.assertEqual(len(event["properties"]["checksum"]), 64)
+
+    def test_what_has_no_state_says_so(self) -> None:
+        """An exec fails, since it has only conditions."""
+        (event,) = run_items([item("exec", "x")], noop=True, status_only=True)
+        self.assertEqual(event["status"], "failed")
+        self.assertIn("no state", event["error"][0])
