@@ -10,7 +10,7 @@ from orchestrator.expressions.exprlang.library import FUNCTIONS
 from orchestrator.expressions.exprlang.parser import parse
 from orchestrator.expressions.sandbox import Sandbox
 
-_LONG = 300
+_LONG = 150
 """Longer texts are compiled at once, so that what is too deep for Python shows in time."""
 
 
