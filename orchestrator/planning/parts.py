@@ -97,7 +97,8 @@ class Refusal(NamedTuple):
 class Place:
     """A manifest where it is applied: ``depth`` levels down, ``path`` from the first one's folder.
 
-    ``may_apply``: whether it may apply others itself.
+    ``may_apply``: whether it may apply others itself. ``told`` are the resources of it that the
+    user was told of before any host was asked: what they apply cannot be.
     """
 
     def __init__(
@@ -108,6 +109,7 @@ class Place:
         self._parts = parts
         self._depth = depth
         self._may_apply = may_apply
+        self.told: set[Declared] = set()
         self._children: dict[tuple[str, bool], Place | Refusal] = {}
 
     def child(self, declared: Declared, name: str, may_apply: bool) -> Place | Refusal:

@@ -26,7 +26,7 @@ class Survey:
         self._parts: set[Part] = set()
         self._certain: list[tuple[Declared, Item]] = []
         self._enter(root, True)
-        self.problems = disagreements(self._certain)
+        self.problems = disagreements(self._certain) if self.manifests > 1 else []
         self.broken = list(dict.fromkeys(self.broken))
 
     def _enter(self, place: Place, certain: bool) -> None:
@@ -51,6 +51,7 @@ class Survey:
         if found or isinstance(child, Refusal):
             self.broken += found
             self.failing.append((declared, found[0]))
+            place.told.add(declared)
             return
         self._enter(child, certain)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.expressions import Scope
 from orchestrator.expressions.scope import Facts
@@ -18,9 +18,28 @@ from orchestrator.planning.parts import Part, Place, Refusal
 from orchestrator.planning.rendering import Rendering, names_vary
 from orchestrator.planning.resources import Resources
 from orchestrator.planning.travel import Travel
-from remote_runtime.base import Item
 from remote_runtime.errors import Problem
 from remote_runtime.masking import strings_of
+
+
+class _Row(NamedTuple):
+    """What the checks of names ask about a resource; ``entry`` None where its name is not known.
+
+    ``runs``: it is to run. The rest is as in ``Named``, which is made only where it is needed.
+    """
+
+    declared: Declared
+    entry: Compiled | None
+    place: int
+    runs: bool = False
+    opens: bool = False
+    begin: int = -1
+
+    @property
+    def named(self) -> Named:
+        item = self.entry.item if self.entry else None
+        name, alias = (item.name, item.alias or None) if item else (None, None)
+        return Named(self.declared, name, alias, self.place, self.opens, self.begin)
 
 
 class Walk:
@@ -39,8 +58,7 @@ class Walk:
         self.warnings: list[str] = []
         self.secrets: dict[str, None] = {}
         self._problems: list[Problem] = []
-        self._named: list[Named] = []
-        self._managed: list[tuple[Declared, Item]] = []
+        self._rows: list[_Row] = []
         self._names_vary = False
         self._places = 0
 
@@ -48,9 +66,13 @@ class Walk:
         """The resources of the manifest itself; PlanError with every problem found."""
         compiled = self._manifest(root, None, {}, True)
         if not self._problems and self._names_vary:
-            self._problems = check_names(self._named, final=True, earlier=earlier)
+            names = [row.named for row in self._rows]
+            self._problems = check_names(names, final=True, earlier=earlier)
         if not self._problems and self._places > 1:
-            self._problems = disagreements(self._managed)
+            managed = [
+                (row.declared, row.entry.item) for row in self._rows if row.entry and row.runs
+            ]
+            self._problems = disagreements(managed)
         if self._problems or compiled is None:
             raise plan_error(self._problems, list(self.secrets))
         return compiled
@@ -75,13 +97,37 @@ class Walk:
         if by and place.denies(resources):
             return None
         self._note(place.part, resources, by is not None)
+        compiled = self._resources(place, scope, resources, number, managed)
+        if by and len(self.found) > MOST_RESOURCES:
+            message = f"the plan has more than {MOST_RESOURCES} resources"
+            hint = "look for a manifest that is applied again and again"
+            raise plan_error([Problem(message, by.position, hint, "plan")])
+        return compiled
+
+    def _resources(
+        self, place: Place, scope: Scope, resources: Resources, number: int, managed: bool
+    ) -> tuple[Compiled, ...]:
+        """Compile what stands in one manifest, the place of ``number`` in the run."""
         compiled = []
         for index, declared in enumerate(resources.declared):
             entry = resources.shared(index)
             if entry is None:
                 entry = self._render(place.part, scope, index, declared, managed)
-            if entry is not None:
-                compiled.append(self._take(place, scope, declared, entry, number, managed))
+                if entry is None:
+                    self._rows.append(_Row(declared, None, number))
+                    continue
+            at, begin, opens = len(self.found), -1, False
+            self.found.append(entry)
+            self.declared.append(declared)
+            runs = managed and entry.item.managed
+            if declared.type.applies:
+                begin = len(self._rows)
+                entry, opens = self._apply(place, declared, entry, runs)
+                self.found[at] = entry
+            if runs and entry.item.deferred_render:
+                self.turns[at] = (declared, scope, place.part.travel)
+            self._rows.append(_Row(declared, entry, number, runs, opens, begin))
+            compiled.append(entry)
         return tuple(compiled)
 
     def _note(self, part: Part, resources: Resources, is_child: bool) -> None:
@@ -101,37 +147,6 @@ class Walk:
             entry = rendering.name_only(index)
         return entry
 
-    def _take(
-        self,
-        place: Place,
-        scope: Scope,
-        declared: Declared,
-        entry: Compiled,
-        number: int,
-        managed: bool,
-    ) -> Compiled:
-        """Put a resource into its place, behind it its children."""
-        if len(self.found) >= MOST_RESOURCES:
-            message = f"the plan has more than {MOST_RESOURCES} resources"
-            hint = "look for a manifest that is applied again and again"
-            raise plan_error([Problem(message, declared.position, hint, "plan")])
-        at, begin = len(self.found), len(self._named)
-        managed = managed and entry.item.managed
-        self.found.append(entry)
-        self.declared.append(declared)
-        opens = False
-        if declared.type.applies:
-            entry, opens = self._apply(place, declared, entry, managed)
-            self.found[at] = entry
-        if managed:
-            self._managed.append((declared, entry.item))
-            if entry.item.deferred_render:
-                self.turns[at] = (declared, scope, place.part.travel)
-        names = (entry.item.name, entry.item.alias or None)
-        first = begin if declared.type.applies else -1
-        self._named.append(Named(declared, *names, place=number, opens=opens, begin=first))
-        return entry
-
     def _apply(
         self, place: Place, declared: Declared, entry: Compiled, managed: bool
     ) -> tuple[Compiled, bool]:
@@ -147,25 +162,28 @@ class Walk:
             shared = child.part.data.shared(declared, handed)
             if shared and shared.problems:
                 child = Refusal(tuple(shared.problems))
-        children = None
-        if not isinstance(child, Refusal):
-            children = self._manifest(child, declared, handed, managed)
-            if children is None:
-                child = child.denial(declared)
         if isinstance(child, Refusal):
-            return self._refused(declared, entry, child, managed), True
+            return self._refused(place, declared, entry, child, managed), True
+        children = self._manifest(child, declared, handed, managed)
+        if children is None and managed:
+            return self._refused(place, declared, entry, child.denial(declared), managed), True
         return entry.extended(
             children or (),
             applies=child.path,
             fail_on_error=child.part.site.fail_on_error,
             noop=properties.get("noop") is True,
             monitor_only=properties.get("health_check_only") is True,
-        ), False
+        ), children is None
 
     def _refused(
-        self, declared: Declared, entry: Compiled, refusal: Refusal, managed: bool
+        self,
+        place: Place,
+        declared: Declared,
+        entry: Compiled,
+        refusal: Refusal,
+        managed: bool,
     ) -> Compiled:
-        if managed and (names_vary(declared) or not declared.is_static):
+        if managed and declared not in place.told:
             self.warnings.append(f"{entry.item.id} will fail: {refusal.text}")
         return entry.extended(
             applies=entry.item.name,

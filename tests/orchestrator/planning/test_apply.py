@@ -213,6 +213,23 @@ def test_an_apply_that_is_not_managed(tmp_path: Path) -> None:
     assert made.warnings == []
 
 
+def test_a_name_that_is_not_known_where_nothing_runs(tmp_path: Path) -> None:
+    """Where an apply is left out, a name of its child that cannot be rendered may be required."""
+    write(tmp_path, manifest("exec: [{\"{{ lookup('facts.none') }}\": {}}]"))
+    resource = 'exec: [{y: {command: "true", require: ["exec#something"]}}]'
+    made = planner(tmp_path, manifest(apply('{control: {if: "Facts.os == 1"}}'), resource))
+    ids = [item.id for item in made.plan(FakeHost(), gathered({"os": 2})).items]
+    assert ids == ["apply#web/site.yaml", "exec#y"]
+    refused_host(tmp_path, manifest(apply(), resource))
+
+
+def test_what_was_told_before_is_not_told_again(tmp_path: Path) -> None:
+    """A child known to be broken is warned of once, not again for each host."""
+    made = planner(tmp_path, manifest(apply('{control: {if: "Facts.os == 2"}}')))
+    assert [str(warning) for warning in made.site.warnings if "will fail" in str(warning)]
+    assert made.plan(FakeHost(), gathered({"os": 2})).warnings == []
+
+
 def test_two_manifests_agree(tmp_path: Path) -> None:
     """The same resource may stand in two manifests while its properties are the same."""
     resource = "file: [{{/a: {{owner: root, group: root, mode: '0644', content: {}}}}}]"
