@@ -24,7 +24,7 @@ _CHILD = re.compile(r"# (\S+/\S+\.yaml)\n")
 YAML = [block for page in PAGES for block in blocks(page, "yaml") if not _CHILD.match(block.text)]
 TYPES = DOCS / "reference" / "resources"
 LOCAL_PAGES = (
-    *(TYPES / f"{name}.md" for name in ("file", "exec", "apply")),
+    *(TYPES / f"{name}.md" for name in ("file", "exec", "apply", "scaffold")),
     DOCS / "howto" / "compose-manifests.md",
 )
 LOCAL = [
