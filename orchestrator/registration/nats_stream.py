@@ -17,9 +17,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-import nats
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
+from nats.errors import NoServersError
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StreamConfig
 from nats.js.errors import APIError, NoStreamResponseError, NotFoundError
@@ -36,8 +36,9 @@ _TTL_SINCE = (2, 11)
 
 T = TypeVar("T")
 
-# The client tells of every failed attempt by itself; here they become one error.
-logging.getLogger("nats").addHandler(logging.NullHandler())
+# The client logs every failed attempt, asyncio how TLS was closed; here there is one error.
+for _name in ("nats", "asyncio"):
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
 class NatsStream:
@@ -143,13 +144,14 @@ class NatsStream:
 
     async def _connected(self, work: Callable[[Client, JetStreamContext], Awaitable[T]]) -> T:
         errors: list[Exception] = []
+        client = _encrypted() if self._place.encrypted else Client()
 
         async def note(error: Exception) -> None:
             errors.append(error)
 
         try:
-            client = await nats.connect(list(self._place.servers), **self._options(note))
-        except nats.errors.NoServersError as error:
+            await client.connect(list(self._place.servers), **self._options(note))
+        except NoServersError as error:
             raise errors[-1] if errors else error from None
         try:
             return await work(client, client.jetstream(timeout=ANSWER))
@@ -172,9 +174,28 @@ class NatsStream:
             options["token"] = place.token
         if place.creds:
             options["user_credentials"] = place.creds
-        if place.ca or place.servers[0].startswith("tls://"):
+        if place.encrypted:
             options["tls"] = ssl.create_default_context(cafile=place.ca or None)
         return options
+
+
+class _Encrypted(Client):  # type: ignore[misc,unused-ignore]
+    """A client that logs in over TLS or not at all.
+
+    nats-py believes the server's greeting, which anybody on the way can change, and would send the
+    password in the clear where that does not ask for TLS.
+    """
+
+    def _process_info(self, info: dict[str, Any], *more: Any, **named: Any) -> Any:
+        if not info.get("tls_required"):
+            raise NatsError("the server does not offer TLS")
+        return super()._process_info(info, *more, **named)
+
+
+def _encrypted() -> Client:
+    if not hasattr(Client, "_process_info"):  # or the check above would be no check
+        raise NatsError("this version of nats-py is not known to keep to TLS")
+    return _Encrypted()
 
 
 def _entry(data: bytes) -> Entry | None:

@@ -25,6 +25,11 @@ class Place(NamedTuple):
     ca: str
     shown: str
 
+    @property
+    def encrypted(self) -> bool:
+        """Whether nothing may be said without TLS."""
+        return bool(self.ca) or self.servers[0].startswith("tls://")
+
 
 def parse_url(text: str) -> Place:
     """The place that a URL names; UsageError, which never repeats a password."""

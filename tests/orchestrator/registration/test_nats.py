@@ -6,6 +6,8 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -18,17 +20,16 @@ SERVER = shutil.which("nats-server", path=os.environ.get("PATH", "") + ":/usr/sb
 WEB = {"cluster": "prod", "service": "web", "protocol": "http", "address": "10.0.0.1", "port": 80}
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server with JetStream that wants a password."""
+@contextmanager
+def running(folder: Path, *options: str) -> Iterator[str]:
+    """A server with JetStream that wants a password; its address."""
     pytest.importorskip("nats", reason="the extra ccm[nats] is not installed")
     if SERVER is None:
         pytest.skip("nats-server is not installed")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    folder = tmp_path_factory.mktemp("nats")
-    argv = [SERVER, "-js", "-sd", str(folder), "-a", "127.0.0.1", "-p", str(port)]
+    argv = [SERVER, "-js", "-sd", str(folder), "-a", "127.0.0.1", "-p", str(port), *options]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen([*argv, "--user", "ccm", "--pass", "s3cret"], stderr=log)
     try:
@@ -41,6 +42,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server without TLS."""
+    with running(tmp_path_factory.mktemp("nats")) as address:
+        yield address
 
 
 @pytest.fixture
@@ -114,6 +122,38 @@ def test_refused(server: str, login: str) -> None:
     assert server in str(caught.value)
 
 
+def test_tls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Over TLS the server's certificate is checked; nothing else is to be seen of it."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl is not installed")
+    key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")
+    subprocess.run(
+        [
+            openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out",
+            certificate, "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
+            "subjectAltName=IP:127.0.0.1",
+        ],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    with running(tmp_path, "--tls", "--tlscert", certificate, "--tlskey", key) as address:
+        from orchestrator.registration.nats_stream import NatsStream
+
+        place = parse_url(f"tls://ccm:s3cret@{address}?ca={certificate}")
+        NatsStream(place).initialize(1, 0)
+        NatsStream(place).publish([Entry.of(WEB)])
+        assert len(NatsStream(place).lookup(Query())) == 1
+        with pytest.raises(RegistrationError, match="CERTIFICATE_VERIFY_FAILED"):
+            open_store(f"tls://ccm:s3cret@{address}").lookup(Query())
+    assert capfd.readouterr() == ("", "")
+
+
+def test_no_login_in_the_clear(server: str) -> None:
+    """A server that does not offer TLS gets no password from a tls:// URL."""
+    with pytest.raises(RegistrationError, match="does not offer TLS"):
+        open_store(f"tls://ccm:s3cret@{server}").lookup(Query())
+
+
 def test_unreachable() -> None:
     """A server that is not there is told."""
     pytest.importorskip("nats", reason="the extra ccm[nats] is not installed")
@@ -125,7 +165,8 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the client is not installed, the message says how to install it."""
     import sys
 
-    monkeypatch.setitem(sys.modules, "nats", None)
+    for name in ["nats", *(name for name in sys.modules if name.startswith("nats."))]:
+        monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, "orchestrator.registration.nats_stream", raising=False)
     with pytest.raises(UsageError) as caught:
         open_store("nats://u:s3cret@host/S")
