@@ -52,6 +52,14 @@ def _own_name(check: Dict[str, Any]) -> str:
     return os.path.basename(command.split(None, 1)[0]) if command else "goss"
 
 
+def _passwords(check: Dict[str, Any]) -> List[str]:
+    """The passwords in goss rules, which what a server answers may repeat."""
+    http = (check.get("goss_rules") or {}).get("http") or {}
+    rules = http.values() if isinstance(http, dict) else ()
+    found = [rule.get("password") for rule in rules if isinstance(rule, dict)]
+    return [password for password in found if isinstance(password, str) and password]
+
+
 def _run(check: Dict[str, Any], name: str, context: Context) -> Dict[str, Any]:
     tries = max(1, int(check.get("tries") or 1))
     status, output = "UNKNOWN", ""
@@ -62,7 +70,7 @@ def _run(check: Dict[str, Any], name: str, context: Context) -> Dict[str, Any]:
             break
         context.sleep(duration.parse(str(check.get("try_sleep") or "1s")))
     # Masked whole, then cut: half a secret would not be found.
-    output = context.mask.text(output)[:_OUTPUT]
+    output = context.mask.extended(_passwords(check)).text(output)[:_OUTPUT]
     return {"name": name, "status": status, "tries": attempt, "output": output}
 
 

@@ -92,6 +92,12 @@ def test_only_the_ssh_modules_import_the_ssh_libraries() -> None:
     assert offenders(elsewhere, {"fabric", "paramiko", "invoke"}) == []
 
 
+def test_only_the_stream_of_registrations_imports_nats() -> None:
+    """nats is imported by orchestrator/registration/nats_stream.py alone."""
+    elsewhere = [p for p in modules(*LAYERS) if p.name != "nats_stream.py"]
+    assert offenders(elsewhere, {"nats"}) == []
+
+
 def test_only_the_live_report_imports_rich() -> None:
     """rich is imported by orchestrator/report/live.py alone."""
     elsewhere = [p for p in modules(*LAYERS) if p.parts[-2:] != ("report", "live.py")]

@@ -36,7 +36,9 @@ class _Dns(Kind):
         seconds = probe.patience(rule, _SERVER_TIMEOUT if server else _SYSTEM_TIMEOUT)
         if server:
             where = server_address(server)
-            found = probe.wait(seconds + 1, lambda: _from_server(record, name, where, seconds))
+            found = probe.wait(
+                probe.bound(seconds + 1), lambda: _from_server(record, name, where, seconds)
+            )
         else:
             found = probe.wait(seconds, lambda: _from_system(name))
         return {"resolvable": bool(found), "addrs": found}

@@ -43,6 +43,33 @@ class HealthTest(FolderTest):
         self.assertEqual(event["health_check"][0]["name"], "check 1")
         self.assertNotIn("quiet", json.dumps(event))
 
+    def test_goss(self) -> None:
+        """Goss rules decide as a command does, within the timeout, and are called goss."""
+        there = {"file": {self.root: {"exists": True}}}
+        event = self.event(
+            {"goss_rules": there}, {"goss_rules": {"file": {"/none": {"exists": True}}}}
+        )
+        self.assertEqual([c["status"] for c in event["health_check"]], ["OK", "CRITICAL"])
+        self.assertEqual(event["health_check"][0]["name"], "goss")
+        self.assertIn("exists: expected true, found false", event["error"][0])
+        slow = {"goss_rules": {"command": {"sleep 30": {"exit-status": 0}}}, "timeout": "100ms"}
+        self.assertEqual(self.event(slow)["health_check"][0]["status"], "CRITICAL")
+
+    def test_a_password_in_rules(self) -> None:
+        """A password of a rule stands nowhere, even where something repeats it."""
+        rules = {
+            "http": {"http://127.0.0.1:1/": {"status": 200, "username": "a", "password": "s3cr3t"}},
+            "matching": {"x": {"content": "is s3cr3t", "matches": "y"}},
+        }
+        event = self.event({"goss_rules": rules})
+        self.assertNotIn("s3cr3t", json.dumps(event["health_check"]))
+        self.assertIn("2 of 2 failed", event["health_check"][0]["output"])
+
+    def test_names(self) -> None:
+        """A check without a name is called by its program."""
+        event = self.event({"command": "/bin/true with words"})
+        self.assertEqual(event["health_check"][0]["name"], "true")
+
     def test_cannot_start(self) -> None:
         """A check that cannot start is UNKNOWN."""
         event = self.event({"command": "/nonexistent/check"})
