@@ -83,6 +83,7 @@ _ERROR = re.compile(r"^\s*(?:Error|error|RPM: error)\b[^:\n]*: *(.*(?:\n +\S.*)*
 _LOCK = re.compile(r"^.*already locked by \d+.*$", re.MULTILINE)
 _SCRIPTLET = re.compile(r"^.*\bscriptlet failed.*$|^.*error in .* scriptlet.*$", re.M | re.I)
 _KEYS = re.compile(r"you do not have any GPG public keys installed")
+_IGNORED = re.compile(r"^Ignoring repositories: (.+)$", re.MULTILINE)
 _PREFIX = re.compile(r"^(?:RPM: )?(?:error|warning): ")
 
 
@@ -90,6 +91,12 @@ def explain(what: str, result: "Result") -> "ResourceError":
     """Return the error of a failed dnf; ``what`` is what was tried, "installing nginx"."""
     headline = _headline(result.stdout + "\n" + result.stderr)
     return failures.explain(what, result, headline, _TABLE, _NOISE)
+
+
+def ignored_repositories(result: "Result") -> str:
+    """The repositories that could not be reached, where dnf is set up to do without."""
+    found = _IGNORED.search(result.stdout + "\n" + result.stderr)
+    return found.group(1).strip() if found else ""
 
 
 def complaints(result: "Result") -> List[str]:

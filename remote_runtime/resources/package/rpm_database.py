@@ -33,6 +33,10 @@ class Records(object):
                                 "".join(fields[_FIELDS:]))  # fmt: skip
                 self._records.setdefault(name, []).append(record)
 
+    def names(self) -> List[str]:
+        """The names of all packages, sorted."""
+        return sorted(self._records)
+
     def find(self, name: str) -> Sequence[Record]:
         """The records of ``NAME`` or ``NAME.ARCHITECTURE``.
 

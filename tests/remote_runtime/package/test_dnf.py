@@ -26,8 +26,13 @@ MACHINE = os.uname().machine
 class NoLists(object):
     """Lists of which nothing is known but that they are there."""
 
+    known = {}
+
     def outdated(self, max_age):
         return ""
+
+    def repositories(self):
+        return dict(self.known)
 
     def priority(self, repository):
         return 99
@@ -181,17 +186,17 @@ class Deciding(unittest.TestCase):
 
     def test_what_cannot_be_had_is_told(self):
         """Unknown names and versions, patterns and virtual packages say what to do."""
+        # What dnf's plugins have to say is no answer.
+        virtual = "Updating Subscription Management repositories.\n" + record("ccm-virtual", "1-1")
         rows = [
-            ("nosuch", "present", "no package list of this host", "update_cache"),
-            ("ccm-hello-2.0", "present", "no package list of this host", "update_cache"),
-            ("ccm-hello", "7", "version 7 of ccm-hello is not", "2.0-2.el9, 2.0-1.el9, 2.0~rc1"),
-            ("ccm-role", "present", "ccm-role is a virtual package", "provide it: ccm-virtual"),
+            ("nosuch", "present", "", "no package list of this host", "update_cache"),
+            ("ccm-hello-2.0", "present", "", "no package list of this host", "update_cache"),
+            ("ccm-hello", "7", "", "version 7 of ccm-hello is not", "2.0-2.el9, 2.0-1.el9, 2.0~"),
+            ("ccm-role", "present", virtual, "ccm-role is a virtual", "provide it: ccm-virtual"),
         ]
-        for name, ensure, message, hint in rows:
+        for name, ensure, answer, message, hint in rows:
             plan = plan_of((name, {"ensure": ensure}))
-            for asked, answer in (("", ""), (" ccm-role", "ccm-virtual\n")):
-                options = OPTIONS + "repoquery --queryformat %{name}\\n --whatprovides"
-                plan.commands.on("dnf -q " + options + asked, answer)
+            plan.commands.on("dnf -q", recorded("dnf-repoquery.txt"), answer)
             with self.assertRaises(Missing) as caught:
                 plan.resources[0].observe()
             self.assertIn(message, caught.exception.message)
@@ -215,6 +220,21 @@ class Acting(unittest.TestCase):
             plan = plan_of((name, {"ensure": ensure}), installed=here)
             plan.carry_out()
             self.assertEqual(plan.commands.asked[-1], command % OPTIONS)
+
+    def test_a_package_that_brings_a_repository(self):
+        """What the lists said before is asked again once a package has brought a repository."""
+        for brings, times in ((False, 1), (True, 2)):
+            plan = plan_of(("ccm-hello", {}), ("ccm-caret", {}))
+            lists = plan.provider.lists
+
+            def install(plan=plan, lists=lists, brings=brings):
+                if brings and plan.commands.asked[-1].startswith("dnf install"):
+                    lists.known = {"new": 1}
+
+            plan.commands.during = install
+            plan.carry_out(0)
+            plan.carry_out(1)
+            self.assertEqual(plan.commands.count("dnf -q"), times)
 
     def test_a_change_names_versions_without_epochs(self):
         """The record of a change has version and release."""
@@ -422,6 +442,14 @@ class PackageLists(unittest.TestCase):
         with self.assertRaises(Missing) as caught:
             plan.resources[0].observe()
         self.assertEqual(caught.exception.message, "there are no package lists yet")
+
+    def test_a_repository_that_may_fail_is_told(self):
+        """Where dnf may do without a repository, a refresh that misses it ends with a warning."""
+        self.fetched("base", 7200)
+        plan = self.plan(update_cache="1h")
+        plan.commands.on("dnf makecache", Result(0, "", "Ignoring repositories: a, b\n"))
+        plan.resources[0].observe()
+        self.assertIn(("warning", "the lists of a, b could not be refreshed"), plan.context.notices)
 
     def test_a_failed_refresh_is_an_error(self):
         """A repository that cannot be reached fails the resource that wanted fresh lists."""

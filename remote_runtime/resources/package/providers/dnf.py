@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 PROGRAMS = ("rpm", "dnf")
 # dnf would wait for a lock without an end and without a word.
 OPTIONS = ("--setopt=exit_on_lock=True", "--setopt=*.metadata_expire=never")
-REFRESH = ("dnf", "makecache", "-y", "--refresh", "--setopt=exit_on_lock=True",
-           "--setopt=*.skip_if_unavailable=False")  # fmt: skip
-FORMAT = "%{name}\\t%{epoch}\\t%{version}\\t%{release}\\t%{arch}\\t%{repoid}\\n"
+REFRESH = ("dnf", "makecache", "-y", "--refresh", "--setopt=exit_on_lock=True")
+FORMAT = "%{name}\t%{epoch}\t%{version}\t%{release}\t%{arch}\t%{repoid}\n"
 PID_LOCKS = (
     "/var/lib/dnf/rpmdb_lock.pid",
     "/var/cache/dnf/metadata_lock.pid",
@@ -102,8 +101,7 @@ class Provider(PackageProvider):
         from .. import dnf_candidates
 
         printed = "".join(
-            self._query("--queryformat", FORMAT, *names[at : at + _NAMES])
-            for at in range(0, len(names), _NAMES)
+            self._query(*names[at : at + _NAMES]) for at in range(0, len(names), _NAMES)
         )
         records = rpm_database.Records(printed)
         self._parts.update((name, records.split(name)) for name in names)
@@ -117,13 +115,13 @@ class Provider(PackageProvider):
     def providers_of(self, name: str) -> Sequence[str]:
         """The packages that provide a virtual package, at most a handful."""
         if name not in self._provided:
-            printed = self._query("--queryformat", "%{name}\\n", "--whatprovides", name)
-            self._provided[name] = sorted(set(printed.split()))[:_PROVIDERS_SHOWN]
+            records = rpm_database.Records(self._query("--whatprovides", name))
+            self._provided[name] = records.names()[:_PROVIDERS_SHOWN]
         return self._provided[name]
 
     def _query(self, *words: str) -> str:
         options = OPTIONS + (("--cacheonly",) if self.context.noop else ())
-        argv = ("dnf", "-q") + options + ("repoquery",) + words
+        argv = ("dnf", "-q") + options + ("repoquery", "--queryformat", FORMAT) + words
         from .. import transaction
 
         return transaction.ask(self.context, self._manager(), "asking dnf", argv, _LIMIT)
@@ -140,10 +138,19 @@ class Provider(PackageProvider):
         return self._lists().outdated(max_age)
 
     def refresh_lists(self, lock_timeout: float) -> None:
-        """Run ``dnf makecache``; ``ResourceError`` when any of the repositories fails."""
-        self._transaction("refreshing the package lists", REFRESH, lock_timeout)
+        """Run ``dnf makecache``; ``ResourceError`` when a repository fails that must not."""
+        from .. import dnf_errors
+
+        result = self._transaction("refreshing the package lists", REFRESH, lock_timeout)
+        ignored = dnf_errors.ignored_repositories(result)
+        if ignored:  # their skip_if_unavailable says that this is no error
+            self.context.notice("warning", "the lists of %s could not be refreshed" % ignored)
         self._lists().refreshed()
         self.forget_lists()
+
+    def forget_lists(self) -> None:
+        """See the base class."""
+        super().forget_lists()
         self._provided = {}
 
     def install(self, name: str, version: str, exact: bool, lock_timeout: float) -> None:
@@ -167,8 +174,11 @@ class Provider(PackageProvider):
         from .. import dnf_errors
 
         self._records_at = -1
+        known = self._lists().repositories()
         result = self._transaction(what, argv, lock_timeout)
         self.acted()
+        if self._lists().repositories() != known:
+            self.forget_lists()  # the package brought a repository, as epel-release does
         for complaint in dnf_errors.complaints(result):
             self.context.notice("warning", "%s is done, though: %s" % (what, complaint))
 
