@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import schemas
-from docs import command_line, expressions, health_checks
+from docs import command_line, examples, expressions, health_checks
 from schemas import tables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,7 +68,10 @@ def generated() -> Iterator[tuple[Path, Callable[[], Parts]]]:
 
 def _type_parts(name: str) -> Parts:
     schema = type_schema(name)
+    page = (DOCS / "reference" / "resources" / f"{name}.md").read_text(encoding="utf-8")
+    example = "<!-- command-line:begin -->" in page
     return {
+        **({"command-line": examples.command_lines(page)} if example else {}),
         "ensure": tables.meanings("Value", schema["x-ccm-ensure"]),
         "properties": tables.properties(schema, schema["x-ccm-name"]["description"]),
     }

@@ -6,13 +6,16 @@ The help and the pages of the types are made with it, so that their examples agr
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from inventory.document import parse_document, to_plain
-from orchestrator.cli.property_flags import flags_of
+from orchestrator.cli.property_flags import Flag, flags_of
 from orchestrator.manifest.types import Type
+
+WIDTH = 96
 
 
 def example_of(type_: Type) -> list[str]:
@@ -43,45 +46,77 @@ def named(resources: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def command_line(type_: Type, name: str, properties: Mapping[str, Any]) -> str:
-    """The command, quoted for a shell."""
+    """The command on one line, quoted for a shell."""
+    return " ".join(shlex.join(words) for words in words_of(type_, name, properties))
+
+
+def folded(groups: list[list[str]]) -> str:
+    """The command quoted for a shell, on several lines where one would be too long."""
+    lines = [shlex.join(groups[0])]
+    for words in groups[1:]:
+        text = shlex.join(words)
+        if len(lines[-1]) + len(text) < WIDTH and "\n" not in lines[-1] + text:
+            lines[-1] += " " + text
+        else:
+            lines.append("    " + text)
+    return " \\\n".join(lines)
+
+
+def words_of(type_: Type, name: str, properties: Mapping[str, Any]) -> list[list[str]]:
+    """The command and the resource, then each option with its value."""
     words = ["ccm", "ensure", type_.name, name]
     if "ensure" in properties:
         words.append(str(properties["ensure"]))
-    return shlex.join([*words, *_options(type_, properties)])
+    return [words, *_options(type_, properties)]
 
 
-def _options(type_: Type, properties: Mapping[str, Any]) -> Iterator[str]:
+def _options(type_: Type, properties: Mapping[str, Any]) -> Iterator[list[str]]:
     flags = {flag.name: flag for flag in flags_of(type_)}
     for key, value in properties.items():
         key = type_.spellings.get(key, key)
         if key in flags:
-            option = flags[key].options[0]
-            if isinstance(value, bool) and flags[key].shape.kind == "boolean":
-                yield option if value else option.replace("--", "--no-", 1)
-            else:
-                yield from _valued(option, value)
+            yield from _flag(flags[key], value)
         elif key == "control":
-            for word, text in value.items():
-                yield from (f"--{word}", text)
+            yield from ([f"--{word}", text] for word, text in value.items())
         elif key == "health_checks":
             for check in value:
                 plain = list(check) == ["command"]
-                yield from ("--check", check["command"] if plain else _yaml(check))
+                yield ["--check", check["command"] if plain else _yaml(check)]
         elif key in ("require", "subscribe"):
-            yield from _valued(f"--{key}", value)
+            yield from (_valued(f"--{key}", entry) for entry in value)
         elif key == "render" and value is False:
-            yield "--no-render"
+            yield ["--no-render"]
 
 
-def _valued(option: str, value: Any) -> Iterator[str]:
-    if isinstance(value, list):
-        for entry in value:
-            yield from _valued(option, entry)
-    elif isinstance(value, dict):
-        yield from (option, _yaml(value))
+def _flag(flag: Flag, value: Any) -> Iterator[list[str]]:
+    option = flag.options[0]
+    if isinstance(value, bool) and flag.shape.kind == "boolean":
+        yield [option if value else option.replace("--", "--no-", 1)]
+    elif isinstance(value, list):
+        yield from (_valued(option, entry) for entry in value)
+    elif isinstance(value, dict) and flag.shape.kind == "map" and _flat(value):
+        for key, entry in value.items():
+            yield _valued(option, f"{key}={entry if isinstance(entry, str) else _yaml(entry)}")
     else:
-        text = value if isinstance(value, str) else _yaml(value)
-        yield from ([f"{option}={text}"] if text.startswith("-") else [option, text])
+        yield _valued(option, value)
+
+
+def _flat(value: dict[str, Any]) -> bool:
+    """Whether every entry can be told as KEY=VALUE and is read again as what it is."""
+    return all(
+        not isinstance(entry, (dict, list, str))
+        or (
+            isinstance(entry, str)
+            and re.fullmatch(r"[A-Za-z/][^:#{}\[\]]*", entry) is not None
+            and entry.lower() not in ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+        )
+        for entry in value.values()
+    )
+
+
+def _valued(option: str, value: Any) -> list[str]:
+    text = value if isinstance(value, str) else _yaml(value)
+    return [f"{option}={text}"] if text.startswith("-") else [option, text]
 
 
 def _yaml(value: Any) -> str:

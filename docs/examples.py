@@ -1,0 +1,42 @@
+"""The first example of a type's page, in the other forms that the same resources have (controller).
+
+A page shows its example as a manifest; the command line below it is made of that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from inventory.document import parse_document, to_plain
+from orchestrator.cli.spelling import folded, named, words_of
+from orchestrator.manifest.types import load_type
+
+_YAML = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SESSION = 'eval "$(ccm session new)"'
+
+
+def resources_of(page: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Type, name and properties of each resource in the first example of a page."""
+    found = _YAML.search(page)
+    document: Any = to_plain(parse_document(found[1], "example")) if found else []
+    if isinstance(document, dict):
+        document = document["ccm"]["resources"]
+    for item in document:
+        for type_name, resources in item.items():
+            for name, properties in named(resources):
+                yield type_name, name, properties
+
+
+def command_lines(page: str) -> str:
+    """The block of commands that do what the first example does."""
+    lines = []
+    for type_name, name, properties in resources_of(page):
+        type_ = load_type(type_name)
+        if type_ is None:
+            raise ValueError(f"there is no type {type_name}")
+        if {"require", "subscribe"} & properties.keys() and _SESSION not in lines:
+            lines.insert(0, _SESSION)
+        lines.append(folded(words_of(type_, name, properties)))
+    return "```nohighlight\n" + "\n".join(lines) + "\n```"
