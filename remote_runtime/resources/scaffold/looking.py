@@ -6,6 +6,7 @@ from typing import Dict, List, Optional, Tuple
 
 from remote_runtime.base import Condition, Missing
 from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file.needs import planned_away
 from remote_runtime.system.files import Status, failure
 
@@ -83,6 +84,19 @@ class Look(object):
             self.in_the_way(full, "%s is a directory, the scaffold has a file there" % full)
         elif found.kind == "other":
             self.in_the_way(full, "%s is a device, socket or pipe; it is left alone" % full)
+
+    def ensure_inside(self, path: str) -> None:
+        """Look again, right before something at ``path`` is changed, that no directory on the way
+        became a symlink since: whoever owns the directory could lead the write elsewhere."""
+        for above in ["", *parents(path)]:
+            full = self.full(above) if above else self.root
+            found = self._files.status(full)
+            if found is not None and found.kind != "directory":
+                raise ResourceError(
+                    "%s was replaced by something else during the run" % full,
+                    kind="resource.scaffold.moved",
+                    hint="look who changes it; nothing was written through it",
+                )
 
     def missing_directories(self, wanted: List[str], files: List[Wanted]) -> List[str]:
         """The directories to be created below this one, the outer ones first."""

@@ -60,6 +60,7 @@ def _removing(resource: "Resource", look: Look, path: str, message: str) -> Acti
 
     def remove() -> None:
         try:
+            look.ensure_inside(path)
             resource.provider.remove(full, False)
             resource.context.changed_paths.add(full)
         except ResourceError as error:

@@ -120,6 +120,7 @@ class Resource(ResourceType):
         full = look.full(path) if path else look.root
 
         def create() -> None:
+            look.ensure_inside(path)
             self.provider.make_directory(full)
             self.context.changed_paths.add(full)
 
@@ -153,24 +154,26 @@ class Resource(ResourceType):
         if status is not None and status.kind == "file":
             old = self.context.files.sha256(full, status)
             if old == wanted.content.sha256:
-                return self._mode(wanted.path, status, mode)
+                return self._mode(look, wanted.path, status, mode)
             before = "sha256:" + old
         diff = diffs.make(full, status, wanted.content, mode)
         change = Change(shown(wanted.path), before, "sha256:" + wanted.content.sha256, diff)
 
         def put() -> None:
             self.context.progress("writing %s" % full)
+            look.ensure_inside(wanted.path)
             self.provider.put(full, wanted.content, mode, status)
             self.context.changed_paths.add(full)
 
         return Action(wording.SCAFFOLD_CHANGED, put, [change], [Condition("path", full)])
 
-    def _mode(self, path: str, status: Status, mode: int) -> Optional[Action]:
+    def _mode(self, look: Look, path: str, status: Status, mode: int) -> Optional[Action]:
         if status.mode & 0o777 == mode:
             return None
-        full = os.path.join(self.name, path)
+        full = look.full(path)
 
         def set_mode() -> None:
+            look.ensure_inside(path)
             self.provider.set_mode(full, mode)
             self.context.changed_paths.add(full)
 

@@ -160,6 +160,21 @@ class SymlinkTest(ScaffoldTest):
         self.assertEqual(os.listdir(self.path("elsewhere")), [])
         self.assertEqual(self.files(), ["sub/"])
 
+    def test_a_directory_that_becomes_a_link(self) -> None:
+        """A directory that somebody swaps for a symlink after the look is noticed in time."""
+        victim = self.put("elsewhere/b", b"v")
+        os.makedirs(self.path("out/sub"))
+        post = "sh -c 'rmdir %s; ln -s %s %s'" % (
+            self.path("out/sub"),
+            self.path("elsewhere"),
+            self.path("out/sub"),
+        )
+        tree = {"sub/b": b"b", "z": b"z"}
+        told = self.error(self.scaffold(tree, post=[{"z": post}]))
+        self.assertIn("out/sub was replaced by something else during the run", told)
+        with open(victim, "rb") as file:
+            self.assertEqual(file.read(), b"v")
+
     def test_purge_replaces_a_link_by_the_directory(self) -> None:
         """With purge a symlink in the place of a directory goes, not what it names."""
         self.put("elsewhere/keep", b"k")
