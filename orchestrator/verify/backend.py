@@ -29,6 +29,7 @@ class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
     def __init__(self, name: str, **_: Any) -> None:
         super().__init__(name)
         self._encoding = "utf-8"
+        self.last: CommandResult | None = None
 
     def get_pytest_id(self) -> str:
         """The host's name alone: the inventory says how it is reached."""
@@ -46,8 +47,9 @@ class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
         """An answer as testinfra's modules take it; UnendedError."""
         if answer.fate:
             shown = command.decode("utf-8", "replace")[:200]
-            raise UnendedError(f"the command {answer.fate}: {shown}")
-        return self.result(answer.code, command, answer.out, answer.err)
+            raise UnendedError(f"a command {answer.fate}: {shown}")
+        self.last = self.result(answer.code, command, answer.out, answer.err)
+        return self.last
 
 
 class LiveBackend(HostBackend):

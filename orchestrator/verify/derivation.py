@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from orchestrator.verify.checks import CHECKS
 from orchestrator.verify.expectation import Expectation
@@ -18,13 +19,23 @@ MONITORED = "only monitored"
 UNOBSERVABLE = "with nothing to look at"
 
 
+class Planned(Protocol):
+    """A resource of a plan, with those of the manifest that it applies."""
+
+    @property
+    def item(self) -> Item: ...
+
+    @property
+    def children(self) -> Sequence[Planned]: ...
+
+
 class Plan(Protocol):
     """As ``orchestrator.planning`` makes it."""
 
     @property
-    def items(self) -> Sequence[Item]: ...
+    def resources(self) -> Sequence[Planned]: ...
 
-    def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, object]: ...
+    def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, Any]: ...
 
 
 class Check(NamedTuple):
@@ -54,7 +65,7 @@ def derive(plan: Plan, read: Callable[[str], bytes]) -> Derived:
     """
     checks: list[Check] = []
     left_out: Counter[str] = Counter()
-    for item, reason in _walked(plan.items):
+    for item, reason in _walked(plan.resources):
         if reason:
             left_out[reason] += 1
             continue
@@ -67,11 +78,11 @@ def derive(plan: Plan, read: Callable[[str], bytes]) -> Derived:
 
 
 def _check(item: Item, plan: Plan, read: Callable[[str], bytes]) -> Check | None:
+    if item.deferred_error:
+        return Check(item, (), item.deferred_error)
     expectations = CHECKS.get(item.type)
     if expectations is None:
         return None
-    if item.deferred_error:
-        return Check(item, (), item.deferred_error)
     properties = item.properties
     if item.deferred_render:
         try:
@@ -82,21 +93,22 @@ def _check(item: Item, plan: Plan, read: Callable[[str], bytes]) -> Check | None
     return Check(item, made) if made else None
 
 
-def _walked(items: Iterable[Item]) -> Iterator[tuple[Item, str]]:
-    """Every resource once, those of child manifests too, with the reason to leave it out."""
-    seen: set[int] = set()
+def _walked(resources: Sequence[Planned]) -> Iterator[tuple[Item, str]]:
+    """Every resource, with the reason to leave it out; an apply stands for its children only.
 
-    def walk(some: Iterable[Item], above: str) -> Iterator[tuple[Item, str]]:
-        for item in some:
-            if item.index in seen:
-                continue
-            seen.add(item.index)
+    Items are numbered over the whole plan, an apply before its children.
+    """
+    numbers = itertools.count()
+
+    def walk(some: Sequence[Planned], above: str) -> Iterator[tuple[Item, str]]:
+        for entry in some:
+            item = entry.item._replace(index=next(numbers))
             reason = above or _reason(item)
-            if not (item.type == "apply" and not reason):
+            if reason or item.deferred_error or not item.applies:
                 yield item, reason
-            yield from walk(item.children, reason)
+            yield from walk(entry.children, reason)
 
-    return walk(items, "")
+    return walk(resources, "")
 
 
 def _reason(item: Item) -> str:

@@ -20,7 +20,8 @@ class Expectation(NamedTuple):
     """One property of a resource: what it should be, and the question that testinfra answers.
 
     ``holds`` judges the answer; ``tell`` words one that does not hold, and may ask further
-    questions. Where a ``gate`` does not hold, the expectations behind it are not judged.
+    questions. Where a ``gate`` does not hold, the expectations behind it are not judged: those of
+    its ``group``, or all where it has none.
     """
 
     what: str
@@ -29,6 +30,7 @@ class Expectation(NamedTuple):
     holds: Callable[[Any], bool]
     tell: Callable[[Host, Any], str] | None = None
     gate: bool = False
+    group: str = ""
 
 
 def equal(what: str, expected: Any, find: Ask, shown: Callable[[Any], str] = str) -> Expectation:
@@ -70,34 +72,31 @@ def look(expectation: Expectation, host: Host) -> Found:
         return Found(False, one_line(told, LONGEST))
     except (AssertionError, RuntimeError, ValueError, IndexError, NotImplementedError) as error:
         # What testinfra's modules raise at an answer that they did not expect.
-        return Found(False, f"no answer ({one_line(_reason(error), LONGEST)})")
+        return Found(False, f"no answer ({one_line(_reason(error, host), LONGEST)})")
 
 
 def judge(
     expectations: Sequence[Expectation], answers: Sequence[Found], mask: Mask, hidden: bool
 ) -> list[Mismatch]:
-    """What does not hold, up to the first gate; ``hidden`` values are those of a secret."""
+    """What does not hold and stands behind no shut gate; ``hidden`` values are a secret's."""
     found = []
+    shut: set[str] = set()
     for expectation, answer in zip(expectations, answers, strict=True):
-        if answer.holds:
+        if answer.holds or shut & {"", expectation.group}:
             continue
         expected, instead = mask.text(expectation.expected), mask.text(answer.instead)
         if hidden and not expectation.gate:
             expected, instead = MASKED, MASKED
         found.append(Mismatch(expectation.what, one_line(expected, LONGEST), instead))
         if expectation.gate:
-            break
+            shut.add(expectation.group)
     return found
 
 
-def _reason(error: Exception) -> str:
-    """What the host said on standard error, else the error's own words."""
-    result = error.args[0] if error.args else ""
-    said = getattr(result, "stderr", "")
-    if said:
-        return str(said)
-    text = str(error)
-    marker = "_stderr=b"
-    if marker in text:
-        text = text.split(marker, 1)[1].strip(" )").strip("'\"").replace("\\n", " ")
-    return text or type(error).__name__
+def _reason(error: Exception, host: Host) -> str:
+    """Why there is no answer: testinfra's own words hold the whole command and its bytes."""
+    last = getattr(host.backend, "last", None)
+    if last is None or not isinstance(error, AssertionError):
+        return str(error) or type(error).__name__
+    said = last.stderr.strip() or last.stdout.strip()
+    return said or f"exit code {last.rc}"

@@ -50,15 +50,15 @@ def pytest_unconfigure() -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tell what is wrong with a host in a sentence, not as a traceback through ccm."""
+    """Tell what is wrong with a host of ours in a sentence, not as a traceback through ccm."""
     report = yield
-    errors = sys.modules.get("remote_runtime.errors")
-    if errors is not None and call.excinfo is not None:
-        error = call.excinfo.value
-        if isinstance(error, errors.CcmError):
-            from orchestrator.fleet.plain_text import plain
+    host = getattr(item, "funcargs", {}).get("_testinfra_host")
+    if call.excinfo is not None and getattr(getattr(host, "backend", None), "NAME", "") == "ccm":
+        from orchestrator.fleet.plain_text import plain
+        from remote_runtime.errors import CcmError
 
-            report.longrepr = plain(str(error))
+        if isinstance(call.excinfo.value, CcmError):
+            report.longrepr = plain(str(call.excinfo.value))
     return report
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from orchestrator.verify.checks import archive, file, package, service
+from orchestrator.verify.checks import archive, file, package, scaffold, service
 from orchestrator.verify.checks import exec as exec_
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.subject import Subject
@@ -18,5 +18,6 @@ CHECKS: Mapping[str, Callable[[Subject], list[Expectation]]] = {
     "exec": exec_.expectations,
     "file": file.expectations,
     "package": package.expectations,
+    "scaffold": scaffold.expectations,
     "service": service.expectations,
 }

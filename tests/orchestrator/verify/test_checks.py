@@ -1,0 +1,285 @@
+"""What each kind of resource is expected to be, judged from what testinfra finds."""
+
+from __future__ import annotations
+
+import grp
+import os
+import pwd
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.verify.checks import CHECKS
+from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.subject import Subject
+from remote_runtime.registry import types
+from tests.orchestrator.verify.fakes import FEDORA, Script, mismatches, said
+
+ME = pwd.getpwuid(os.getuid()).pw_name
+MINE = grp.getgrgid(os.getgid()).gr_name
+OTHER = "someone-else"
+
+
+def of(type_: str, name: object, **properties: Any) -> list[Expectation]:
+    return CHECKS[type_](Subject(str(name), properties))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "it's a file"
+    file.write_text("hello\n", encoding="utf-8")
+    file.chmod(0o640)
+    return file
+
+
+def owned(**more: Any) -> dict[str, Any]:
+    return {"owner": ME, "group": MINE, "mode": "0640", **more}
+
+
+def test_a_file_as_it_should_be(path: Path) -> None:
+    """Type, content, owner, group and mode agree, by name and by number."""
+    assert said(of("file", path, content="hello\n", **owned())) == []
+    by_id = {"owner": str(os.getuid()), "group": str(os.getgid()), "mode": "0o640"}
+    assert said(of("file", path, **by_id)) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"content": "bye\n"}, "content: expected SHA-256 "),
+        ({"owner": OTHER}, f"owner: expected {OTHER}, found {ME}"),
+        ({"group": OTHER}, f"group: expected {OTHER}, found {MINE}"),
+        ({"owner": "4711"}, f"owner: expected 4711, found {os.getuid()}"),
+        ({"group": "4711"}, f"group: expected 4711, found {os.getgid()}"),
+        ({"mode": "600"}, "mode: expected 0600, found 0640"),
+    ],
+)
+def test_one_thing_of_a_file_differs(path: Path, change: dict[str, str], line: str) -> None:
+    """Each difference is one line, and the only one."""
+    (found,) = said(of("file", path, **owned(content="hello\n") | change))
+    assert found.startswith(line)
+
+
+def test_what_is_no_file_is_not_looked_into(tmp_path: Path, path: Path) -> None:
+    """Of a path of another kind only the kind is told."""
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    for name, found in ((tmp_path, "a directory"), (link, "a symlink"), ("/no/such", "nothing")):
+        assert said(of("file", name, content="x", **owned())) == [
+            f"type: expected a file, found {found}"
+        ]
+    assert said(of("file", path, ensure="directory", **owned())) == [
+        "type: expected a directory, found a file"
+    ]
+
+
+def test_a_directory_can_be_entered_by_who_may_read_it(tmp_path: Path) -> None:
+    """The x bits that the type adds are expected."""
+    folder = tmp_path / "d"
+    folder.mkdir()
+    folder.chmod(0o750)
+    assert said(of("file", folder, ensure="directory", **owned())) == []
+
+
+def test_nothing_means_nothing(tmp_path: Path, path: Path) -> None:
+    """Neither a file nor a symlink that leads nowhere may be at an absent path."""
+    assert said(of("file", tmp_path / "none", ensure="absent")) == []
+    assert said(of("file", path, ensure="absent")) == ["path: expected nothing, found a file"]
+    (tmp_path / "link").symlink_to("nowhere")
+    assert said(of("file", tmp_path / "link", ensure="absent")) == [
+        "path: expected nothing, found a symlink that leads nowhere"
+    ]
+
+
+def test_a_source_of_the_target_is_read_there(tmp_path: Path, path: Path) -> None:
+    """The content of the other file now is what is expected; one that is gone is told."""
+    copy = tmp_path / "copy"
+    copy.write_text("hello\n", encoding="utf-8")
+    assert said(of("file", copy, source=str(path))) == []
+    copy.write_text("other\n", encoding="utf-8")
+    (line,) = said(of("file", copy, source=str(path)))
+    assert line.startswith(f"content: expected the content of {path}, found SHA-256 ")
+    assert "the source has SHA-256" in line
+
+
+def test_a_source_beside_the_manifest_is_compared_by_its_hash(path: Path) -> None:
+    """What travels by hash in the plan is compared by that hash."""
+    blob = {"$blob": "0" * 64, "size": 1}
+    (line,) = said(of("file", path, source=blob))
+    assert line.startswith("content: expected SHA-256 0000000000000000…, found SHA-256 5891b5b5")
+
+
+def test_a_sensitive_resource_shows_nothing(path: Path) -> None:
+    """What differs is named, the values are not."""
+    (found,) = mismatches(of("file", path, content="secret"), hidden=True)
+    assert str(found) == "content: expected [masked], found [masked]"
+
+
+def test_what_an_exec_creates(path: Path) -> None:
+    """Only a path that the command must have made is looked for."""
+    assert said(of("exec", "make", creates=str(path))) == []
+    assert said(of("exec", "make", creates="/no/such")) == [
+        "creates: expected /no/such, found nothing there"
+    ]
+    assert of("exec", "make", command="true") == []
+    for reason in ({"onlyif": "true"}, {"unless": {"command": "x"}}, {"refresh_only": True}):
+        assert of("exec", "make", creates="/no/such", **reason) == []
+
+
+def test_what_an_archive_leaves(tmp_path: Path, path: Path) -> None:
+    """What was extracted stands for the whole; else the archive, its checksum and its owner."""
+    sha = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
+    plain = {"owner": ME, "group": MINE}
+    assert said(of("archive", path, checksum=sha.upper(), **plain)) == []
+    (line,) = said(of("archive", path, checksum="0" * 64, **plain))
+    assert line.startswith("checksum: expected SHA-256 0000")
+    assert said(of("archive", "/no/such.zip", creates=str(path), **plain)) == []
+    assert said(of("archive", path, creates=str(path), cleanup=True)) == [
+        "archive: expected nothing, found a file"
+    ]
+    assert said(of("archive", path, extract_parent=str(tmp_path / "none"), **plain)) == [
+        "extract_parent: expected a directory, found nothing"
+    ]
+    assert said(of("archive", path, ensure="absent")) == ["path: expected nothing, found a file"]
+
+
+def test_what_a_scaffold_holds(tmp_path: Path, path: Path) -> None:
+    """Every file by its content, each told by its own path; others only with purge."""
+    sha = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "run").write_text("hello\n", encoding="utf-8")
+    files = [
+        {"path": path.name, "$blob": sha, "size": 6},
+        {"path": "sub/run", "$blob": sha, "size": 6},
+    ]
+    source = {"$tree": "t", "files": files, "directories": ["sub"]}
+    assert said(of("scaffold", tmp_path, source=source, purge=True)) == []
+    files[1] |= {"executable": True, "$blob": "0" * 64}
+    files.append({"path": "gone", "$blob": sha, "size": 6})
+    (tmp_path / "more").touch()
+    lines = said(of("scaffold", tmp_path, source=source, purge=True))
+    assert [line.split(", found")[0] for line in lines] == [
+        "sub/run content: expected SHA-256 0000000000000000…",
+        "sub/run mode: expected executable",
+        "gone: expected a file",
+        "other files: expected none",
+    ]
+    assert lines[-1].endswith("found more")
+    formatted = of("scaffold", tmp_path, source=source, post=[{"run": "fmt"}, {"go*": "fmt"}])
+    assert [line.split(":")[0] for line in said(formatted)] == ["sub/run mode", "gone"]
+    absent = of("scaffold", tmp_path, source=source, ensure="absent")
+    assert [line.split(":")[0] for line in said(absent)] == [path.name, "sub/run"]
+
+
+STATUS = "dpkg-query -f '${Status}' -W nginx"
+VERSION = "dpkg-query -f '${Status} ${Version}' -W nginx"
+
+
+def debian(version: str = "", status: str = "install ok installed") -> Script:
+    if not version:
+        return Script({STATUS: (1, "")})
+    return Script({STATUS: (0, status), VERSION: (0, f"{status} {version}")})
+
+
+@pytest.mark.parametrize(
+    ("ensure", "installed", "line"),
+    [
+        ("present", "1.0-1", None),
+        ("present", "", "state: expected installed, found not installed"),
+        ("latest", "1.0-1", None),
+        ("absent", "", None),
+        ("absent", "1.0-1", "state: expected not installed, found version 1.0-1"),
+        ("1.0-1", "1.0-1", None),
+        ("0:1.0-1", "1.0-1", None),
+        ("1.0-1", "1.0-2", "version: expected 1.0-1, found 1.0-2"),
+        ("1.0-1", "2:1.0-1", "version: expected 1.0-1, found 2:1.0-1"),
+        ("1.0", "1.00", None),
+        ("1.0~rc1", "1.0", "version: expected 1.0~rc1, found 1.0"),
+    ],
+)
+def test_a_package_of_debian(ensure: str, installed: str, line: str | None) -> None:
+    """Installed, absent or of one version, as dpkg tells versions apart."""
+    lines = said(of("package", "nginx", ensure=ensure), debian(installed).read_all)
+    assert lines == ([line] if line else [])
+
+
+def test_a_removed_package_whose_configuration_stayed(tmp_path: Path) -> None:
+    """dpkg knows it, but it is not installed."""
+    script = debian("1.0-1", "deinstall ok config-files")
+    assert said(of("package", "nginx", ensure="absent"), script.read_all) == []
+
+
+@pytest.mark.parametrize(
+    ("ensure", "line"),
+    [
+        ("5.8", None),
+        ("5.8-9.el9", None),
+        ("0:5.8-9.el9", None),
+        ("5.8-10.el9", "version: expected 5.8-10.el9, found 5.8-9.el9"),
+        ("5.9", "version: expected 5.9, found 5.8-9.el9"),
+    ],
+)
+def test_a_package_of_fedora(ensure: str, line: str | None) -> None:
+    """A release counts where one is asked for."""
+    script = Script(
+        {
+            "rpm -q --quiet zsh 2>&1": (0, ""),
+            'rpm -q --queryformat="%{VERSION}" zsh': (0, "5.8"),
+            'rpm -q --queryformat="%{RELEASE}" zsh': (0, "9.el9"),
+        },
+        FEDORA,
+    )
+    assert said(of("package", "zsh", ensure=ensure), script.read_all) == ([line] if line else [])
+
+
+def unit(active: tuple[int, str], boot: tuple[int, str], show: str) -> Script:
+    return Script(
+        {
+            "systemctl is-active app.service": active,
+            "systemctl is-enabled app.service": boot,
+            "systemctl show app.service": (0, show),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("active", "boot", "state", "lines"),
+    [
+        ((0, "active"), (0, "enabled"), "enabled", []),
+        ((3, "failed"), (0, "enabled"), "enabled", ["state: expected running, found failed"]),
+        ((0, "active"), (0, "static"), "static", []),
+        ((0, "active"), (1, "disabled"), "disabled", ["at boot: expected enabled, found disabled"]),
+        ((0, "active"), (1, "masked"), "masked", ["at boot: expected enabled, found masked"]),
+    ],
+)
+def test_a_service_that_should_run(
+    active: tuple[int, str], boot: tuple[int, str], state: str, lines: list[str]
+) -> None:
+    """Its state now, and at boot; what cannot be enabled satisfies either."""
+    script = unit(active, boot, f"LoadState=loaded\nActiveState={active[1]}\nUnitFileState={state}")
+    found = said(of("service", "app.service", ensure="running", enable=True), script.read_all)
+    assert found == lines
+
+
+def test_a_service_that_should_not_run() -> None:
+    """Stopped and disabled; a static unit may keep its state at boot."""
+    running = unit((0, "active"), (0, "static"), "ActiveState=active\nUnitFileState=static")
+    assert said(of("service", "app.service", ensure="stopped", enable=False), running.read_all) == [
+        "state: expected stopped, found active"
+    ]
+    gone = unit((4, "inactive"), (1, ""), "LoadState=not-found\nActiveState=inactive")
+    assert said(of("service", "app.service"), gone.read_all) == [
+        "state: expected running, found no such unit"
+    ]
+
+
+def test_a_question_without_an_answer_does_not_hold() -> None:
+    """A host where the program is missing is told with what it said."""
+    lines = said(of("package", "nginx"), Script({}).read_all)
+    assert lines == ["state: expected installed, found no answer (sh: not found)"]
+
+
+def test_every_type_of_the_runtime_is_looked_at() -> None:
+    """A new type has to be thought of here: looked at, or known to hold nothing of its own."""
+    assert set(types()) - set(CHECKS) == {"apply"}

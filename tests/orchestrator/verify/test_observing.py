@@ -1,0 +1,77 @@
+"""Questions answered in few round trips, whatever testinfra's modules ask."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.verify.checks import CHECKS
+from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.observing import observe
+from orchestrator.verify.subject import Subject
+from remote_runtime.errors import CcmError, UnreachableError
+from tests.orchestrator.verify.fakes import Script
+
+
+def files(count: int) -> list[list[Expectation]]:
+    owned = {"owner": "root", "group": "root", "mode": "0644", "content": "x"}
+    return [CHECKS["file"](Subject(f"/etc/f{n}", owned)) for n in range(count)]
+
+
+def test_a_hundred_resources_cost_two_round_trips() -> None:
+    """What chooses testinfra's modules is one, all the questions of all resources the other."""
+    answers = {}
+    for n in range(100):
+        path = f"/etc/f{n}"
+        answers |= {f"test -L {path}": (1, ""), f"test -f {path}": (0, "")}
+        answers |= {f"stat -Lc {what} {path}": (0, "root") for what in ("%U", "%G")}
+        answers |= {f"stat -Lc %a {path}": (0, "644")}
+        answers |= {f"sha256sum {path} | cut -d ' ' -f 1": (0, "0")}
+    script = Script(answers)
+    found = observe("web1", files(100), script.read_all)
+    assert len(script.rounds) == 2
+    assert len(script.rounds[1]) == 600
+    assert [one.holds for one in found[99]] == [True, True, False, True, True, True]
+
+
+def test_nothing_to_ask_costs_nothing() -> None:
+    """A host whose plan holds nothing to look at is not asked."""
+    script = Script({})
+    assert observe("web1", [], script.read_all) == []
+    assert [commands for commands in script.rounds if commands] == []
+
+
+def test_a_chain_of_questions_is_followed() -> None:
+    """A module may ask one thing after another; each is answered once."""
+
+    def find(host: object) -> str:
+        text = "a"
+        while len(text) < 5:
+            text = host.check_output(f"echo {text}a")  # type: ignore[attr-defined]
+        return text
+
+    script = Script({f"echo {'a' * n}": (0, "a" * n) for n in range(2, 6)})
+    (answers,) = observe("web1", [[Expectation("x", "y", find, bool)]], script.read_all)
+    assert answers[0].holds
+    assert [len(commands) for commands in script.rounds] == [4, 1, 1, 1, 1]
+
+
+def test_questions_without_end_are_a_defect() -> None:
+    """A question that asks for something new for ever is not followed for ever."""
+    seen = iter(range(1000))
+
+    def find(host: object) -> str:
+        return host.check_output(f"echo {next(seen)}")  # type: ignore[attr-defined]
+
+    with pytest.raises(CcmError, match="do not come to an end") as caught:
+        observe("web1", [[Expectation("x", "y", find, bool)]], Script({}).read_all)
+    assert caught.value.kind == "defect"
+
+
+def test_a_lost_host_ends_it() -> None:
+    """What the connection raises comes through testinfra's modules unchanged."""
+
+    def lost(commands: object) -> list:
+        raise UnreachableError("gone")
+
+    with pytest.raises(UnreachableError):
+        observe("web1", files(1), lost)

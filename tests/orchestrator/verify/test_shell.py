@@ -1,0 +1,157 @@
+"""Commands over one channel: exact answers, bounds, and a host that answers nonsense."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.verify import answering
+from orchestrator.verify.shell import MAX_OUTPUT, Shell
+from remote_runtime.errors import ProtocolError, UnreachableError
+from tests.lab.interpreters import find_interpreter
+from tests.orchestrator.verify.fakes import local_shell
+
+VERSIONS = ["3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    opened = local_shell(tmp_path, timeout=2.0)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_python_of_a_target_answers(version: str, tmp_path: Path) -> None:
+    """The program that answers runs on each Python that a target may have."""
+    home = find_interpreter(version)
+    if home is None:
+        pytest.skip(f"this machine has no Python {version}")
+    shell = local_shell(tmp_path, python=str(home / "bin" / f"python{version}"))
+    answers = [shell.run(b"echo out; echo err >&2; exit 3"), *shell.read_all([b"true", b"false"])]
+    shell.close()
+    assert answers[0][:3] == (3, b"out\n", b"err\n")
+    assert [answer.code for answer in answers[1:]] == [0, 1]
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_bytes_arrive_as_they_were_written(shell: Shell, together: bool) -> None:
+    """NUL, invalid UTF-8 and a missing newline pass on either stream, by itself and in a batch."""
+    command = rb"printf 'a\0\377\nb'; printf '\376\n\n' >&2; exit 7"
+    answers = shell.read_all([command, b"echo x"]) if together else [shell.run(command)]
+    assert answers[0][:3] == (7, b"a\0\xff\nb", b"\xfe\n\n")
+
+
+def test_a_batch_keeps_its_commands_apart(shell: Shell) -> None:
+    """Neither an exit, a variable, a directory nor a syntax error reaches the next command."""
+    commands = [b"exit 5", b"x=1; cd /", b"echo [$x]; pwd >&2", b"if (", b"cat", b"kill -9 $$"]
+    answers = shell.read_all([*commands, b"echo end"])
+    assert [answer.code for answer in answers[:3]] == [5, 0, 0]
+    assert answers[2].out == b"[]\n"
+    assert answers[2].err != b"/\n"
+    assert answers[3].code == 2
+    assert answers[4][:2] == (0, b"")
+    assert answers[6].out == b"end\n"
+
+
+def test_more_commands_than_a_batch_holds_are_answered_in_order(shell: Shell) -> None:
+    """Hundreds of commands, and a very long one among them, keep their order."""
+    commands = [f"echo {n}".encode() for n in range(200)]
+    commands.insert(100, b"echo " + b"x" * 20_000)
+    answers = shell.read_all(commands)
+    assert answers[100].out == b"x" * 20_000 + b"\n"
+    del answers[100]
+    assert [answer.out for answer in answers] == [b"%d\n" % n for n in range(200)]
+
+
+def test_a_command_that_takes_too_long_is_ended_with_what_it_started(
+    shell: Shell, tmp_path: Path
+) -> None:
+    """Its children die with it, the reason is told, and the next command runs."""
+    began = time.monotonic()
+    answer = shell.run(f"(sleep 4; touch {tmp_path}/late) & sleep 60".encode())
+    assert "took longer than 2 s" in answer.fate
+    assert time.monotonic() - began < 30
+    assert shell.run(b"sleep 3; echo next").fate != ""
+    assert shell.run(b"echo next").out == b"next\n"
+    time.sleep(max(0.0, began + 6 - time.monotonic()))
+    assert not (tmp_path / "late").exists()
+
+
+def test_a_slow_command_of_a_batch_is_told_by_itself(shell: Shell) -> None:
+    """Those beside it get their answers."""
+    answers = shell.read_all([b"echo a", b"sleep 60", b"echo b"])
+    assert [answer.out for answer in answers] == [b"a\n", b"", b"b\n"]
+    assert [bool(answer.fate) for answer in answers] == [False, True, False]
+
+
+def test_output_is_bounded(shell: Shell) -> None:
+    """A command that writes without end is ended, and said to have been."""
+    answer = shell.run(b"yes")
+    assert len(answer.out) <= MAX_OUTPUT
+    assert "wrote more than 8 MiB" in answer.fate
+    assert shell.run(b"echo next").out == b"next\n"
+
+
+def test_a_daemon_keeps_nobody_waiting(shell: Shell) -> None:
+    """What holds the command's pipes open is waited for a moment, and lives on."""
+    answer = shell.run(b"sleep 1.8 & echo started")
+    assert answer[:2] == (0, b"started\n")
+    assert shell.run(b"echo next").out == b"next\n"
+
+
+def test_a_closed_shell_ends_what_runs(tmp_path: Path) -> None:
+    """The host's side notices the end of the channel, and a later command is refused."""
+    shell = local_shell(tmp_path)
+    shell.run(f"(sleep 1; touch {tmp_path}/alive) >/dev/null 2>&1 & echo".encode())
+    shell.close()
+    with pytest.raises(UnreachableError, match="was closed"):
+        shell.run(b"true")
+
+
+class Wire:
+    """A link whose other side says what the test wants."""
+
+    def __init__(self, said: bytes) -> None:
+        self._said = said
+        self.closed = False
+
+    def send(self, data: bytes) -> None:
+        pass
+
+    def receive(self, timeout: float) -> bytes:
+        said, self._said = self._said, b""
+        return said
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        answering.ANSWER.pack(0, 9, 0, 0),
+        answering.ANSWER.pack(0, 0, MAX_OUTPUT + 1, 0),
+        answering.ANSWER.pack(0, 0, 0, 0xFFFFFFFF),
+    ],
+)
+def test_an_answer_that_cannot_be_is_refused(said: bytes) -> None:
+    """A host cannot make the controller wait for gigabytes; its channel is closed."""
+    wire = Wire(said)
+    shell = Shell("web1", wire, 1.0)
+    with pytest.raises(ProtocolError):
+        shell.run(b"true")
+    assert wire.closed
+    with pytest.raises(UnreachableError, match="web1 was lost"):
+        shell.run(b"true")
+
+
+def test_a_host_that_hangs_up_is_lost(tmp_path: Path) -> None:
+    """Half an answer is none."""
+    shell = Shell("web1", Wire(struct.pack(">i", 0)), 1.0)
+    with pytest.raises(UnreachableError, match="it ended the session"):
+        shell.run(b"true")
