@@ -47,7 +47,12 @@ def named(resources: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def command_line(type_: Type, name: str, properties: Mapping[str, Any]) -> str:
     """The command on one line, quoted for a shell."""
-    return " ".join(shlex.join(words) for words in words_of(type_, name, properties))
+    return shlex.join(command_words(type_, name, properties))
+
+
+def command_words(type_: Type, name: str, properties: Mapping[str, Any]) -> list[str]:
+    """The words of the command; the fourth is the name."""
+    return [word for words in words_of(type_, name, properties) for word in words]
 
 
 def folded(groups: list[list[str]]) -> str:
