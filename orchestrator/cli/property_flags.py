@@ -109,6 +109,8 @@ def metavar(shape: Shape) -> str:
         return "{" + ",".join(shape.words) + "}"
     if shape.kind == "list" and "type" not in shape.below and "anyOf" not in shape.below:
         return "YAML"
+    if shape.kind == "list" and shape.below.get("type") == "object":
+        return "KEY=VALUE"
     names = {"map": "KEY=VALUE", "value": "VALUE", "either": "TEXT|YAML"}
     return names.get(shape.kind, "TEXT")
 
@@ -127,7 +129,7 @@ def node_of(value: Any, option: str, shape: Shape, definitions: Mapping[str, Any
     if isinstance(value, bool):
         return Scalar(Argument(label, ""), 1, 1, str(value).lower(), "bool", value, True)
     if shape.kind == "list":
-        return _list(value, label, shape_of(shape.below, definitions))
+        return _list(value, label, shape_of(shape.below, definitions), definitions)
     if shape.kind == "map":
         return _map(value, label, shape.below, definitions)
     return _single(value, label, shape)
@@ -145,12 +147,14 @@ def _single(value: str, label: str, shape: Shape) -> Node:
     return node
 
 
-def _list(values: list[str], label: str, item: Shape) -> Node:
+def _list(values: list[str], label: str, item: Shape, definitions: Mapping[str, Any]) -> Node:
     found = Sequence(Argument(label, ""), 1, 1)
     for value in values:
         if value.startswith("[") and value.endswith("]"):
             below = document.parse_document(value, label)
             found.nodes += below.nodes if isinstance(below, Sequence) else [below]
+        elif item.kind == "map" and not value.startswith("{"):  # a map of one pair
+            found.nodes.append(_map([value], label, item.below, definitions))
         else:
             found.nodes.append(_single(value, label, item))
     return found

@@ -57,6 +57,8 @@ def declared(*words: str) -> dict[str, Any]:
           "--headers", "X-A=1", "--headers", "X-B=c=d"],
          {"url": "https://h/a.tgz", "owner": "o", "group": "g",
           "headers": {"X-A": "1", "X-B": "c=d"}}),
+        (["scaffold", "/x", "--source", "t", "--post", "*.sh=sh -n {}", "--post", "{'*': 'a=b'}"],
+         {"source": "t", "post": [{"*.sh": "sh -n {}"}, {"*": "a=b"}]}),
     ],
 )  # fmt: skip
 def test_flags_are_properties(words: list[str], properties: dict[str, Any]) -> None:
