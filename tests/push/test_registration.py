@@ -114,6 +114,34 @@ def test_read_back(local: Target) -> None:
     ]
 
 
+SCAFFOLDS = """
+ccm:
+  resources:
+    - scaffold:
+        - DIR/go: {source: tree-go, engine: go}
+        - DIR/jinja: {source: tree-jinja, engine: jinja}
+"""
+TREES = {
+    "go": '{{ range $e := registrations "prod" "*" "web" "*" }}{{ $e.Address }}:{{ $e.Port }}'
+    "{{ end }}",
+    "jinja": "{% for e in registrations('prod', '*', 'web', '*') %}{{ e.Address }}:{{ e.Port }}"
+    "{% endfor %}",
+}
+
+
+def test_in_every_template_language(local: Target) -> None:
+    """Scaffolds find registrations in the words of their languages."""
+    pytest.importorskip("gotpl", reason="the extra ccm[go] is not installed")
+    local.push(site())
+    for engine, text in TREES.items():
+        (local.ccm.scratch / f"tree-{engine}").mkdir()
+        (local.ccm.scratch / f"tree-{engine}" / "list").write_text(text)
+    done = local.push(SCAFFOLDS)
+    assert done.code == 0, done.output
+    assert local.read("go/list").strip() == "192.0.2.1:8080"
+    assert local.read("jinja/list").strip() == "192.0.2.1:8080"
+
+
 def test_over_nats(local: Target, url: str) -> None:
     """The same over a NATS server, whose password stands nowhere."""
     done = local.push(site(), "--registration", url)
