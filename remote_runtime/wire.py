@@ -38,7 +38,7 @@ Controller to target::
     blob     sha, size | error          B frames of `size` bytes in all follow
     read     id, path, limit            read a file of the target for a deferred template
     rendered id, properties | error     the deferred properties, final
-    cancel                              end the command in flight, start nothing more
+    cancel  reason?                     end the command in flight, start nothing more
     ping                                heartbeat
     bye                                 nothing to do (facts only); the target exits
 

@@ -86,6 +86,7 @@ class Conversation:
         self._bus.publish(happening.HostPlanned(self._host, len(self._resources)))
         self._session.send_bytes(wire.encode_json(self._plan.payload(settings.envelope())))
         enter("running")
+        self._session.heeds_cancel = True
         while True:
             message = self._session.message()
             kind = message["t"]
@@ -138,6 +139,8 @@ class Conversation:
             text = plain(str(error.get("message", "no reason given")))[:4000]
             raise PlanError(text, kind=one_line(str(error.get("kind", "target")), 60))
         cancelled = message.get("cancelled") is True
+        if cancelled and self._session.expired:
+            raise self._session.time_is_up()
         if cancelled and not self._session.cancelling:
             raise UnreachableError("the run was ended on the target", kind="run.cancelled")
         tally = self._result.tally

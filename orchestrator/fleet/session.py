@@ -17,6 +17,7 @@ from remote_runtime.errors import ProtocolError, UnreachableError
 
 FRAMES_AT_ONCE = 50_000
 FRAMES_PER_SECOND = 1_000
+EXPIRY_GRACE = 3.0  # for the last events of a host whose time is up
 TICK = 1.0  # how late a cancel may be noticed
 
 
@@ -24,6 +25,7 @@ class Session:
     """A conversation with one runtime; not used again once an error came out of it.
 
     ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
+    A host that ``heeds_cancel`` is told then, so that it can say what was interrupted: ``expired``.
     """
 
     def __init__(self, link: Link, until: float | None = None) -> None:
@@ -39,6 +41,8 @@ class Session:
         self._cancelling = False
         self._pinging = False
         self._due: tuple[float, str] | None = None
+        self.heeds_cancel = False
+        self.expired = False
         self.torn = ""
 
     def send(self, message: wire.Message) -> None:
@@ -103,11 +107,11 @@ class Session:
     def _read(self, heard: float, wait: float) -> float:
         now = time.monotonic()
         if self.until is not None and now >= self.until:
-            raise UnreachableError(
-                "its time is up, what was in flight there is ended",
-                kind="host.timeout",
-                hint="raise --timeout, or find out what takes so long",
-            )
+            if not self.heeds_cancel or self._cancelling or self.expired:
+                raise self.time_is_up()
+            self.expired = True
+            self.until = now + EXPIRY_GRACE
+            self._aside({"t": "cancel", "reason": "its time is up (--timeout)"})
         if now - heard >= wait:
             raise UnreachableError(f"it said nothing for {wait:.0f} s", kind="transport.silent")
         bounds = [wait - (now - heard), TICK]
@@ -136,7 +140,18 @@ class Session:
             if self._received > allowed:
                 raise ProtocolError(f"{self._received} frames, a flood", kind="protocol.flood")
 
+    @staticmethod
+    def time_is_up() -> UnreachableError:
+        """What ends a host that takes longer than --timeout."""
+        return UnreachableError(
+            "its time is up, what was in flight there is ended",
+            kind="host.timeout",
+            hint="raise --timeout, or find out what takes so long",
+        )
+
     def _lost(self, reason: str = "") -> UnreachableError:
+        if self.expired:
+            return self.time_is_up()
         if self.torn:
             return UnreachableError(self.torn, kind="transport.silent")
         return UnreachableError(reason or "the connection broke", kind="transport.lost")

@@ -65,12 +65,17 @@ ccm:
 
 
 def test_a_host_may_take_only_so_long(target: Target) -> None:
-    """At the end of --timeout the command in flight is ended, and the host's result says why."""
+    """At the end of --timeout the command in flight is ended; its event and the result say why."""
     began = time.monotonic()
     done = target.push(SLOW, "--timeout", "2")
     assert time.monotonic() - began < 20
     assert done.code in (1, 3), done.output
     assert "--timeout" in done.output
+    slow = done.event("exec#slow")
+    assert (slow["status"], slow["error"]) == (
+        "failed",
+        ["interrupted: its time is up (--timeout)"],
+    )
     assert target.path("before").exists()
     assert not target.path("after").exists()
     # A process that was not reaped yet is a Z behind its name.

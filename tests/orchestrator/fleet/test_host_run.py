@@ -255,6 +255,22 @@ def test_a_host_that_only_pings_runs_into_its_timeout() -> None:
     assert time.monotonic() - began < 5
 
 
+def test_a_host_whose_time_is_up_says_what_was_interrupted() -> None:
+    """At the end of the time the host is told, and the event that it sends then still counts."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        reason = far.await_message("cancel")["reason"]
+        far.say("event", seq=1, event=make_event(name="/etc/a", status="failed", error=[reason]))
+        far.say("done", events=1, cancelled=True)
+
+    result, recorder = run_against(script, Settings("run-1", "alice", timeout=0.2))
+    assert (result.outcome, result.kind, result.tally.failed) == ("unreachable", "host.timeout", 1)
+    (told,) = recorder.of(happening.ResourceEvent)
+    assert told.event["error"] == ["its time is up (--timeout)"]
+
+
 @pytest.mark.parametrize("hello", [True, False])
 def test_a_host_that_only_pings_never_gets_past_the_greeting(
     monkeypatch: pytest.MonkeyPatch, hello: bool
