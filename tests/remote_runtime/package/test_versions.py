@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from remote_runtime.resources.package import debian_version, generic_version
+from remote_runtime.resources.package import debian_version, generic_version, rpm_version
 
 DOCUMENTED = [
     ("1.0", "2.0", -1),
@@ -83,6 +83,50 @@ class DebianOrder(unittest.TestCase):
             if int(answer) != debian_version.compare(a, b)
         ]
         self.assertEqual(wrong, [])
+
+
+class RpmOrder(unittest.TestCase):
+    """The rules one by one; test_dnf_on_host.py compares thousands of pairs with rpm itself."""
+
+    def test_each_rule(self):
+        """Epoch, numbers, letters, tilde, caret and release each decide in their place."""
+        ordered = [
+            ("0:9.0-9", "1:0.1-1"),
+            ("0:1.9-1", "0:1.10-1"),
+            ("0:1.a-1", "0:1.0-1"),
+            ("0:1.0a-1", "0:1.0b-1"),
+            ("0:1.0A-1", "0:1.0a-1"),
+            ("0:1.0-1", "0:1.0.1-1"),
+            ("0:1.0~~-1", "0:1.0~-1"),
+            ("0:1.0~rc1-1", "0:1.0-1"),
+            ("0:1.0-1", "0:1.0^git1-1"),
+            ("0:1.0^git1-1", "0:1.0.1-1"),
+            ("0:1.0~rc1^git-1", "0:1.0-1"),
+            ("0:1.0-9.el9", "0:1.0-10.el9"),
+            ("0:1.0-9~el9", "0:1.0-9"),
+        ]
+        for older, newer in ordered:
+            self.assertEqual(rpm_version.compare(older, newer), -1, (older, newer))
+            self.assertEqual(rpm_version.compare(newer, older), 1, (newer, older))
+
+    def test_separators_and_leading_zeroes_do_not_count(self):
+        """What only separates is alike, and a number is its value."""
+        for one, other in (("1.0-1", "1_0-1"), ("1.0-1", "1..0-1"), ("1.05-1", "1.5-01")):
+            self.assertEqual(rpm_version.compare("0:" + one, "0:" + other), 0, (one, other))
+
+    def test_what_is_not_named_is_not_compared(self):
+        """Without a release any release is equal, without an epoch any epoch."""
+        for wanted in ("5.8", "5.8-9.el9", "2:5.8", "2:5.8-9.el9"):
+            self.assertEqual(rpm_version.compare("2:5.8-9.el9", wanted), 0, wanted)
+        for wanted, order in (("5.9", -1), ("0:5.8", 1), ("3:5.8", -1), ("5.8-8", 1), ("5", 1)):
+            self.assertEqual(rpm_version.compare("2:5.8-9.el9", wanted), order, wanted)
+
+    def test_a_version_is_cut_into_epoch_version_and_release(self):
+        """The documents' examples come apart as they say."""
+        self.assertEqual(rpm_version.split("5.8-9.el9"), (None, "5.8", "9.el9"))
+        self.assertEqual(rpm_version.split("1:2.0-3.fc39"), (1, "2.0", "3.fc39"))
+        self.assertEqual(rpm_version.split("0:1.0.0-1.el9"), (0, "1.0.0", "1.el9"))
+        self.assertEqual(rpm_version.split("1.0"), (None, "1.0", None))
 
 
 class GenericOrder(unittest.TestCase):
