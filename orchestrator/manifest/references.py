@@ -129,8 +129,11 @@ def _add_names(
         other = places.setdefault((entry.place, id_), index)
         if other == index:
             # Two manifests may have the same resource; whether they agree on it is asked later.
+            # Each may have an alias of its own for what it means; the latest one is meant.
             other = first.setdefault(id_, index)
             if entry.name is None or resources[other].name in (entry.name, None):
+                continue
+            if label == "alias" and resources[other].alias == name:
                 continue
         where = entry.declared.where((label,))
         place = resources[other].declared.position

@@ -148,12 +148,14 @@ def test_a_link_that_leads_out(tmp_path: Path) -> None:
     assert "leads out of the folder" in problem
 
 
-def test_an_alias_stands_for_one_resource_of_the_run(tmp_path: Path) -> None:
-    """Two manifests may have the same resource, but not one name for two of them."""
+def test_names_of_two_manifests(tmp_path: Path) -> None:
+    """Two manifests may have the same resource and the same alias, but no alias that is the name
+    of another resource."""
     child(tmp_path, CHILD % "")
     text = PARENT % ""
     load(tmp_path, text.replace("- first: {", "- inside: {"))
-    (problem,) = refused(tmp_path, text.replace("- first: {", "- first: {alias: within, "))
+    load(tmp_path, text.replace("- first: {", "- first: {alias: within, "))
+    (problem,) = refused(tmp_path, text.replace("- first: {", "- within: {"))
     assert "exec#within stands twice" in problem.message
 
 

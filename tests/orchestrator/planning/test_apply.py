@@ -255,10 +255,11 @@ def test_two_manifests_agree_on_a_host(tmp_path: Path) -> None:
 
 def test_a_child_applied_twice(tmp_path: Path) -> None:
     """One manifest is applied twice under two spellings of its name, each with its data."""
-    write(tmp_path, manifest('exec: [{"make {{ Data.name }}": {}}]'))
+    make = 'exec: [{"make {{ Data.name }}": {alias: make}}]'
+    write(tmp_path, manifest(make, 'exec: [{"use {{ Data.name }}": {require: [exec#make]}}]'))
     both = apply("{data: {name: a}}"), apply("{data: {name: b}}", "./web/site.yaml")
     names = [item.name for item in plan(tmp_path, manifest(*both)).items]
-    assert names == ["web/site.yaml", "make a", "./web/site.yaml", "make b"]
+    assert names == ["web/site.yaml", "make a", "use a", "./web/site.yaml", "make b", "use b"]
     write(tmp_path, manifest(both[0].replace("web/", "")), "web/one.yaml")
     write(tmp_path, manifest(both[1].replace("./web/", "")), "web/two.yaml")
     text = refused(tmp_path, manifest(apply(name="web/one.yaml"), apply(name="web/two.yaml")))
