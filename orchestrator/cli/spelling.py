@@ -109,10 +109,9 @@ def _flag(flag: Flag, value: Any) -> Iterator[list[str]]:
 def _flat(value: dict[str, Any]) -> bool:
     """Whether every entry can be told as KEY=VALUE and is read again as what it is."""
     return all(
-        not isinstance(entry, (dict, list, str))
+        not isinstance(entry, str)
         or (
-            isinstance(entry, str)
-            and re.fullmatch(r"[A-Za-z/][^:#{}\[\]]*", entry) is not None
+            re.fullmatch(r"[A-Za-z/][^:#{}\[\]]*", entry) is not None
             and entry.lower() not in ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
         )
         for entry in value.values()

@@ -20,7 +20,7 @@ from tests.docs.test_examples import FOLDERS, write_beside
 from tests.lab import Lab
 
 TYPES = DOCS / "reference" / "resources"
-PAGES = [page for page in sorted(TYPES.glob("*.md")) if list(blocks(page, "yaml"))]
+PAGES = [p for p in sorted(TYPES.glob("*.md")) if "command-line:begin" in p.read_text("utf-8")]
 SESSION = 'eval "$(ccm session new)"'
 
 # What a user's own shell has as a program; hosts are named where a test has some.
