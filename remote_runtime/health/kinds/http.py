@@ -55,7 +55,9 @@ class _Http(Kind):
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
         seconds = probe.patience(rule, _DEFAULT)
-        found: Found = probe.wait(seconds, lambda: _fetch(subject, rule, seconds))
+        # The whole exchange is bounded here; the socket's own limit, for each of its waits, is only
+        # there to end the thread.
+        found: Found = probe.wait(seconds, lambda: _fetch(subject, rule, seconds + 1))
         return found
 
 

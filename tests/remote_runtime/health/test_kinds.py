@@ -137,7 +137,9 @@ class SystemTest(KindTest):
             self.passes(4, port={"tcp:%d" % number: {"listening": True, "ip": ["127.0.0.1"]},
                                  "udp:%d" % other: {"listening": True, "ip": ["127.0.0.1"]}},
                         )  # fmt: skip
-            self.passes(1, addr={"tcp://127.0.0.1:%d" % number: {"reachable": True}})
+            self.passes(
+                1, addr={"tcp://127.0.0.1:%d" % number: {"reachable": True, "timeout": 9000}}
+            )
             self.fails(
                 'expected ["0.0.0.0"]',
                 port={"tcp:%d" % number: {"listening": True, "ip": ["0.0.0.0"]}},
@@ -270,7 +272,8 @@ class DnsTest(KindTest):
         self.addCleanup(self.server.close)
 
     def ask(self, name: str, **rule: Any) -> Dict[str, Any]:
-        return {name: dict({"resolvable": True, "server": self.server.address}, **rule)}
+        known = {"resolvable": True, "server": self.server.address, "timeout": 10000}
+        return {name: dict(known, **rule)}
 
     def test_records(self) -> None:
         """Every type of record comes in the spelling of goss."""
