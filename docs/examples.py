@@ -39,4 +39,4 @@ def command_lines(page: str) -> str:
         if {"require", "subscribe"} & properties.keys() and _SESSION not in lines:
             lines.insert(0, _SESSION)
         lines.append(folded(words_of(type_, name, properties)))
-    return "**Command line**\n\n```nohighlight\n" + "\n".join(lines) + "\n```"
+    return "```nohighlight\n" + "\n".join(lines) + "\n```"
