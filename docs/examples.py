@@ -1,16 +1,18 @@
 """The first example of a type's page, in the other forms that the same resources have (controller).
 
-A page shows its example as a manifest; the command line below it is made of that.
+A page shows its example as a manifest; the command line and the request below it are made of that.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from inventory.document import parse_document, to_plain
 from orchestrator.cli.spelling import folded, named, words_of
+from orchestrator.manifest.request import PROTOCOL
 from orchestrator.manifest.types import load_type
 
 _YAML = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -40,3 +42,15 @@ def command_lines(page: str) -> str:
             lines.insert(0, _SESSION)
         lines.append(folded(words_of(type_, name, properties)))
     return "```nohighlight\n" + "\n".join(lines) + "\n```"
+
+
+def api_request(type_name: str, page: str) -> str:
+    """The block of a request for the resource of the type that has most to say.
+
+    What it requires or subscribes to is left out: a request by itself has no other resources.
+    """
+    own = [entry for entry in resources_of(page) if entry[0] == type_name]
+    _, name, properties = max(own, key=lambda entry: len(entry[2]))
+    left = {k: v for k, v in properties.items() if k not in ("require", "subscribe")}
+    request = {"protocol": PROTOCOL, "type": type_name, "properties": {"name": name, **left}}
+    return f"```json\n{json.dumps(request, indent=2, ensure_ascii=False)}\n```"

@@ -72,6 +72,7 @@ def _type_parts(name: str) -> Parts:
     example = "<!-- command-line:begin -->" in page
     return {
         **({"command-line": examples.command_lines(page)} if example else {}),
+        **({"api-request": examples.api_request(name, page)} if example else {}),
         "ensure": tables.meanings("Value", schema["x-ccm-ensure"]),
         "properties": tables.properties(schema, schema["x-ccm-name"]["description"]),
     }

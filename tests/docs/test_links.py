@@ -56,8 +56,9 @@ def test_a_type_page_follows_the_style_guide(page: Path) -> None:
     assert "> [!info] Warning" in text
     assert next(blocks(page, "yaml"), None), "there is no example"
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
-    behind = [heading for heading in headings if heading != "Example"]
-    assert behind[:2] == ["Ensure values", "Properties"]
+    assert headings[:3] == ["Example", "Ensure values", "Properties"]
+    forms = re.findall(r"^### (.+)$", text, re.MULTILINE)
+    assert forms[:3] == ["Manifest", "Command line", "API request"]
     assert {"Idempotency", "Noop"} <= set(headings)
     assert not re.search(r"^# ", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
 

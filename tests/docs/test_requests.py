@@ -1,0 +1,97 @@
+"""The request of a type's page does what the manifest above it says, and so do its commands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docs.examples import resources_of
+from orchestrator.manifest.request import PROTOCOL
+from tests.docs.pages import DOCS, Block, blocks
+from tests.docs.scene import CHILD, Scene, statuses
+
+TYPES = DOCS / "reference" / "resources"
+PAGES = sorted(TYPES.glob("*.md"))
+ON_A_HOST = ("package", "service")
+DOWNLOADED = list(blocks(TYPES / "archive.md", "yaml"))
+
+
+def example(page: Path, language: str) -> Block:
+    """The first block of a language that is not a file beside the manifest."""
+    return next(block for block in blocks(page, language) if not CHILD.match(block.text))
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Scene]:
+    """This machine, below a scratch folder."""
+    found = Scene(tmp_path)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def scene(page: Path, request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
+    """Where the page's example can be tried: packages and services are for a lab host."""
+    if page.stem not in ON_A_HOST:
+        found: Scene = request.getfixturevalue("here")
+        return found
+    lab = request.getfixturevalue("lab")
+    lab.hosts["web1"].reset()
+    if page.stem == "service":
+        lab.hosts["web1"].run("apt-get install -y -q nginx-light", timeout=300)
+        lab.hosts["web1"].run("systemctl disable --now nginx")
+    return Scene(tmp_path, lab)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_a_request_stands_for_its_resource(page: Path) -> None:
+    """It has the properties of a resource of the manifest, and what every request has."""
+    asked = json.loads(example(page, "json").text)
+    name = asked["properties"].pop("name")
+    properties = {
+        (kind, of): {k: v for k, v in given.items() if k not in ("require", "subscribe")}
+        for kind, of, given in resources_of(page.read_text(encoding="utf-8"))
+    }
+    assert asked == {
+        "protocol": PROTOCOL,
+        "type": page.stem,
+        "properties": properties[page.stem, name],
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_a_request_does_what_it_says(page: Path, scene: Scene) -> None:
+    """It changes its resource once; asked again, it finds that one stable."""
+    scene.write(example(page, "yaml"))
+    block = example(page, "json")
+    if page.stem == "file":
+        asked = json.loads(scene.fill(block.text))
+        Path(asked["properties"]["name"]).parent.mkdir(exist_ok=True)
+    response = scene.request(block)
+    assert response["state"]["status"] == "changed", response
+    assert scene.request(block)["state"]["status"] == "stable"
+
+
+@pytest.mark.parametrize("name", ["archive", "scaffold"])
+def test_commands_do_what_the_manifest_says(name: str, here: Scene) -> None:
+    """After the commands of the page, a push of its manifest finds everything as it should be."""
+    page = TYPES / f"{name}.md"
+    here.write(example(page, "yaml"))
+    assert "changed" in statuses(here.push("--noop")).values()
+    done = here.script(example(page, "nohighlight"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(statuses(here.push("--noop")).values()) == {"stable"}
+
+
+@pytest.mark.parametrize("block", DOWNLOADED, ids=str)
+def test_archives_are_downloaded_as_the_page_says(block: Block, here: Scene) -> None:
+    """From a server on loopback, an example changes things once, and a preview says so."""
+    here.write(block)
+    preview = statuses(here.push("--noop"))
+    assert set(preview.values()) == {"changed"}
+    assert not any((here.root / "opt").iterdir())
+    assert statuses(here.push()) == preview
+    assert set(statuses(here.push()).values()) == {"stable"}
