@@ -146,9 +146,9 @@ class Checking:
         if report.failed:
             self.tally.refused.append(plain(report.longreprtext).strip())
 
-    def pytest_keyboard_interrupt(self) -> None:
-        """The user ended it."""
-        self.tally.interrupted = True
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """The user ended it; pytest's own reasons to stop are kinds of the same exception."""
+        self.tally.interrupted |= excinfo.type is KeyboardInterrupt
 
     def pytest_internalerror(self) -> None:
         """pytest, or one of its plugins, or ours, has a defect."""

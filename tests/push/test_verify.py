@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import signal
-import time
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -125,7 +121,7 @@ BROKEN = {
 
 
 def test_what_was_broken_by_hand_is_named(ccm: Ccm, lab: Lab, converged: Host) -> None:
-    """Whatever somebody changes on a host, verify names the resource, the expected and the found."""
+    """Whatever somebody changes, verify names the resource, what it expected and what it found."""
     converged.run("mkdir /srv/kept && cp -a /srv/verified /srv/kept/")
     for what, (command, identity, line) in BROKEN.items():
         converged.run(command)
@@ -149,9 +145,7 @@ def test_a_wrong_provider_is_caught(ccm: Ccm, lab: Lab, host: Host, tmp_path: Pa
             REPOSITORY / package, wrong / package, ignore=shutil.ignore_patterns("__pycache__")
         )
     replace(wrong / "remote_runtime/system/files.py", "os.fchown(", "(lambda *_: None)(")
-    replace(
-        wrong / "remote_runtime/resources/file/resource.py", "status.uid != want.uid", "False"
-    )
+    replace(wrong / "remote_runtime/resources/file/resource.py", "status.uid != want.uid", "False")
     deceived = Ccm(tmp_path, {"PYTHONPATH": str(wrong)})
     site = """
 ccm:

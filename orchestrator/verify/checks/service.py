@@ -49,7 +49,7 @@ def _boot(host: Host, name: str, wanted: bool) -> bool | str:
     state = _property(host, name, "UnitFileState")
     if state in _EITHER:
         return True
-    return state or ("no unit file" if _unit_known(host) else "unknown")
+    return state or "neither"
 
 
 def _state(host: Host, name: str) -> str:
@@ -64,7 +64,3 @@ def _property(host: Host, name: str, key: str) -> str:
         return str(host.service(name).systemd_properties.get(key, ""))
     except NotImplementedError:
         return ""
-
-
-def _unit_known(host: Host) -> bool:
-    return bool(host.file("/run/systemd/system/").is_directory)

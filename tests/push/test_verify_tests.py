@@ -1,0 +1,305 @@
+"""``ccm verify`` with tests of the user's own, its options and its exit codes; on this machine."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.push.command import Run
+from tests.push.target import Target
+
+SITE = """
+data:
+  greeting: hello
+  token: s3cr3t-t0ken # @secret
+ccm:
+  resources:
+    - file:
+        - defaults: {owner: OWNER, group: GROUP, mode: "0644"}
+        - DIR/motd: {content: "{{ Data.greeting }}\\n"}
+        - DIR/token: {content: "{{ Data.token }}\\n", alias: token}
+"""
+
+
+@pytest.fixture
+def pushed(local: Target) -> Target:
+    """This machine as a push of the site leaves it."""
+    local.write("motd", "hello\n")
+    local.write("token", "s3cr3t-t0ken\n")
+    return local
+
+
+def verify(target: Target, *words: str, site: str = SITE) -> Run:
+    path = target.ccm.site(target.filled(site))
+    return target.ccm.run("verify", "-i", str(target.inventory), str(path), *words)
+
+
+def own_test(target: Target, text: str) -> str:
+    """Write a test file of the user's; its path."""
+    path = target.ccm.scratch / "tests" / "test_own.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text.replace("DIR", target.folder), encoding="utf-8")
+    return str(path)
+
+
+OWN = """
+import pytest
+
+def test_motd(host, ccm_facts, ccm_data, ccm_resource):
+    motd = ccm_resource("file#DIR/motd")
+    assert host.file(motd.name).content_string == motd.properties["content"]
+    assert ccm_data["greeting"] == "hello"
+    assert ccm_facts["role"] == "web"
+    assert ccm_resource("file#token").name == "DIR/token"
+
+@pytest.mark.ccm_hosts("web1")
+def test_live(host):
+    before = host.run("cat DIR/counter").stdout
+    host.run("echo x >> DIR/counter")
+    assert host.run("cat DIR/counter").stdout == before + "x\\n"
+
+def test_without_a_host():
+    assert True
+"""
+
+
+def test_own_tests_run_along(pushed: Target) -> None:
+    """They get the host, its facts, its data and its resources, and run live, host by host."""
+    done = verify(pushed, own_test(pushed, OWN), "-v")
+    assert done.code == 0, done.output
+    for line in ("passed   file#", "passed   tests/test_own.py::test_motd\n", "no host  1 passed"):
+        assert line in done.stdout
+    assert "1 host: 5 passed" in done.stdout
+
+
+def test_a_failed_test_reads_as_pytest_tells_it(pushed: Target) -> None:
+    """pytest's own explanation stands below the test; a secret in it and control characters not."""
+    text = """
+def test_it(host):
+    print("\\x1b[31mred\\x1b[0m")
+    assert host.file("DIR/token").content_string == "other"
+"""
+    done = verify(pushed, own_test(pushed, text))
+    assert done.code == 1, done.output
+    assert "failed   tests/test_own.py::test_it" in done.stdout
+    assert "AssertionError: assert '[masked]" in done.stdout
+    assert "red" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "s3cr3t" not in done.output
+
+
+def test_an_unknown_resource_is_told_with_the_nearest(pushed: Target) -> None:
+    """A misspelt resource is a sentence, no traceback."""
+    text = "def test_it(ccm_resource):\n    ccm_resource('file#DIR/modt')\n"
+    done = verify(pushed, own_test(pushed, text))
+    assert done.code == 1, done.output
+    assert f"has no resource 'file#{pushed.folder}/modt'" in done.stdout
+    assert f"did you mean 'file#{pushed.folder}/motd'" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_pytest_options_pass_through(pushed: Target) -> None:
+    """-k, -x, -q and --junitxml mean what they mean to pytest, and others do behind --."""
+    own = own_test(
+        pushed, OWN + "\ndef test_bad(host):\n    assert 0\n\ndef test_z(host):\n    assert 0\n"
+    )
+    report = pushed.ccm.scratch / "report.xml"
+    done = verify(pushed, own, "-k", "motd", "-q", "--junitxml", str(report))
+    assert done.code == 0, done.output
+    assert done.stdout.startswith("1 host: 2 passed in ")
+    cases = {
+        (c.get("classname"), c.get("name")) for c in ElementTree.parse(report).iter("testcase")
+    }
+    assert ("web1", f"file#{pushed.folder}/motd") in cases
+    stopped = verify(pushed, "-x", own)
+    assert stopped.code == 1
+    assert "1 failed" in stopped.stdout
+    assert "test_z" not in stopped.stdout
+    listed = verify(pushed, own, "--", "--collect-only", "-q")
+    assert f"web1 file#{pushed.folder}/motd" in listed.stdout.splitlines()
+    chosen = verify(pushed, own, "-k", "nosuchthing")
+    assert chosen.code == 2
+    assert "the options for pytest leave no check" in chosen.stdout
+
+
+def test_a_failed_check_is_no_assertion(pushed: Target) -> None:
+    """Only one line, expected beside found, nothing of how it was compared."""
+    pushed.write("motd", "changed\n", 0o600)
+    done = verify(pushed)
+    assert done.code == 1, done.output
+    block = done.stdout.partition(f"failed   file#{pushed.folder}/motd\n")[2].splitlines()
+    assert block[0].strip().startswith("content: expected SHA-256 ")
+    assert block[1].strip() == "mode: expected 0644, found 0600"
+    assert "assert" not in done.stdout
+    assert "Error" not in done.stdout
+
+
+def test_a_test_that_is_no_python_is_refused(pushed: Target) -> None:
+    """File, line and column are told, and no host is asked."""
+    done = verify(pushed, own_test(pushed, "def test_it(host:\n    pass\n"))
+    assert done.code == 2, done.output
+    assert "test_own.py:1:" in done.stderr
+    assert "this is no Python" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_test_that_cannot_be_imported_is_refused(pushed: Target) -> None:
+    """What pytest says is shown, and no host is asked."""
+    done = verify(pushed, own_test(pushed, "import no_such_module\n"))
+    assert done.code == 2, done.output
+    assert "No module named 'no_such_module'" in done.stdout
+    assert "nothing to check" in done.stdout
+
+
+def test_a_test_that_is_not_there_is_refused(pushed: Target) -> None:
+    """A path that does not exist is told before anything else."""
+    done = verify(pushed, "tests/no_such.py")
+    assert done.code == 2
+    assert "there is no test tests/no_such.py" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("site", "code", "words"),
+    [
+        ("ccm: {resources: [{file: [{/a: {content: x}}]}]}\n", 2, "owner"),
+        (SITE.replace("Data.greeting", "lookup('data.gone')"), 1, "no such path"),
+        (SITE.replace("ccm:", "ccmm:"), 2, "ccmm"),
+    ],
+)  # fmt: skip
+def test_a_manifest_that_no_longer_resolves(
+    pushed: Target, site: str, code: int, words: str
+) -> None:
+    """2 where that shows without a host, 1 where only this host's plan cannot be made."""
+    done = verify(pushed, site=site)
+    assert done.code == code, done.output
+    assert words in done.output
+
+
+def test_a_manifest_or_a_host_that_is_not_there(pushed: Target) -> None:
+    """A missing manifest and a pattern without hosts are refused."""
+    gone = pushed.ccm.run("verify", "-i", str(pushed.inventory), "no.yaml")
+    assert gone.code == 2
+    assert verify(pushed, "-l", "nobody").code == 2
+    assert verify(pushed, "--", "--no-such-option").code == 2
+
+
+def test_a_settings_file_beside_the_manifest_is_not_meant(pushed: Target) -> None:
+    """Without tests of the user's own neither pytest.ini nor conftest.py there is read."""
+    folder = pushed.ccm.scratch
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n", encoding="utf-8")
+    (folder / "conftest.py").write_text("raise RuntimeError\n", encoding="utf-8")
+    assert verify(pushed).code == 0
+
+
+def test_ctrl_c_ends_it(pushed: Target) -> None:
+    """The test in hand is ended and the exit code is 130."""
+    own = own_test(pushed, "def test_it(host):\n    host.run('touch DIR/begun; sleep 60')\n")
+    site = pushed.ccm.site(pushed.filled(SITE))
+    process = pushed.ccm.start("verify", "-i", str(pushed.inventory), str(site), own)
+    end = time.monotonic() + 30
+    while not pushed.path("begun").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130, process.communicate()
+
+
+def test_what_it_needs_is_named(pushed: Target, tmp_path: Path) -> None:
+    """Without pytest-testinfra the extra to install is named, before a host is asked."""
+    program = (
+        "import sys, importlib.util as u\nfound = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'testinfra' else found(name, *a)\n"
+        "from orchestrator.cli.app import main\nsys.exit(main(sys.argv[1:]))\n"
+    )
+    site = pushed.ccm.site(pushed.filled(SITE))
+    words = ["verify", "-i", str(pushed.inventory), str(site)]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        capture_output=True, text=True, env=pushed.ccm.environment,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "ccm verify needs pytest-testinfra" in done.stderr
+    assert "pip install 'ccm[verify]'" in done.stderr
+
+
+def plain_pytest(target: Target, hosts: str, test: str) -> subprocess.CompletedProcess[str]:
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--hosts={hosts}",
+        test,
+    ]
+    return subprocess.run(
+        words, capture_output=True, text=True, env=target.ccm.environment,
+        cwd=target.ccm.scratch, timeout=120,
+    )  # fmt: skip
+
+
+def test_plain_pytest_reaches_hosts_of_the_inventory(pushed: Target) -> None:
+    """ccm:// takes a pattern and an inventory, and with a manifest the fixtures, too."""
+    own = own_test(pushed, OWN)
+    site = pushed.ccm.site(pushed.filled(SITE))
+    where = f"inventory={pushed.inventory}&manifest={site}"
+    done = plain_pytest(pushed, f"ccm://all?{where}", own)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 passed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("hosts", "words"),
+    [
+        ("ccm://web1", "needs an inventory"),
+        ("ccm://web1?inventory=no.yaml", "no.yaml"),
+        ("ccm://wbe1?inventory=INVENTORY", "did you mean"),
+        ("ccm://web1?inventry=x", "takes no parameter 'inventry'"),
+    ],
+)
+def test_a_wrong_specification_is_told_in_a_sentence(
+    pushed: Target, hosts: str, words: str
+) -> None:
+    """No traceback through ccm for a mistake in --hosts."""
+    own = own_test(pushed, "def test_it(host):\n    pass\n")
+    done = plain_pytest(pushed, hosts.replace("INVENTORY", str(pushed.inventory)), own)
+    assert done.returncode != 0
+    assert words in done.stdout
+    assert "Traceback" not in done.stdout
+    assert "orchestrator" not in done.stdout
+
+
+def test_a_push_verifies_what_it_did(local: Target) -> None:
+    """push --verify is one report and one exit code, in JSON one document."""
+    done = local.push(SITE, "--verify")
+    assert done.code == 0, done.output
+    assert "2 changed" in done.stdout
+    assert "verify of site.yaml on 1 host" in done.stdout
+    assert "1 host: 2 passed" in done.stdout
+    site = SITE + "    - exec:\n        - make: {command: 'true', creates: DIR/never}\n"
+    failed = local.push(site, "--verify", "--json")
+    assert failed.code == 1, failed.output
+    document = json.loads(failed.stdout)
+    assert document["exit_code"] == 1
+    assert document["verify"]["failures"] == [
+        {
+            "host": "web1",
+            "check": "exec#make",
+            "text": f"creates: expected {local.folder}/never, found nothing there",
+        }
+    ]
+
+
+def test_a_preview_has_nothing_to_verify(local: Target) -> None:
+    """--verify is refused beside --noop and --monitor-only."""
+    for option in ("--noop", "--monitor-only"):
+        done = local.push(SITE, "--verify", option)
+        assert done.code == 2
+        assert f"--verify and {option} exclude each other" in done.stderr
