@@ -3,7 +3,10 @@ import unittest
 
 from remote_runtime.base import Condition, Item, Missing
 from remote_runtime.cancellation import Cancelled
+from remote_runtime.engine import Engine
 from remote_runtime.errors import ResourceError
+from remote_runtime.events import EventMaker
+from remote_runtime.lifecycle import Lifecycle
 from tests.remote_runtime.fakes import Script, ScriptRegistry, context, item, one, run_items
 
 
@@ -269,6 +272,22 @@ class EngineTest(unittest.TestCase):
             events["p"]["error"], ["1 of 2 resources failed, fail_on_error left 1 out"]
         )
 
+    def test_interrupted_child(self) -> None:
+        """A run that is cancelled within a child has an event of the child and of what applies it,
+        and none after them."""
+        events = []
+        child = item("t", "a", 1)
+        parent = self.apply(child, item("t", "never", 2))
+        items = [parent, item("t", "after", 3)]
+        shared = context(items)
+        scripts = ScriptRegistry(a=Script(act=Cancelled("ctrl-c")), p=Script())
+        lifecycle = Lifecycle(shared, scripts, dict)  # type: ignore
+        engine = Engine(shared, lifecycle, EventMaker(shared.mask), events.append, lambda i: None)
+        with self.assertRaises(Cancelled):
+            engine.run(items)
+        self.assertEqual([event["name"] for event in events], ["a", "p"])
+        self.assertEqual([event["error"] for event in events], [["interrupted: ctrl-c"]] * 2)
+
     def test_manifest_of_a_child(self) -> None:
         """An event says which child manifest its resource stands in."""
         events = self.run_names(self.apply(item("t", "a", manifest="p.yaml")))
@@ -280,10 +299,6 @@ class EngineTest(unittest.TestCase):
         items = [item("t", "a"), item("t", "b")]
         shared = context(items)
         events = []
-        from remote_runtime.engine import Engine
-        from remote_runtime.events import EventMaker
-        from remote_runtime.lifecycle import Lifecycle
-
         lifecycle = Lifecycle(shared, ScriptRegistry(a=script), dict)  # type: ignore
         engine = Engine(shared, lifecycle, EventMaker(shared.mask), events.append, lambda i: None)
         with self.assertRaises(Cancelled):
