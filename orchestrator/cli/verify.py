@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator.cli.commands import Parser
 from orchestrator.cli.options import add_connection, add_data, add_inventory, seconds
 
-HELP = "Check hosts against a manifest with testinfra, and run tests of your own."
+HELP = "Check hosts against a manifest with testinfra, and run a site's own tests."
 EXAMPLE = """
 ccm verify -i hosts.yaml site.yaml
 ccm verify -i hosts.yaml -l web site.yaml tests/ -k nginx -x
