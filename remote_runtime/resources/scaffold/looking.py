@@ -2,7 +2,7 @@
 
 import os
 import stat
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, Iterator, List, Optional, Tuple
 
 from remote_runtime.base import Condition, Missing
 from remote_runtime.context import Context
@@ -122,26 +122,31 @@ class Look(object):
     def _all(self) -> List[Tuple[str, bool]]:
         """Every path below the directory, and whether it is a directory itself."""
         found: List[Tuple[str, bool]] = []
-        if self.exists:
-            self._walk("", os.lstat(self.root).st_dev, found)
+        if not self.exists:
+            return found
+        device = os.lstat(self.root).st_dev
+        waiting = [""]  # not recursive: whoever may write there decides how deep it is
+        while waiting:
+            self._context.check_cancelled()
+            at = waiting.pop()
+            for path, status in self._entries(at):
+                is_directory = stat.S_ISDIR(status.st_mode)
+                found.append((path, is_directory))
+                if is_directory and status.st_dev == device:
+                    waiting.append(path)
         return sorted(found)
 
-    def _walk(self, at: str, device: int, found: List[Tuple[str, bool]]) -> None:
-        self._context.check_cancelled()
-        for name in self._files.entries(self.full(at)):
+    def _entries(self, at: str) -> Iterator[Tuple[str, os.stat_result]]:
+        for name in self._files.entries(self.full(at) if at else self.root):
             path = os.path.join(at, name)
-            full = self.full(path)
             try:
-                status = os.lstat(full)
+                status = os.lstat(self.full(path))
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise failure("look at", full, error) from error
-            if planned_away(self._context, full):
-                continue
-            found.append((path, stat.S_ISDIR(status.st_mode)))
-            if found[-1][1] and status.st_dev == device:
-                self._walk(path, device, found)
+                raise failure("look at", self.full(path), error) from error
+            if not planned_away(self._context, self.full(path)):
+                yield path, status
 
 
 def shown(path: str) -> str:

@@ -102,6 +102,23 @@ class PresentTest(ScaffoldTest):
         self.assertEqual(self.files(), ["a.conf", "empty/", "sub/", "sub/deep/", "sub/deep/b.conf"])
         self.assertEqual(self.apply(resource)["status"], "stable")
 
+    def test_deep_directories(self) -> None:
+        """However deep the directory is that somebody made there, its files are found and go."""
+        resource = self.scaffold(TREE, purge=True)
+        self.apply(resource)
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.path("out"))
+        for _ in range(1200):
+            os.mkdir("d")
+            os.chdir("d")
+        with open("extra", "w"):
+            pass
+        os.chdir(before)
+        event = self.apply(resource)
+        self.assertEqual((event["error"], len(event["changes"])), ([], 1))
+        self.assertEqual(self.files(), ["a.conf", "sub/", "sub/deep/", "sub/deep/b.conf"])
+
     def test_names_that_are_no_text(self) -> None:
         """Extra files are removed whatever they are called, and shown as text."""
         resource = self.scaffold(TREE, purge=True)
