@@ -13,6 +13,7 @@ from orchestrator.manifest.values import is_templated
 from remote_runtime.errors import Position, Problem
 
 REFERENCES = ("require", "subscribe")
+_ANY = ""  # stands for every type
 
 
 class Named(NamedTuple):
@@ -59,22 +60,14 @@ def check_names(
                 if (found is not None and found < index) or reference in earlier:
                     continue
                 where = entry.declared.where((key, at))
+                kind = reference.partition("#")[0]
                 if found is None and holds_expression(reference):
                     problems.append(unrendered(entry.declared, key, reference, where))
-                    continue
-                kind = reference.partition("#")[0]
-                if min(unknown.get(kind, index), unknown.get(_ANY, index)) < index:
-                    continue
-                around = found is not None and 0 <= resources[found].begin <= index < found
-                problems.append(
-                    _refusal(entry, key, reference, found, index, (*first, *earlier), where)
-                    if not around
-                    else _enclosing(entry, key, reference, where)
-                )
+                elif min(unknown.get(kind, index), unknown.get(_ANY, index)) >= index:
+                    target = None if found is None else (found, resources[found].begin)
+                    known = (*first, *earlier)
+                    problems.append(_refusal(entry, key, reference, target, index, known, where))
     return problems
-
-
-_ANY = ""
 
 
 def duplicates(resources: Sequence[Named]) -> list[Problem]:
@@ -141,29 +134,27 @@ def _add_names(
         problems.append(Problem(message, where, "remove or rename one", "input.duplicate"))
 
 
-def _enclosing(entry: Named, key: str, reference: str, where: Position) -> Problem:
-    who = f"{entry.declared.type.name}#{entry.name or entry.declared.name_node.text}"
-    message = f"{who}: {key} names {reference}, which it is itself a part of"
-    return Problem(message, where, "remove it: that is not done before this is", "input.reference")
-
-
 def _refusal(
     entry: Named,
     key: str,
     reference: str,
-    found: int | None,
+    target: tuple[int, int] | None,
     index: int,
     known: Iterable[str],
     where: Position,
 ) -> Problem:
+    """``target``: where the resource that is meant stands, and where its first child does."""
     who = f"{entry.declared.type.name}#{entry.name or entry.declared.name_node.text}"
-    if found == index:
-        message, hint = f"{who}: {key} names the resource itself", "remove it"
-    elif found is not None:
-        message = f"{who}: {key} names {reference}, which comes later"
-        hint = "resources run in the order written: move it above"
-    else:
+    if target is None:
         message = f"{who}: {key} names {reference}, which is not in this run"
         likely = nearest(reference, known)
         hint = f"did you mean {likely}?" if likely else "name an earlier resource as type#name"
+    elif target[0] == index:
+        message, hint = f"{who}: {key} names the resource itself", "remove it"
+    elif 0 <= target[1] <= index:
+        message = f"{who}: {key} names {reference}, which it is itself a part of"
+        hint = "remove it: that is not done before this is"
+    else:
+        message = f"{who}: {key} names {reference}, which comes later"
+        hint = "resources run in the order written: move it above"
     return Problem(message, where, hint, "input.reference")
