@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+import yaml
 
-from tests.lab import Host, Lab
+from tests.lab import PASSWORDS, Host, Lab
 from tests.push.command import REPOSITORY, Ccm, Run
 
 SITE = """
@@ -159,3 +162,103 @@ ccm:
     assert found.code == 1, found.output
     assert "failed   file#/srv/owned" in found.stdout
     assert "owner: expected daemon, found root" in found.stdout
+
+
+OWN = """
+def test_who(host):
+    for _ in range(20):
+        assert host.check_output("id -un") == "root"
+"""
+
+
+def test_one_connection_serves_a_whole_verify(lab: Lab, converged: Host, tmp_path: Path) -> None:
+    """Facts, checks and the user's own tests share one login, with a password for sudo as well."""
+    secret = {"CCM_BECOME_PASSWORD": PASSWORDS["alice"]}
+    ccm = Ccm(tmp_path, secret)
+    inventory = lab.inventory(tmp_path / "alice.yaml", user="alice", become=True)
+    (tmp_path / "test_own.py").write_text(OWN, encoding="utf-8")
+    count = "journalctl -b -q -t sshd -g 'Accepted .* for alice' | wc -l"
+    before = int(converged.run(count).stdout)
+    site = ccm.site(SITE)
+    done = ccm.run(
+        "verify", "-i", str(inventory), "-l", "web1", str(site), str(tmp_path / "test_own.py")
+    )
+    assert done.code == 0, done.output
+    assert "10 passed" in done.stdout
+    assert int(converged.run(count).stdout) - before == 1
+    assert PASSWORDS["alice"] not in done.output
+
+
+def test_a_host_that_is_gone(ccm: Ccm, lab: Lab, converged: Host, tmp_path: Path) -> None:
+    """Its block says why, the others are verified, its own tests are skipped, and the code is 3."""
+    (tmp_path / "test_own.py").write_text(OWN, encoding="utf-8")
+    inventory = tmp_path / "hosts.yaml"
+    text = lab.inventory(tmp_path / "lab.yaml").read_text(encoding="utf-8")
+    tree = yaml.safe_load(text)
+    tree["hosts"] = {
+        "web1": tree["hosts"]["web1"],
+        "gone": {**tree["hosts"]["web1"], "address": "127.0.0.1", "port": 9},
+    }
+    inventory.write_text(
+        yaml.safe_dump({"defaults": tree.get("defaults", {}), "hosts": tree["hosts"]})
+    )
+    report = tmp_path / "report.xml"
+    done = verify(ccm, inventory, "--junitxml", str(report))
+    assert done.code == 3, done.output
+    block = done.stdout.partition("gone  1 failed\n")[2]
+    assert block.startswith("  failed   connection\n")
+    assert "127.0.0.1 port 9 refuses the connection" in block
+    assert "web1  9 passed" in done.stdout
+    assert "1 host not reached" in done.stdout
+    failed = [
+        c for c in ElementTree.parse(report).iter("testcase") if c.find("failure") is not None
+    ]
+    assert [(c.get("classname"), c.get("name")) for c in failed] == [("gone", "connection")]
+    own = ccm.run(
+        "verify", "-i", str(inventory), "-v", str(ccm.site(SITE)), str(tmp_path / "test_own.py")
+    )
+    assert own.code == 3, own.output
+    assert "gone  1 failed, 1 skipped" in own.stdout
+
+
+def test_a_host_that_is_lost_on_the_way(
+    ccm: Ccm, lab: Lab, converged: Host, tmp_path: Path
+) -> None:
+    """A connection that breaks during a test fails that test in a sentence, with code 3."""
+    test = tmp_path / "test_own.py"
+    test.write_text("def test_it(host):\n    host.run('touch /srv/begun; sleep 60')\n")
+    process = ccm.start(
+        "verify", "-i", str(lab.inventory()), "-l", "web1", str(ccm.site(SITE)), str(test)
+    )
+    end = time.monotonic() + 30
+    while not converged.exists("/srv/begun") and time.monotonic() < end:
+        time.sleep(0.05)
+    converged.kill_sessions()
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 3, out
+    assert "the connection to web1 was lost" in out
+    assert "Traceback" not in out
+
+
+def test_hosts_are_told_apart(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
+    """Each host is held against its own plan, child manifests too, in the inventory's order."""
+    ccm.site(SITE, "child.yaml")
+    parent = """
+ccm:
+  resources:
+    - apply:
+        - child.yaml: {}
+    - file:
+        - defaults: {owner: root, group: root, mode: "0600"}
+        - /srv/parent: {content: "{{ file('/etc/hostname') }}"}
+"""
+    pushed = ccm.push(lab.inventory(), parent)
+    assert pushed.code == 0, pushed.output
+    hosts[1].write("/srv/verified/motd", "hello from web1\n")
+    done = verify(ccm, lab.inventory(), site=parent)
+    assert done.code == 1, done.output
+    heads = [line for line in done.stdout.splitlines() if line.startswith("web")]
+    assert heads == ["web1  10 passed", "web2  8 passed, 2 failed", "web3  10 passed"]
+    assert "3 hosts: 28 passed, 2 failed" in done.stdout
+    hosts[1].write("/etc/hostname", "other\n")
+    assert "failed   file#/srv/parent" in verify(ccm, lab.inventory(), site=parent).stdout
