@@ -69,7 +69,7 @@ class Output:
         self.human: TextIO = sys.stderr if machine else sys.stdout
         choice = Choice(not args.no_diff and (noop or args.verbose), args.verbose, args.quiet)
         self._choice = choice
-        self._collected = Collected(skipped=args.verbose)
+        self._collected = Collected(verbose=args.verbose)
         self._events: TextIO | None = None
         self._live = None
         self._lines: Lines | None = None

@@ -122,7 +122,7 @@ def _summarise(kept: "KeptRun", args: argparse.Namespace) -> None:
     from orchestrator.report.summary import Choice, Summary
 
     chosen = set(args.host or kept.about["hosts"])
-    collected = Collected(skipped=args.verbose)
+    collected = Collected(verbose=args.verbose)
     for event in kept.replay():
         if host_of(event) in chosen | {""}:
             collected.handle(event)

@@ -63,16 +63,18 @@ class Entries:
 class Collected:
     """Subscriber that keeps the outcome of each host; stable resources are only counted.
 
+    ``verbose``: so are not those that were skipped or whose health checks are OK.
+
     Whatever hosts send, memory is bounded, see ``Entries``.
     """
 
-    def __init__(self, skipped: bool = False) -> None:
+    def __init__(self, verbose: bool = False) -> None:
         self.started: happening.RunStarted | None = None
         self.ended: happening.RunFinished | None = None
         self.entries: dict[str, list[Entry]] = {}
         self.results: dict[str, HostResult] = {}
         self.notices: dict[tuple[str, str], list[str]] = {}
-        self._skipped = skipped
+        self._verbose = verbose
         self._known = Entries()
 
     def handle(self, event: happening.Event) -> None:
@@ -97,9 +99,9 @@ class Collected:
         status = told["status"]
         if status == "stable" and "health_check" not in told:
             return
-        if status == "skipped" and not told["unmet_requirements"] and not self._skipped:
+        if status == "skipped" and not told["unmet_requirements"] and not self._verbose:
             return
-        entry = entry_of(told)
+        entry = entry_of(told, self._verbose)
         if status == "stable" and not entry.health:
             return
         self.entries.setdefault(event.host, []).append(self._known.keep(entry))
@@ -127,8 +129,8 @@ def _shortened(entry: Entry) -> Entry:
     )
 
 
-def entry_of(told: dict[str, Any]) -> Entry:
-    """What a summary tells of a transaction event."""
+def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
+    """What a summary tells of a transaction event; ``verbose``: also the checks that are OK."""
     unknown = ""
     if told.get("prediction") == "unknown":
         unknown = told.get("prediction_reason") or "no reason given"
@@ -140,9 +142,9 @@ def entry_of(told: dict[str, Any]) -> Entry:
         tuple(told["error"]),
         tuple(told["unmet_requirements"]),
         tuple(
-            f"{check['name']} {check['status']}: {check['output']}"
+            f"{check['name']} {check['status']}" + (check["output"] and f": {check['output']}")
             for check in told.get("health_check", ())
-            if check["status"] != "OK"
+            if verbose or check["status"] != "OK"
         ),
         tuple(
             ChangeLine(c["what"], _shown(c["from"]), _shown(c["to"]), c.get("diff", ""))

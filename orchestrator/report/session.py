@@ -53,7 +53,7 @@ class SessionReport:
             out.write(f"the session {self._path} has no event yet\n")
             return
         noop = all(event["noop"] for event, _ in self._events)
-        collected = Collected(skipped=everything)
+        collected = Collected(verbose=everything)
         hosts = tuple(self._results)
         collected.handle(happening.RunStarted("", self.start, hosts, noop, "", "session"))
         for event, line in self._events:

@@ -147,7 +147,9 @@ def row_words(entry: Entry, noop: bool) -> tuple[str, str]:
         detail = f"{detail}, {where}" if detail else where
     if (noop or entry.message) and entry.status == "changed":  # an apply may be in noop by itself
         return "would", re.sub("^[Ww]ould ", "", detail)
-    return ("warning" if entry.status == "stable" else entry.status), detail
+    if entry.status == "stable":  # kept for its health checks, none of which failed it
+        return ("warning" if any(" WARNING" in text for text in entry.health) else "ok"), detail
+    return entry.status, detail
 
 
 def host_line(result: HostResult, noop: bool) -> str:

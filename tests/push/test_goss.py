@@ -103,6 +103,28 @@ def test_what_fails(target: Target) -> None:
     assert "health_check" not in preview.event("exec#a")
 
 
+WATCHED = """
+ccm:
+  resources:
+    - exec:
+        - a:
+            command: touch DIR/ran
+            health_checks: [{name: account, goss_rules: {user: {root: {exists: true, uid: 0}}}}]
+"""
+
+
+def test_monitoring_shows_what_is_well(local: Target) -> None:
+    """With -v every check is shown, also one that is OK; without it only how many there are."""
+    done = local.push(WATCHED, "--monitor-only", "-v")
+    assert done.code == 0
+    assert "ok       exec#a" in done.stdout
+    assert "account OK: 2 of 2 passed" in done.stdout
+    assert not local.path("ran").exists()
+    done = local.push(WATCHED, "--monitor-only")
+    assert "account" not in done.stdout
+    assert "Health     1 ok" in done.stdout
+
+
 REFUSED = """
 data: {kind: mode}
 ccm:
