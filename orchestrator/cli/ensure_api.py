@@ -66,7 +66,7 @@ def _answer(args: argparse.Namespace, responses: Responses) -> int:
 
     check_options(args)
     request = read_request(sys.stdin.buffer, own_types())
-    store = session_store()
+    store = session_store(args.noop)
     inventory, hosts = assembly.hosts(args)
     site = _site(request, store)
     options = PlanOptions(

@@ -68,11 +68,13 @@ class EnsureType:
         from orchestrator.planning import Planner, PlanOptions
 
         check_options(args)
-        store = session_store()
+        store = session_store(args.noop)
         if store is None:
             refuse_references(args)
         inventory, hosts = assembly.hosts(args)
-        options = PlanOptions(args.hiera, args.data, args.facts, args.fact)
+        options = PlanOptions(
+            args.hiera, args.data, args.facts, args.fact, registration=args.registration
+        )
         try:
             site = self.site(args, store)
             planner = Planner(site, options)

@@ -129,7 +129,8 @@ def _verification(
 
 
 def _title(push: Push, noop: bool) -> str:
-    return f"{'preview' if noop else push.command} of {os.path.basename(push.what)}"
+    what = push.what if push.command == "ensure" else os.path.basename(push.what)
+    return f"{'preview' if noop else push.command} of {what}"
 
 
 def user_at_host() -> str:

@@ -3,6 +3,7 @@
 import argparse
 import sys
 import time
+from os.path import basename
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.options import count
@@ -50,7 +51,8 @@ def _line(kept: "KeptRun") -> str:
     about = kept.about
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(about["start"]))
     length = took(about["end"] - about["start"]) if about["end"] else "-"
-    manifest = about["manifest"].rsplit("/", 1)[-1] + (" (noop)" if about["noop"] else "")
+    what = about["manifest"] if about["command"] == "ensure" else basename(about["manifest"])
+    manifest = what + (" (noop)" if about["noop"] else "")
     return f"{kept.run_id:<26}{when:<18}{length:<12}{_outcome(kept):<36}{manifest}"
 
 

@@ -25,10 +25,14 @@ Event = dict[str, Any]
 
 
 class EventStore:
-    """The folder of a session; subscriber that adds every event of a run to it."""
+    """The folder of a session; subscriber that adds every event of a run to it.
 
-    def __init__(self, path: Path) -> None:
+    ``noop``: it is for a preview, which earlier previews have a say in. Read only when needed.
+    """
+
+    def __init__(self, path: Path, noop: bool = True) -> None:
         self.path = path
+        self._noop = noop
         self._read: dict[str, dict[str, Event]] | None = None
 
     def handle(self, event: happening.Event) -> None:
@@ -74,10 +78,12 @@ class EventStore:
 
     def of(self, host: str, references: frozenset[str]) -> dict[str, Any]:
         """The ``earlier`` of one host's plan, as far as these references go."""
+        if not references and not self._noop:
+            return {}
         latest = self._latest().get(host, {})
         return {
             "resources": {r: _turn(latest[r]) for r in sorted(references) if r in latest},
-            "pending": any(event["noop"] and event["changed"] for event in latest.values()),
+            "pending": any(e["noop"] and e["changed"] for e in latest.values()),
         }
 
     def failed(self) -> bool:
@@ -100,13 +106,13 @@ class EventStore:
         return self._read
 
 
-def session_store() -> EventStore | None:
+def session_store(noop: bool = True) -> EventStore | None:
     """The session that the environment names; None where it names none. UsageError."""
     path = os.environ.get(VARIABLE, "")
-    return opened(Path(path)) if path else None
+    return opened(Path(path), noop) if path else None
 
 
-def opened(path: Path) -> EventStore:
+def opened(path: Path, noop: bool = True) -> EventStore:
     """The store in a folder that is there, ours and nobody else's to write; UsageError."""
     try:
         found = path.lstat()
@@ -119,7 +125,7 @@ def opened(path: Path) -> EventStore:
         raise _refuse(path, f"belongs to the user {_user(found.st_uid)}", hint)
     if found.st_mode & 0o077:
         raise _refuse(path, "can be used by others", f"run: chmod 700 {path}")
-    return EventStore(path)
+    return EventStore(path, noop)
 
 
 def _refuse(path: Path, why: str, hint: str) -> UsageError:

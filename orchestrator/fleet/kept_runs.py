@@ -132,8 +132,11 @@ def kept_run(run_id: str = "") -> KeptRun:
 
 
 def last_failed() -> list[str]:
-    """The hosts of the last push that were not ok."""
+    """The hosts of the last run over an inventory that were not ok."""
     for run in kept_runs():
+        about = run.about
+        if about["command"] != "push" and not about.get("options", {}).get("inventory"):
+            continue  # it was of this machine
         results = run.results()
         finished = {result.host for result in results if result.outcome == "ok"}
         return [host for host in run.about["hosts"] if host not in finished]

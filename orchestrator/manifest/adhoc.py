@@ -67,7 +67,8 @@ def adhoc_site(
     declared = declare(type_, name, spell_out(type_, properties, problems), problems)
     site = _site([declared], folder, types, problems)
     site.earlier = earlier
-    problems += check_names([named(declared)], earlier=site.earlier_names())
+    known = site.earlier_names() if declared.require or declared.subscribe else frozenset()
+    problems += check_names([named(declared)], earlier=known)
     if problems:
         raise InputError(list(dict.fromkeys(problems)))
     return site

@@ -211,6 +211,7 @@ def test_what_a_plan_is_told(store: Path) -> None:
     assert found.of("web2", frozenset(["exec#z"])) == {"resources": {}, "pending": True}
     assert found.of("web3", frozenset(["exec#x"])) == {"resources": {}, "pending": False}
     assert found.failed()
+    assert opened(store, noop=False).of("web2", frozenset()) == {}
 
 
 def test_words_with_blanks_survive_the_shell() -> None:
