@@ -42,7 +42,13 @@ def configure(parser: Parser) -> None:
     group.add_argument("-m", metavar="MARKERS", help="only tests with these marks, as in pytest")
     group.add_argument("-x", "--exitfirst", action="store_true", help="stop at the first failure")
     group.add_argument("--junitxml", metavar="FILE", help="write a report in JUnit's form")
-    group.add_argument("-v", "--verbose", action="count", default=0, help="show every check")
+    group.add_argument(
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="show every check; -vv: pytest's own report",
+    )
     group.add_argument("-q", "--quiet", action="store_true", help="show failures only")
     add_connection(parser)
     add_data(parser)
@@ -68,7 +74,9 @@ def run(args: argparse.Namespace) -> int:
         args.forks, args.command_timeout, tests, _pytest(args),
     )  # fmt: skip
     with connector:
-        return carry_out(job, sys.stdout, args.verbose > 0, args.quiet).exit_code
+        blocks = args.verbose < 2  # else pytest's own report shows them
+        tally = carry_out(job, sys.stdout, args.verbose > 0, args.quiet, blocks)
+    return tally.exit_code
 
 
 def _pytest(args: argparse.Namespace) -> list[str]:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 AfterPush = Callable[[Iterable["HostResult"], TextIO], Tally]
 
 
-def carry_out(job: Job, out: TextIO, verbose: bool, quiet: bool) -> Tally:
-    """Verify; a signal ends it in order."""
-    report = Verification(out, Style.of(out), verbose, quiet)
+def carry_out(job: Job, out: TextIO, verbose: bool, quiet: bool, blocks: bool = True) -> Tally:
+    """Verify; a signal ends it in order. ``blocks`` as for the report."""
+    report = Verification(out, Style.of(out), verbose, quiet, blocks)
     report.begin(job.manifest.name, len(job.hosts))
     began = time.monotonic()
     asking: list[Rollout[Any] | None] = [None]

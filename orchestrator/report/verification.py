@@ -14,10 +14,16 @@ _WORDS = {"passed": "ok", "failed": "failed", "skipped": "skipped"}
 
 
 class Verification:
-    """Takes outcomes as they come; those of a host come one after the other."""
+    """Takes outcomes as they come; those of a host come one after the other.
 
-    def __init__(self, out: TextIO, style: Style, verbose: bool, quiet: bool) -> None:
+    Without ``blocks`` something else shows them, and only the sum is written.
+    """
+
+    def __init__(
+        self, out: TextIO, style: Style, verbose: bool, quiet: bool, blocks: bool = True
+    ) -> None:
         self._out = out
+        self._blocks = blocks
         self._style = style
         self._verbose = verbose
         self._quiet = quiet
@@ -46,7 +52,7 @@ class Verification:
 
     def _flush(self) -> None:
         group, self._group = self._group, []
-        if not group:
+        if not group or not self._blocks:
             return
         bad = [outcome for outcome in group if outcome.status == "failed"]
         if self._quiet and not bad:

@@ -60,8 +60,8 @@ class DerivedItem(pytest.Item):
         return item
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
-        """Where it comes from, for pytest's own reporter."""
-        return self.path, None, self.name
+        """Where it comes from, for pytest's own report; a name there would lose its dots."""
+        return self.path, None, ""
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
         """Lines for people; a defect of ours keeps its traceback."""

@@ -136,6 +136,7 @@ def _arguments(job: Job) -> list[str]:
     """pytest's command line: the user's tests first, so that they are refused before a login."""
     cache = make_private(state_folder() / "pytest")
     words = ["-o", f"cache_dir={cache}", "-p", "orchestrator.verify.quieting"]
+    words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # testinfra is loaded before
     if not job.tests:
         # Settings and conftest.py that happen to stand beside a manifest are not meant for it.
         words += ["-c", os.devnull, "--rootdir", str(job.manifest.parent), "--noconftest"]
