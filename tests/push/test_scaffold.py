@@ -1,12 +1,14 @@
 """Scaffolds as a push leaves them, over SSH and locally."""
 
 import shutil
+import signal
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.lab import Host, Lab
-from tests.push.command import Ccm, Run
+from tests.push.command import Ccm, Run, runtimes
 from tests.push.target import Target
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "scaffold"
@@ -143,6 +145,28 @@ def test_wrong_folders_and_templates(local: Target) -> None:
     assert (validated.code, "tpl/sub/b:2:6" in validated.output) == (2, True)
 
 
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_a_command_dies_with_the_run(ccm: Ccm, lab: Lab, host: Host, end: signal.Signals) -> None:
+    """However a push ends, the command that works on a copy ends with it, and the copy is gone."""
+    (ccm.scratch / "tpl").mkdir()
+    (ccm.scratch / "tpl" / "a").write_text("secret")
+    site = ccm.site((ONE % ", post: [{'*': \"sh -c 'sleep 4321'\"}]").replace("DIR", "/srv"))
+    push = ccm.start("push", "-i", str(lab.inventory()), "-l", "web1", str(site))
+    deadline = time.monotonic() + 60
+    while not host.run("pgrep -f '[s]leep 4321' || true").stdout:
+        assert time.monotonic() < deadline, "the command is not started"
+        assert push.poll() is None, push.communicate()
+        time.sleep(0.1)
+    assert host.run("ls -d /tmp/ccm-*").stdout
+    push.send_signal(end)
+    push.communicate(timeout=60)
+    while runtimes(host) or host.run("pgrep -f '[s]leep 4321' || true").stdout:
+        assert time.monotonic() < deadline, "the command goes on"
+        time.sleep(0.2)
+    assert host.run("ls -d /tmp/ccm-* 2>/dev/null || true").stdout == ""
+    assert not host.exists("/srv/out")
+
+
 def test_secrets_stay_secret(target: Target) -> None:
     """A value of secret data is in the file that is written and in no output."""
     templates(target, a="password = [[ data.password ]]\n")
@@ -172,17 +196,17 @@ def test_relative_to_the_manifest(local: Target, tmp_path: Path) -> None:
     assert "leads out of the manifest's folder" in str(found(local, done)["error"])
 
 
-def test_a_thousand_files_for_every_host(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
-    """A thousand rendered files reach every host in one go, and are stable at once."""
+def test_hundreds_of_files_for_every_host(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
+    """Hundreds of rendered files reach every host in one go, and are stable at once."""
     folder = ccm.scratch / "tpl"
     folder.mkdir()
-    for number in range(1000):
+    for number in range(400):
         (folder / f"f{number}").write_text(f"[[ Host.name ]] {number}\n")
     site = ccm.site((ONE % "").replace("DIR", "/srv"))
     first = ccm.push(lab.inventory(), site)
     assert first.code == 0, first.output
     for host in hosts:
-        assert len(list(host.path("/srv/out").iterdir())) == 1000
-        assert host.path("/srv/out/f999").read_text() == f"{host.name} 999\n"
+        assert len(list(host.path("/srv/out").iterdir())) == 400
+        assert host.path("/srv/out/f399").read_text() == f"{host.name} 399\n"
     second = ccm.push(lab.inventory(), site)
     assert {event["status"] for event in second.events} == {"stable"}
