@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from typing import Dict, List, NamedTuple, Optional
+from typing import Callable, Dict, List, NamedTuple, Optional
 
 from .apt_lists import in_words
 
@@ -70,9 +70,10 @@ class Lists(object):
                     _read(os.path.join(full, name), found)
         return found
 
-    def priority(self, repository: str) -> int:
-        """The priority of a repository; of two, the one with the smaller number wins."""
-        return self.repositories().get(repository, Repository()).priority
+    def priorities(self) -> Callable[[str], int]:
+        """What tells a repository's priority; of two, the one with the smaller number wins."""
+        configured = self.repositories()
+        return lambda name: configured.get(name, Repository()).priority
 
     def _fetched(self) -> Dict[str, float]:
         """When the lists of each repository were found to be the newest."""

@@ -34,8 +34,8 @@ class NoLists(object):
     def repositories(self):
         return dict(self.known)
 
-    def priority(self, repository):
-        return 99
+    def priorities(self):
+        return lambda repository: 99
 
 
 def record(name, evr, architecture="noarch"):
@@ -180,7 +180,7 @@ class Deciding(unittest.TestCase):
             "ccm-hello\t0\t1.0\t1\tnoarch\tbase\nccm-hello\t0\t9.0\t1\tnoarch\textra\n"
             "ccm-hello\t0\t99\t1\tsrc\tbase\n",
         )
-        plan.provider.lists.priority = {"base": 10, "extra": 99}.__getitem__
+        plan.provider.lists.priorities = lambda: {"base": 10, "extra": 99}.__getitem__
         found = plan.provider.available("ccm-hello")
         self.assertEqual((found.candidate, found.versions), ("0:1.0-1", ["0:9.0-1", "0:1.0-1"]))
 
@@ -397,8 +397,8 @@ class PackageLists(unittest.TestCase):
     def test_priorities(self):
         """A repository has the priority of its file, or 99."""
         self.source("first", 1, "[first]\npriority=10\n")
-        lists = Lists(self.root)
-        self.assertEqual([lists.priority(name) for name in ("first", "base", "?")], [10, 99, 99])
+        priority = Lists(self.root).priorities()
+        self.assertEqual([priority(name) for name in ("first", "base", "?")], [10, 99, 99])
 
     def plan(self, **properties):
         plan = plan_of(("ccm-hello", properties))

@@ -10,7 +10,7 @@ may not, so what they would say is not known then.
 What only a change needs is imported when there is one: most runs find everything installed.
 """
 
-from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, Optional, Sequence, Set, Tuple
 
 from ....base import Properties
 from ....context import Context
@@ -58,7 +58,7 @@ class Provider(PackageProvider):
         self._parts: Dict[str, Tuple[str, str]] = {}  # name and architecture, as the lists have it
         self._provided: Dict[str, Sequence[str]] = {}
         self._records: Optional[rpm_database.Records] = None
-        self._asked: List[str] = []
+        self._asked: Set[str] = set()
         self._records_at = -1
 
     def unmanageable(self, properties: Properties) -> str:
@@ -79,8 +79,8 @@ class Provider(PackageProvider):
     def status(self, name: str) -> Installed:
         """What RPM's database has, read again once anything was changed."""
         if self._records_at != self.context.acted or name not in self._asked:
-            self._asked = sorted({name, *(item.name for item in self.items)})
-            self._records = rpm_database.Records(self._read_database(self._asked))
+            self._asked = {name, *(item.name for item in self.items)}
+            self._records = rpm_database.Records(self._read_database(sorted(self._asked)))
             self._records_at = self.context.acted
         assert self._records is not None
         return rpm_database.installed(self._records.find(name))
@@ -105,7 +105,7 @@ class Provider(PackageProvider):
         )
         records = rpm_database.Records(printed)
         self._parts.update((name, records.split(name)) for name in names)
-        return dnf_candidates.choose(records, names, self._lists().priority)
+        return dnf_candidates.choose(records, names, self._lists().priorities())
 
     def available(self, name: str) -> Available:
         """See the base class. A name that other packages provide is known, without a candidate."""
@@ -114,16 +114,16 @@ class Provider(PackageProvider):
 
     def providers_of(self, name: str) -> Sequence[str]:
         """The packages that provide a virtual package, at most a handful."""
-        if name not in self._provided:
+        if not self._provided.get(name):
             records = rpm_database.Records(self._query("--whatprovides", name))
             self._provided[name] = records.names()[:_PROVIDERS_SHOWN]
         return self._provided[name]
 
     def _query(self, *words: str) -> str:
-        options = OPTIONS + (("--cacheonly",) if self.context.noop else ())
-        argv = ("dnf", "-q") + options + ("repoquery", "--queryformat", FORMAT) + words
         from .. import transaction
 
+        options = OPTIONS + (("--cacheonly",) if self.context.noop else ())
+        argv = ("dnf", "-q") + options + ("repoquery", "--queryformat", FORMAT) + words
         return transaction.ask(self.context, self._manager(), "asking dnf", argv, _LIMIT)
 
     def _lists(self) -> "Lists":
