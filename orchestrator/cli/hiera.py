@@ -57,7 +57,9 @@ def run(args: argparse.Namespace) -> int:
 
     check_path("data", args.query)
     inventory, hosts = assembly.hosts(args)
-    options = PlanOptions(args.hiera, args.data, args.facts, args.fact)
+    options = PlanOptions(
+        args.hiera, args.data, args.facts, args.fact, registration=args.registration
+    )
     hierarchy = Hierarchy(args.file, options)
     for problem in hierarchy.warnings:
         print(plain(f"ccm: warning: {problem}"), file=sys.stderr)

@@ -1,5 +1,6 @@
 """The example's cron type, shipped from beside a manifest: over SSH and on this machine."""
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab import find_interpreter
 from tests.orchestrator.site_types.types import EXAMPLE, copy_cron
 from tests.push.command import Ccm, Run
 from tests.push.target import Target, on_this_machine, over_ssh
@@ -138,6 +140,56 @@ def test_a_user_that_is_to_come_makes_the_preview_unknown(target: Target) -> Non
     event = target.event(target.push(site, "--noop"), f"cron#{NAME}")
     assert event["prediction"] == "unknown"
     assert event["noop_message"] == "Would have created the job"
+
+
+def test_a_type_runs_on_the_oldest_python(local: Target, tmp_path: Path) -> None:
+    """What the checks let pass, Python 3.6 runs."""
+    prefix = find_interpreter("3.6")
+    if prefix is None:
+        pytest.skip("this machine has no Python 3.6")
+    copy_cron(tmp_path)
+    python = json.dumps(str(prefix / "bin" / "python3.6"))
+    local.inventory.write_text(f"hosts: {{web1: {{connection: local, python: {python}}}}}\n")
+    assert local.event(push(local, JOB), f"cron#{NAME}")["status"] == "changed"
+    assert local.statuses(push(local, JOB)) == {f"cron#{NAME}": "stable"}
+
+
+def test_children_and_templates_use_the_types_of_the_site(local: Target, tmp_path: Path) -> None:
+    """A child manifest has the parent's types and no others; generated resources have them too."""
+    copy_cron(tmp_path)
+    copy_cron(tmp_path / "web", "another")
+    child = tmp_path / "web" / "site.yaml"
+    child.write_text(f"ccm:\n  resources:\n    - cron:\n        - {NAME}: {{{JOB}}}\n")
+    done = local.push("ccm: {resources: [{apply: [{web/site.yaml: {}}]}]}\n", "--noop")
+    assert local.event(done, f"cron#{NAME}")["noop_message"] == "Would have created the job"
+
+    (tmp_path / "jobs.jet").write_text(f"- cron:\n    - {NAME}: {{{JOB}}}\n")
+    done = local.push("ccm: {resources_jet_file: jobs.jet}\n", "--noop")
+    assert local.event(done, f"cron#{NAME}")["noop_message"] == "Would have created the job"
+
+    child.write_text(child.read_text().replace("- cron", "- another"))
+    done = local.ccm.run("validate", "site.yaml")
+    assert done.code == 0, done.output
+    local.ccm.site("ccm: {resources: [{apply: [{web/site.yaml: {}}]}]}\n")
+    done = local.ccm.run("validate", "site.yaml")
+    assert done.code == 2
+    assert "there is no resource type 'another'" in done.output
+
+
+def test_ensure_and_status_know_the_type(local: Target, tmp_path: Path) -> None:
+    """Its properties are flags of ``ccm ensure``, and ``ccm status`` shows its state."""
+    copy_cron(tmp_path)
+    words = ("cron", NAME, "--schedule", NEVER, "--command", "true")
+    done = local.ccm.run("ensure", *words, "--noop")
+    assert (done.code, "have created the job" in done.stdout) == (0, True), done.output
+    assert local.ccm.run("ensure", *words).code == 0
+    assert (CRON_D / NAME).read_text() == f"# written by ccm\n{NEVER} root true\n"
+    done = local.ccm.run("status", "cron", NAME)
+    assert (done.code, "present" in done.stdout) == (0, True), done.output
+    done = local.ccm.run("ensure", "cron", NAME, "--shedule", "x")
+    assert (done.code, "--schedule" in done.stderr) == (2, True), done.output
+    done = local.ccm.run("ensure", "cron", NAME, "--schedule", "soon", "--command", "true")
+    assert (done.code, "neither five fields" in done.stderr) == (2, True), done.output
 
 
 def test_mistakes_show_before_any_host_is_contacted(ccm: Ccm, tmp_path: Path) -> None:
