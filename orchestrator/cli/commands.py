@@ -44,6 +44,9 @@ class Parser(argparse.ArgumentParser):
             guess = difflib.get_close_matches(word, self._option_string_actions, 1)
             hint = f"did you mean {guess[0]}?" if guess else hint
             message = f"there is no option {word[:60]}"
+        elif message.startswith("argument -") and message.endswith(": expected one argument"):
+            option = message.split()[1].rstrip(":").rpartition("/")[2]
+            hint = f"a value that begins with - is written {option}=VALUE"
         raise UsageError(f"{self.prog.removeprefix('ccm ')}: {message}", hint=hint)
 
 

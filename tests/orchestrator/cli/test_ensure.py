@@ -75,6 +75,10 @@ def test_flags_are_properties(words: list[str], properties: dict[str, Any]) -> N
         (["file", "/x", "presnt", *OWNED], "argument ENSURE: ensure must be one of"),
         (["file", "/x", "--ower", "root"], "there is no option --ower\n     did you mean --owner?"),
         (["file", "/x", *OWNED, "--content", "{{ 1 + }}"], "argument --content: "),
+        (
+            ["file", "/x", *OWNED, "--mode", "-x"],
+            "a value that begins with - is written --mode=VALUE",
+        ),
         (["exec", "x", "--returns", "no"], "argument --returns: returns[0] must be a whole number"),
         (
             ["exec", "x", "--onlyif", "{comand: a}"],
