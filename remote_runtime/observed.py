@@ -1,5 +1,6 @@
 """What ``ccm status`` tells of a path (target)."""
 
+import time
 from typing import Any, Dict, Optional
 
 from .context import Context
@@ -14,6 +15,7 @@ def of_path(context: Context, path: str, status: Optional[Status]) -> Dict[str, 
         "owner": context.accounts.user_name(status.uid),
         "group": context.accounts.group_name(status.gid),
         "mode": "%04o" % (status.mode & 0o7777),
+        "mtime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.mtime)),
     }
     if status.kind == "file":
         found["size"] = status.size

@@ -50,6 +50,7 @@ class Status(NamedTuple):
     uid: int
     gid: int
     size: int
+    mtime: int  # seconds since the epoch
     identity: Tuple[int, ...]  # changes whenever the content does
 
 
@@ -226,7 +227,8 @@ def _status(found: os.stat_result) -> Status:
         kind = "symlink" if stat.S_ISLNK(found.st_mode) else "other"
     identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     mode = stat.S_IMODE(found.st_mode)
-    return Status(kind, mode, found.st_uid, found.st_gid, found.st_size, identity)
+    mtime = int(found.st_mtime)
+    return Status(kind, mode, found.st_uid, found.st_gid, found.st_size, mtime, identity)
 
 
 class Temporary(object):

@@ -1,3 +1,4 @@
+import os
 import unittest
 
 from remote_runtime.base import Condition
@@ -61,9 +62,11 @@ class StatusTest(FolderTest):
         self.assertEqual((event["final_ensure"], event["properties"]), ("absent", {}))
         with open(path, "w") as file:
             file.write("abc")
+        os.utime(path, (0, 86400.5))
         (event,) = run_items([item("file", path)], noop=True, status_only=True)
         self.assertEqual((event["final_ensure"], event["status"]), ("present", "stable"))
         self.assertEqual(event["properties"]["size"], 3)
+        self.assertEqual(event["properties"]["mtime"], "1970-01-02T00:00:00Z")
         self.assertEqual(len(event["properties"]["checksum"]), 64)
 
     def test_what_has_no_state_says_so(self) -> None:
