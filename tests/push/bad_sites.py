@@ -58,6 +58,16 @@ SITES = {
         "        - e: {subscribe: [nowhere]}\n",
         [f"site.yaml:{line}:" for line in (4, 5, 6, 7, 8)],
     ),
+    "values that no type has": (
+        f"ccm:\n  resources:\n    - file:\n        - defaults: {DEFAULTS}\n"
+        "        - /a: {owner: ''}\n        - /b: {group: ''}\n        - /c: {mode: ''}\n"
+        "        - /d: {ensure: link}\n"
+        "    - apply:\n        - a.yaml: {ensure: absent}\n"
+        "    - exec:\n        - e: {ensure: absent}\n        - f: {onlyif: ' '}\n"
+        "    - archive:\n        - /g.zip: {ensure: latest}\n",
+        [f"site.yaml:{line}:" for line in (5, 6, 7, 8, 10, 12, 13)]
+        + ["site.yaml:15:28", "it needs url", "it needs owner", "it needs group"],
+    ),
     "references to nothing": (
         "ccm:\n  resources:\n    - exec:\n        - restart: {}\n"
         "        - a: {require: [exec#restrat]}\n        - b: {require: [exec#c]}\n"

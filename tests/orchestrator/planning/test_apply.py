@@ -109,6 +109,17 @@ def test_data_of_a_child(tmp_path: Path) -> None:
     assert made.items[1].properties["command"] == "own hierarchy parent given - [1, 2]"
 
 
+def test_nothing_of_a_child_stays(tmp_path: Path) -> None:
+    """What stands behind an apply has its parent's data, folder and mode again."""
+    write(tmp_path, manifest(echo("data.a"), head="data: {a: child, b: child}"))
+    write(tmp_path, "root", "text.txt")
+    after = echo("data.a", "data.b", name="after").replace('}}"', "}} {{ file('text.txt') }}\"")
+    handed = apply("{noop: true, health_check_only: true, data: {b: handed}}")
+    last = received(plan(tmp_path, manifest(handed, after, head="data: {a: parent}")))[-1]
+    assert last.properties["command"] == "parent - root"
+    assert (last.noop, last.monitor_only) == (False, False)
+
+
 def test_data_that_a_child_asks_for(tmp_path: Path) -> None:
     """@require of a child is met by what the apply hands over; else only the apply fails."""
     write(tmp_path, manifest(echo("data.a"), head="data:\n  # @require\n  a: ''\n"))

@@ -1,3 +1,4 @@
+import errno
 import hashlib
 import os
 import shutil
@@ -6,6 +7,7 @@ import threading
 import time
 
 from remote_runtime.cancellation import Cancelled
+from remote_runtime.system.files import Files, Temporary, failure
 from tests.remote_runtime.archive import server
 from tests.remote_runtime.archive.case import ArchiveTest
 from tests.remote_runtime.archive.making import APP, member, tar
@@ -154,6 +156,44 @@ class DownloadTest(ArchiveTest):
         message = self.error(self.archive(), files=FailingFiles())
         self.assertIn("the disk is full", message)
         self.assertEqual(self.names("dl"), [])
+
+    def test_private_until_it_is_whole(self) -> None:
+        """While it arrives it has another name beside its own and is nobody else's to read."""
+        shared, seen = context(), []  # type: Any
+
+        def look(said: str) -> None:
+            for name in self.names("dl"):
+                seen.append((name == "a.tar.gz", os.stat(self.path("dl", name)).st_mode & 0o777))
+
+        shared.on_progress = look
+        run_items([self.archive()], shared=shared)
+        self.assertTrue(seen)
+        self.assertEqual(set(seen), {(False, 0o600)})
+
+    def test_not_renamed(self) -> None:
+        """A download that cannot be put in its place fails, and nothing is left behind."""
+
+        class Unmovable(Temporary):
+            def commit(self) -> None:
+                raise failure("replace", self._target, OSError(errno.EBUSY, "busy"))
+
+        class Stuck(Files):
+            def temporary(self, path: str) -> Temporary:
+                return Unmovable(path, self._temporary)
+
+        self.assertIn("could not replace", self.error(self.archive(), files=Stuck()))
+        self.assertEqual(self.names("dl"), [])
+
+    def test_what_was_not_achieved(self) -> None:
+        """An archive is looked at once more after what was done."""
+
+        class Keeping(Files):
+            def remove(self, path: str) -> None:
+                pass
+
+        self.write("dl/a.tar.gz")
+        message = self.error(self.archive(ensure="absent"), files=Keeping())
+        self.assertIn("desired state not achieved: ensure is 'present', not 'absent'", message)
 
     def test_progress(self) -> None:
         """While it downloads it says how far it is."""

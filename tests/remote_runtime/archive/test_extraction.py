@@ -21,7 +21,7 @@ from tests.remote_runtime.archive.making import (
     tar,
     zipped,
 )
-from tests.remote_runtime.fakes import FolderTest, context, item, run_items
+from tests.remote_runtime.fakes import FolderTest, context, item, one, run_items
 
 OUTSIDE = [
     member("../evil", b"x"),
@@ -234,6 +234,17 @@ class ExtractionTest(ArchiveTest):
         self.assertEqual(self.apply(self.extracting())["error"], [])
         self.assertEqual(self.names("out"), sorted(["-rf", "with blank", "b\udcff", "ü"]))
 
+    def test_no_program_of_the_host(self) -> None:
+        """Neither tar nor unzip is needed."""
+        self.serve("a.tar.gz", tar(APP))
+        self.serve("b.zip", zipped(("b", b"b")))
+        for name, made in (("a.tar.gz", "app"), ("b.zip", "b")):
+            shared = context()  # type: Any
+            shared.commands.run = lambda *words, **how: self.fail("it starts %r" % (words,))
+            resource = self.extracting(name, creates=self.path("out", made))
+            self.assertEqual(one(run_items([resource], shared=shared))["error"], [])
+        self.assertEqual(self.names("out"), ["app", "b"])
+
     def test_timeout_and_cancel(self) -> None:
         """An extraction that takes too long, or is cancelled, leaves nothing behind."""
         self.serve("a.tar.gz", tar(APP))
@@ -277,6 +288,19 @@ class StateTest(ArchiveTest):
         self.assertEqual((self.names("dl"), self.names("out")), ([], ["app"]))
         self.assertEqual(self.apply(resource)["status"], "stable")
         self.assertEqual(self.apply(resource, noop=True)["status"], "stable")
+
+    def test_final_ensure(self) -> None:
+        """The event says whether the archive file is there in the end, whatever came of it."""
+        for properties, final in (
+            ({}, "present"),
+            ({"ensure": "absent"}, "absent"),
+            ({"ensure": "absent"}, "absent"),
+        ):
+            self.assertEqual(self.apply(self.archive(**properties))["final_ensure"], final)
+        for _ in range(2):
+            event = self.apply(self.resource(cleanup=True))
+            told = event["requested_ensure"], event["final_ensure"], event["error"]
+            self.assertEqual(told, ("present", "absent", []))
 
     def test_creates_decides(self) -> None:
         """Where creates exists, a missing or wrong archive is not downloaded again."""

@@ -7,6 +7,7 @@ from typing import Any, Dict
 from remote_runtime import wording
 from remote_runtime.resources.exec import interpreters
 from remote_runtime.resources.exec.resource import LOGGED, Resource
+from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import ROOT, FolderTest, context, item, one, run_items
 
 
@@ -44,6 +45,38 @@ class ExecTest(FolderTest):
         self.assertEqual(self.shell("exit 4", returns=[0, 4])["status"], "changed")
         self.assertEqual(self.shell("exit 0", returns=[4])["status"], "failed")
         self.assertIn("signal 9", self.shell("kill -9 $$")["error"][0])
+
+    def test_failed_though_it_made_what_creates_names(self) -> None:
+        """A command that fails has failed, also when what creates names is there afterwards."""
+        event = self.shell("touch made; exit 3", cwd=self.root, creates=self.path("made"))
+        self.assertEqual((event["status"], self.made("made")), ("failed", True))
+
+    def test_shell_syntax(self) -> None:
+        """The shell provider reads globs, substitutions, operators, redirections and builtins."""
+        self.write("b.txt", b"b\n")
+        self.write("a.txt", b"a\n")
+        script = """
+            false && echo never > out || echo or > out
+            cat *.txt >> out; echo $(cat a.txt)`cat b.txt` >> out
+            N=5; export N; sh -c 'echo ${N:-none}' >> out
+            cat < a.txt | tr a z >> out 2>&1
+        """
+        self.assertEqual(self.shell(script, cwd=self.root)["error"], [])
+        self.assertEqual(self.read("out"), b"or\na\nb\nab\n5\nz\n")
+
+    def test_no_shell(self) -> None:
+        """Without /bin/sh the shell provider says so, and posix does not need it."""
+
+        class NoShell(Files):
+            def exists(self, path: str) -> bool:
+                return path != "/bin/sh" and super().exists(path)
+
+        for provider, errors in (("shell", ["there is no /bin/sh"]), ("posix", [])):
+            shared = context(files=NoShell())
+            event = self.apply("true", provider, shared=shared)
+            self.assertEqual(len(event["error"]), len(errors))
+            for found, expected in zip(event["error"], errors):
+                self.assertIn(expected, found)
 
     def test_creates(self) -> None:
         """An existing creates path means neither the command nor a guard is run."""
@@ -245,6 +278,9 @@ class ExecTest(FolderTest):
             ("it's", {}, "name"),
             ("x\x1b[31m", {}, "name"),
             ("x", {"command": 'a "b'}, "command"),
+            ("x", {"command": " \n"}, "command"),
+            ("x", {"onlyif": " "}, "onlyif"),
+            ("x", {"unless": 'a "b'}, "unless"),
             ("x", {"path": "/usr/bin:bin"}, "path"),
             ("x", {"path": "/usr/bin:"}, "path"),
             ("x", {"environment": ["A"]}, "environment"),

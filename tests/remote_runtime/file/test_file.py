@@ -5,6 +5,7 @@ import unittest
 from typing import Any, Dict
 
 from remote_runtime import wording
+from remote_runtime.system.files import Files, Temporary
 from tests.remote_runtime.fakes import (
     GROUP,
     OWNER,
@@ -183,6 +184,58 @@ class FileTest(FolderTest):
         self.assertEqual(self.apply(resource)["final_ensure"], "directory")
         self.assertEqual(self.mode("a/b/c"), 0o750)
         self.assertEqual(self.apply(resource)["status"], "stable")
+
+    def test_directory_drift(self) -> None:
+        """Owner and mode of a directory that is there are set, and what it holds is left alone."""
+        os.makedirs(self.path("d"))
+        self.write("d/held")
+        os.chmod(self.path("d"), 0o700)
+        event = self.apply(self.file("d", ensure="directory", mode="0755"))
+        self.assertEqual([c["what"] for c in event["changes"]], ["mode"])
+        self.assertEqual((self.mode("d"), os.listdir(self.path("d"))), (0o755, ["held"]))
+
+    def test_umask(self) -> None:
+        """The umask of the runtime takes nothing away from a mode."""
+        before = os.umask(0o077)
+        try:
+            self.apply(self.file("a", content="x", mode="0666"))
+            self.apply(self.file("d", ensure="directory", mode="0777"))
+        finally:
+            os.umask(before)
+        self.assertEqual((self.mode("a"), self.mode("d")), (0o666, 0o777))
+
+    def test_what_was_not_achieved(self) -> None:
+        """A file is looked at once more after it was written, with all its attributes."""
+
+        class Forgetful(Temporary):
+            def finish(self, *given: Any) -> None:
+                self._close()
+
+        class Careless(Files):
+            def temporary(self, path: str) -> Temporary:
+                return Forgetful(path, self._temporary)
+
+        event = self.apply(self.file("a", content="x"), files=Careless())
+        self.assertEqual(event["error"], ["desired state not achieved: mode is '0600', not '0644'"])
+
+    def test_private_until_it_is_finished(self) -> None:
+        """While it is written a file has another name beside its own and is nobody else's."""
+        seen = []
+
+        class Watched(Temporary):
+            def write(self, data: bytes) -> None:
+                super().write(data)
+                folder = os.path.dirname(self._target)
+                seen.append((os.path.exists(self._target), os.path.dirname(self.path) == folder))
+                seen.append(stat.S_IMODE(os.stat(self.path).st_mode))
+
+        class Watching(Files):
+            def temporary(self, path: str) -> Temporary:
+                return Watched(path, self._temporary)
+
+        self.apply(self.file("a", content="x", mode="0666"), files=Watching())
+        self.assertEqual(seen, [(False, True), 0o600])
+        self.assertEqual(self.mode("a"), 0o666)
 
     def test_directory_keeps_special_bits(self) -> None:
         """The sticky bit of a directory is not ours to take away."""
