@@ -60,8 +60,8 @@ class DerivedItem(pytest.Item):
         return item
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
-        """Where it comes from, for pytest's own report; a name there would lose its dots."""
-        return self.path, None, ""
+        """Where it comes from, for pytest's own report, which would take dots out of the id."""
+        return self.path, None, f"{self.host_name}: {self.label}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
         """Lines for people; a defect of ours keeps its traceback."""
