@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator
 
 from orchestrator.cli.app import COMMANDS
 from orchestrator.cli.commands import build_parser, find_command, load_command
+from orchestrator.manifest.types import type_names
 from schemas.tables import table
 
 
@@ -32,6 +34,8 @@ def _command(name: str) -> Iterator[str]:
             yield f"### ccm {name} {word}"
             yield _sentence(helps.get(word) or subparser.description or "")
             yield from _options(subparser)
+    if name == "ensure":
+        yield from _every_type()
     for word in getattr(module, "BELOW", ()):
         below, command, _ = find_command([name, word])
         yield f"### ccm {below}"
@@ -40,16 +44,35 @@ def _command(name: str) -> Iterator[str]:
     yield f"```console\n{_prompted(module.EXAMPLE)}\n```"
 
 
+def _every_type() -> Iterator[str]:
+    """What ``ccm ensure`` takes for most types: all that is not of one type only."""
+    counted: Counter[tuple[str, str]] = Counter()
+    for type_ in type_names():
+        label, command, _ = find_command(["ensure", type_])
+        counted.update(_rows(build_parser(label, command)))
+    common = [list(row) for row, count in counted.items() if 2 * count > len(type_names())]
+    yield "### ccm ensure TYPE"
+    yield (
+        "Beside the properties of the type, which are flags of the same names with dashes. Where a "
+        "property has the name of an option here, the option gets the word run in front, such as "
+        "`--run-user` of an exec; a property that is called like a flag of every command gets its "
+        "type in front, such as `--exec-unless`."
+    )
+    yield table(["Argument", "Description"], common)
+
+
 def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
-    formatter = parser._get_formatter()
-    rows = [
-        [_spelling(action), _text(formatter, action)]
-        for action in parser._actions
-        if not isinstance(action, (argparse._HelpAction, argparse._SubParsersAction))
-        and action.help != argparse.SUPPRESS
-    ]
+    rows = [list(row) for row in _rows(parser)]
     if rows:
         yield table(["Argument", "Description"], rows)
+
+
+def _rows(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    formatter = parser._get_formatter()
+    for action in parser._actions:
+        hidden = isinstance(action, (argparse._HelpAction, argparse._SubParsersAction))
+        if not hidden and action.help != argparse.SUPPRESS:
+            yield _spelling(action), _text(formatter, action)
 
 
 def _subcommands(
