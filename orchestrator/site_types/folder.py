@@ -50,6 +50,10 @@ def read_type(home: Path, owners: Collection[int], problems: list[Problem]) -> d
             if problem:
                 problems.append(problem)
                 continue
+            if not path.is_file():
+                message = f"{path} is not a regular file"
+                problems.append(Problem(message, None, "remove it", "input.unreadable"))
+                continue
             files[path.relative_to(home).as_posix()] = _read(path, problems)
     except OSError as error:
         problems.append(unreadable(error))

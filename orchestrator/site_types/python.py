@@ -46,11 +46,15 @@ _OWN = f"{_RUNTIME}.resources"
 def module_problems(package: str, member: str, file: str, source: bytes) -> list[Problem]:
     """What is wrong with one module: ``member`` is its path in the type's folder ``package``."""
     try:
+        source.decode("utf-8")
         tree = ast.parse(source, file, feature_version=_OLDEST)
     except SyntaxError as error:
         return [_syntax(error, source, file)]
-    except ValueError as error:  # a null byte
-        return [Problem(f"{error}", Position(file, 1, 1), "save it as UTF-8 text", "input.python")]
+    except UnicodeDecodeError as error:
+        where = Position(file, source.count(b"\n", 0, error.start) + 1, 1)
+        return [Problem("this is not UTF-8 text", where, "save it as UTF-8", "input.encoding")]
+    except (ValueError, RecursionError, MemoryError) as error:  # such as a null byte
+        return [Problem(f"broken Python: {error}", Position(file, 1, 1), "", "input.python")]
     found = [*_newer(tree, file), *_imports(tree, f"{package}/{member}", file)]
     found += fstring_problems(source, file)
     return sorted(found, key=lambda problem: problem.where or Position(file, 0, 0))

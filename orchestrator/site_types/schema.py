@@ -22,7 +22,7 @@ class _Mistake(NamedTuple):
 def read_schema(text: bytes, file: str, problems: list[Problem]) -> dict[str, Any] | None:
     """The schema of a type; None where it is not even JSON with a map in it."""
     try:
-        schema = json.loads(text)
+        schema = json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         where = Position(file, error.lineno, error.colno)
         problems.append(Problem(f"broken JSON: {error.msg}", where, "", "input.schema"))
@@ -30,13 +30,32 @@ def read_schema(text: bytes, file: str, problems: list[Problem]) -> dict[str, An
     except (UnicodeDecodeError, RecursionError) as error:
         problems.append(Problem(f"this is not JSON: {error}", Position(file, 1, 1)))
         return None
+    except _TwiceError as error:
+        found: list[Problem] = []
+        _nodes(text.decode(), file, found)
+        where = Position(file, 1, 1)
+        problems += found or [Problem(f"the key {error} stands there twice", where)]
+        return None
     before = len(problems)
-    found = _mistakes(schema)
-    if found:
+    mistakes = _mistakes(schema)
+    if mistakes:
         root = _nodes(text.decode(), file, problems)
-        for path, message, hint in found:
+        for path, message, hint in mistakes:
             problems.append(Problem(message, _where(root, path, file), hint, "input.schema"))
     return schema if isinstance(schema, dict) and len(problems) == before else None
+
+
+class _TwiceError(Exception):
+    """A map has a key twice."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in entries:
+            raise _TwiceError(repr(key))
+        entries[key] = value
+    return entries
 
 
 def _mistakes(schema: Any) -> list[_Mistake]:

@@ -70,6 +70,13 @@ def test_a_missing_part_is_named(tmp_path: Path, part: str) -> None:
     assert refused(tmp_path)[0].message == f"{home / part} is missing"
 
 
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    """A pipe by the name of a module would never end."""
+    home = copy_cron(tmp_path)
+    os.mkfifo(home / "more.py")
+    assert refused(tmp_path)[0].message == f"{home}/more.py is not a regular file"
+
+
 def test_code_that_everybody_may_write_is_refused(tmp_path: Path) -> None:
     """A module or folder that others can write to would let them run code."""
     home = copy_cron(tmp_path)

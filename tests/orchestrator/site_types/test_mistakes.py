@@ -106,6 +106,26 @@ def test_broken_json_is_told_with_its_place(tmp_path: Path) -> None:
     assert str(problem.where) == f"{path}:2:20"
 
 
+def test_a_key_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
+    """The second of two properties by one name would silently win."""
+    path = copy_cron(tmp_path) / "schema.json"
+    text = path.read_text().replace('"user": {', '"command": {', 1)
+    path.write_text(text)
+    problem = refused(tmp_path)[0]
+    assert "command" in problem.message
+    assert at(problem) == (str(path), text[: text.rindex('"command": {')].count("\n") + 1)
+
+
+def test_a_module_is_utf_8(tmp_path: Path) -> None:
+    """Another encoding is told with its line."""
+    module = copy_cron(tmp_path) / "resource.py"
+    data = module.read_bytes()
+    module.write_bytes(data + b"# \xe9\n")
+    problem = refused(tmp_path)[0]
+    assert problem.message == "this is not UTF-8 text"
+    assert at(problem) == (str(module), data.count(b"\n") + 1)
+
+
 def test_an_unknown_keyword_is_told_with_the_nearest(tmp_path: Path) -> None:
     """A misspelt keyword, ours or JSON Schema's, is not passed over."""
     home = copy_cron(tmp_path)
