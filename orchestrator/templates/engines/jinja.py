@@ -14,6 +14,7 @@ from typing import Any
 import jinja2
 from jinja2 import TemplateError, TemplateNotFound, TemplateSyntaxError, nodes
 from jinja2.filters import FILTERS
+from jinja2.utils import Cycler, Joiner, Namespace
 
 from orchestrator.expressions import bounds
 from orchestrator.expressions.errors import EvaluationError, NeedFileError
@@ -29,7 +30,7 @@ from orchestrator.templates.engines import (
 from remote_runtime.errors import CcmError, InputError, Position, Problem
 
 # What expressions have no use for, but files do; the widths are bounded.
-_FILTERS = ("batch", "center", "indent", "slice", "wordwrap")
+_FILTERS = ("batch", "center", "e", "escape", "indent", "slice", "wordwrap")
 _COUNTED = "counted"
 _FAILURES = (
     EvaluationError, TemplateError, ArithmeticError, LookupError, TypeError, ValueError,
@@ -51,6 +52,7 @@ class TreeSandbox(Sandbox):
         self.cache = {}
         for name in _FILTERS:
             self.filters[name] = bounded_filter(FILTERS[name])
+        self.globals.update(namespace=Namespace, cycler=Cycler, joiner=Joiner)
         self.filters[_COUNTED] = _counted
 
     def join_path(self, template: str, parent: str) -> str:

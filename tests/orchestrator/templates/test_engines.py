@@ -163,6 +163,11 @@ def test_without_gotpl_go_says_how_to_install_it(
         ("{% for k, v in data.map.items() | sort %}{{ k }}{{ v }}{% endfor %}", "a1b2"),
         ("{% for x in data.list if x != 'b' %}{{ x }}{{ loop.last }}{% endfor %}", "aFalsecTrue"),
         ("{% raw %}{{ x }}{% endraw %}", "{{ x }}"),
+        (
+            "{% set n = namespace(x=1) %}{% for i in [1] %}{% set n.x = 2 %}{% endfor %}{{ n.x }}",
+            "2",
+        ),
+        ("{{ '<' | escape }}{{ '<' }}", "&lt;<"),
     ],
 )
 def test_jinja(template: str, expected: str, tmp_path: Path) -> None:
