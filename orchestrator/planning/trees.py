@@ -21,7 +21,7 @@ from orchestrator.planning.blobs import Blob, FileBlobs
 from orchestrator.templates.tree import Rendered, Tree, TreeSettings
 from remote_runtime.errors import InputError, Problem
 
-MOST_KEPT = 64
+MOST_COMPUTED = 64
 
 
 class Trees:
@@ -31,7 +31,8 @@ class Trees:
         self._folder = folder
         self._files = files
         self._lock = Lock()
-        self._trees: dict[tuple[Path, TreeSettings], Tree] = {}
+        self._literal: dict[tuple[Path, TreeSettings], Tree] = {}
+        self._computed: dict[tuple[Path, TreeSettings], Tree] = {}
 
     def check(self, declared: Declared) -> list[Problem]:
         """What is wrong with the folder of a resource, as far as it shows before any host."""
@@ -75,13 +76,13 @@ class Trees:
         literal = name == declared.raw.get(key) and declared.spells_out(name)
         place = self._locate(name, literal, declared)
         settings = _settings(values)
+        kept = self._literal if literal else self._computed
         with self._lock:
-            known = self._trees.get((place, settings))
+            known = kept.get((place, settings))
             if known is None:
-                if len(self._trees) >= MOST_KEPT:
-                    self._trees.clear()
-                known = Tree(place, posixpath.join(name, ""), settings)
-                self._trees[place, settings] = known
+                if len(self._computed) >= MOST_COMPUTED:
+                    self._computed.clear()  # names that come of facts may be as many as hosts
+                known = kept[place, settings] = Tree(place, posixpath.join(name, ""), settings)
             return known
 
     def _locate(self, name: str, literal: bool, declared: Declared) -> Path:
