@@ -63,6 +63,38 @@ def test_folders_and_files_are_private() -> None:
     assert modes == dict.fromkeys(("run.json", "events.jsonl", "hosts.jsonl"), 0o600)
 
 
+@pytest.mark.parametrize(
+    ("command", "options", "failed"),
+    [
+        ("apply", {}, ["web2"]),
+        ("apply", {"inventory": ["hosts.yaml"]}, ["localhost"]),
+        ("ensure", {"inventory": ["hosts.yaml"]}, ["localhost"]),
+    ],
+)
+def test_failed_hosts_are_those_of_an_inventory(
+    command: str, options: dict[str, list[str]], failed: list[str]
+) -> None:
+    """A later run of this machine alone does not hide what failed on the fleet."""
+    keep("20260314T091502Z-aaaaaa", ("web2",))
+    folder = RunFolder("20260315T091502Z-aaaaaa", options)
+    run = happening.RunStarted(folder.path.name, 1.0, ("localhost",), False, "x", command)
+    folder.handle(run)
+    folder.handle(happening.HostFinished(HostResult("localhost", "failed")))
+    folder.handle(happening.RunFinished(2.0, False))
+    folder.close()
+    assert last_failed() == failed
+
+
+def test_a_run_beside_the_kept_ones_is_not_listed(tmp_path: Path) -> None:
+    """A run that only makes a document has its folder elsewhere, and pushes out no other run."""
+    folder = RunFolder("20260314T091502Z-aaaaaa", {}, tmp_path)
+    assert folder.path.parent == tmp_path
+    folder.handle(happening.RunStarted(folder.path.name, 1.0, ("web1",), False))
+    folder.handle(happening.RunFinished(2.0, False))
+    folder.close()
+    assert list(kept_runs()) == []
+
+
 def test_ids_sort_by_time_within_a_second() -> None:
     """The run that began later is the newer one, also where both began in one second."""
     times = [1_773_479_702.0, 1_773_479_702.25, 1_773_479_702.999, 1_773_479_703.0]
