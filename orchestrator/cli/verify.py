@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli import assembly
     from orchestrator.cli.verifying import carry_out
     from orchestrator.fleet.descriptors import make_room
+    from orchestrator.fleet.plain_text import plain
     from orchestrator.verify.running import Job, check_tests, need_pytest
 
     need_pytest()
@@ -69,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
     make_room(max(args.forks, len(hosts)) if tests else args.forks)
     site, planner = assembly.planner(args)
     connector = assembly.connector(args, inventory, hosts, getpass.getpass, site.types.sources())
+    for text in site.warnings:
+        print(plain(f"ccm: warning: {text}"), file=sys.stderr)
     job = Job(
         Path(os.path.abspath(args.manifest)), inventory, hosts, connector, planner,
         args.forks, args.command_timeout, tests, _pytest(args),

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _WORDS = {"passed": "ok", "failed": "failed", "skipped": "skipped"}
 
+_MOST_WARNINGS = 20
+
 
 class Verification:
     """Takes outcomes as they come; those of a host come one after the other.
@@ -44,6 +46,10 @@ class Verification:
     def finish(self, tally: Tally, seconds: float) -> None:
         """Write the last block and the sum of all."""
         self._flush()
+        for text in tally.warnings[:_MOST_WARNINGS]:
+            self._write([f"warning: {text}"])
+        if len(tally.warnings) > _MOST_WARNINGS:
+            self._write([f"and {len(tally.warnings) - _MOST_WARNINGS} warnings more"])
         for text in tally.refused:
             self._write([self._style("failed", "refused"), *_indented(text, 2)])
         self._write(

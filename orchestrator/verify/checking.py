@@ -51,6 +51,7 @@ class Checking:
             self._visited = self._means.visit()
             for one in self._visited.values():
                 self.tally.left_out.update(one.left_out)
+                self.tally.warnings += [f"{one.name}: {text}" for text in one.warnings]
                 self._note(one.name, one.error)
         return self._visited
 

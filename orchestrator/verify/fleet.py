@@ -77,6 +77,11 @@ class Member:
             self._hang_up()
             self._login = self._shell = None
 
+    def forget(self) -> None:
+        """Let go of the plan, which is large; it can be made again."""
+        with self._lock:
+            self._plan = self._gathered = None
+
     def abandon(self) -> None:
         """Hang up for good, whatever another thread is waiting for."""
         self._abandoned = True

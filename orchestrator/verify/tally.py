@@ -25,6 +25,7 @@ class Tally:
         """Tests of the user that cannot be collected, in words."""
         self.unreached: dict[str, str] = {}
         """Host name → why it was not reached, or lost."""
+        self.warnings: list[str] = []
         self.left_out: Counter[str] = Counter()
         self.hosts = 0
         self.defect = False

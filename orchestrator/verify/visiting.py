@@ -11,20 +11,28 @@ from orchestrator.fleet.plain_text import one_line
 from orchestrator.fleet.rollout import Rollout
 from orchestrator.verify.backend import LiveBackend, as_host
 from orchestrator.verify.derivation import Check, derive
-from orchestrator.verify.expectation import Found
+from orchestrator.verify.expectation import Found, judge
 from orchestrator.verify.fleet import Member
 from orchestrator.verify.observing import observe
 from remote_runtime.errors import CcmError, UnreachableError
+from remote_runtime.masking import MASKED, Mask
 
 GRACE = 2.0  # seconds that an interrupted verify waits for its hosts
 
 
+class Verdict(NamedTuple):
+    """One resource: its ``type#name``, and a line for each thing that is not as expected."""
+
+    label: str
+    lines: Sequence[str]
+
+
 class Visited(NamedTuple):
-    """What a host said: ``answers`` are to ``checks``; ``error`` is what kept all of them away."""
+    """What a host came to; ``error`` is what kept all verdicts away. ``secrets`` are texts to
+    mask in what tests of the user's own say."""
 
     name: str
-    checks: Sequence[Check] = ()
-    answers: Sequence[Sequence[Found]] = ()
+    verdicts: Sequence[Verdict] = ()
     left_out: Counter[str] = Counter()
     secrets: Sequence[str] = ()
     warnings: Sequence[str] = ()
@@ -52,6 +60,7 @@ class Visit:
             visited = Visited(self.name, error=failed)
         if visited.error is not None or not self._keep:
             self._member.close()
+            self._member.forget()
         return visited
 
     def _ask(self) -> Visited:
@@ -59,9 +68,13 @@ class Visit:
         shell = self._member.shell()
         derived = derive(plan, self._read)
         answers = observe(self.name, [c.expectations for c in derived.checks], shell.read_all)
-        return Visited(
-            self.name, derived.checks, answers, derived.left_out, plan.secrets, plan.warnings
-        )
+        mask = Mask(plan.secrets)
+        verdicts = [
+            _verdict(check, found, mask)
+            for check, found in zip(derived.checks, answers, strict=True)
+        ]
+        warnings = [one_line(mask.text(text)) for text in plan.warnings]
+        return Visited(self.name, verdicts, derived.left_out, plan.secrets, warnings)
 
     def _read(self, path: str) -> bytes:
         content: bytes = as_host(LiveBackend(self.name, self._member)).file(path).content
@@ -81,6 +94,13 @@ class Visit:
     def interrupted_result(self) -> Visited:
         """What to report for a host that is left behind."""
         return Visited(self.name, error=UnreachableError("interrupted", "run.interrupted"))
+
+
+def _verdict(check: Check, answers: Sequence[Found], mask: Mask) -> Verdict:
+    label, hidden = one_line(mask.text(check.id)), check.item.sensitive
+    if check.broken:
+        return Verdict(label, [MASKED if hidden else one_line(mask.text(check.broken))])
+    return Verdict(label, list(map(str, judge(check.expectations, answers, mask, hidden))))
 
 
 def visit_all(
