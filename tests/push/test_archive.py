@@ -139,7 +139,7 @@ ccm:
             password: "{{ 'pass' + 'word-one' }}"
         - DIR/b.tar.gz:
             url: "URL/b.tar.gz"
-            headers: {Authorization: "Bearer token-two", X-Api-Key: key-three}
+            headers: {Authorization: "Bearer {{ 'token-' + 'two' }}", X-Api-Key: key-three}
         - DIR/c.tar.gz:
             url: "USERINFO/c.tar.gz"
         - DIR/d.tar.gz:
