@@ -115,10 +115,11 @@ def _made(given: Mapping[str, Any]) -> Fleet:
             f"{SCHEME}:// needs an inventory", hint=f"write {SCHEME}://HOST?inventory=hosts.yaml"
         )
     inventory = load(list(sources))
-    planner = None
+    planner, own_types = None, None
     if given.get("manifest"):
         options = PlanOptions(given.get("hiera", ()), given.get("data", ()))
-        planner = Planner(load_site(given["manifest"]), options)
+        site = load_site(given["manifest"])
+        planner, own_types = Planner(site, options), site.types.sources()
     settings = Settings(
         inventory.hosts,
         user=given.get("user"),
@@ -126,7 +127,7 @@ def _made(given: Mapping[str, Any]) -> Fleet:
         inventory=tuple(sources),
     )
     credentials = Credentials(prompt=getpass.getpass if sys.stdin.isatty() else None)
-    connector = Connector(settings, credentials, build())
+    connector = Connector(settings, credentials, build(own_types))
     hosts = list(inventory.hosts.values())
     connector.prepare(hosts)
     return Fleet(inventory, Means(connector, planner), hosts)
