@@ -49,6 +49,9 @@ def below(words: list[str]) -> tuple[str, Any] | None:
     if not words:
         known = ", ".join(types.names())
         raise UsageError(f"ensure: which type? One of {known}", hint="see 'ccm ensure --help'")
+    if words[0].startswith("-"):
+        hint = "write ccm ensure TYPE NAME, then the options"
+        raise UsageError(f"ensure: the type comes before {words[0][:60]}", hint=hint)
     type_ = known_type(words[0], types, "ensure")
     return f"ensure {type_.name}", EnsureType(type_, types)
 

@@ -75,10 +75,10 @@ def shape_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Shape
     branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
     shapes = [s for s in (shape_of(b, definitions) for b in branches) if s.kind != "value"]
     if shapes:
-        kinds = {shape.kind for shape in shapes}
-        return shapes[0] if len(kinds) == 1 else Shape("either", schema)
-    kinds = schema.get("type", ())
-    kinds = {kinds} if isinstance(kinds, str) else set(kinds)
+        alike = len({shape.kind for shape in shapes}) == 1
+        return shapes[0] if alike else Shape("either", schema)
+    types = schema.get("type", ())
+    kinds = {types} if isinstance(types, str) else set(types)
     words = tuple(str(word) for word in schema.get("enum", ()))
     if "array" in kinds:
         return Shape("list", schema.get("items", {}))

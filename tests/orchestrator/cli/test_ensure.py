@@ -90,6 +90,7 @@ def test_flags_are_properties(words: list[str], properties: dict[str, Any]) -> N
         (["fil", "/x"], "did you mean 'ccm ensure file'?"),
         (["exec", "x", "-l", "web"], "-l picks hosts of an inventory"),
         ([], "which type?"),
+        (["--noop", "file", "/x"], "the type comes before --noop"),
     ],
 )
 def test_mistakes_are_told_of_flags(
