@@ -1,5 +1,6 @@
 """What dpkg's database says (target)."""
 
+import os
 from typing import Dict, List, NamedTuple, Tuple
 
 from .provider import Installed
@@ -12,7 +13,13 @@ QUERY = (
     "-f=${Package} ${Version} ${Architecture} ${db:Status-Status} ${db:Status-Want}\\n",
 )
 _FIELDS = 5
+DATABASE = "/var/lib/dpkg/status"
 NATIVE = ("native", "all")  # what apt takes for the host's own architecture
+
+
+def is_used(database: str = DATABASE) -> bool:
+    """Whether the host is made of dpkg's packages; a host of RPM's may have dpkg as a mere tool."""
+    return os.path.isfile(database) and os.path.getsize(database) > 0
 
 
 class Record(NamedTuple):

@@ -7,7 +7,6 @@ Installing many packages in one transaction is faster, but one broken package wo
 What only a change needs is imported when there is one: most runs find everything installed.
 """
 
-import os
 from typing import Callable, Dict, Optional, Sequence, Tuple
 
 from ....base import Properties
@@ -33,7 +32,6 @@ TRANSACTION_LOCKS = (
     "/var/cache/apt/archives/lock",
 )
 LISTS_LOCKS = ("/var/lib/apt/lists/lock",)
-DATABASE = "/var/lib/dpkg/status"
 _AFTER_DNF = 3
 _LIMIT = 16 << 20  # bytes of a query's output; 64 bytes per package
 _NAMES = 1000  # names on one command line
@@ -57,7 +55,7 @@ class Provider(PackageProvider):
         self._database: Optional[dpkg.Database] = None
         self._database_at = -1
         self._unmanageable: Optional[str] = None
-        if not os.path.isfile(DATABASE) or not os.path.getsize(DATABASE):
+        if not dpkg.is_used():
             self.priority = _AFTER_DNF
 
     def unmanageable(self, properties: Properties) -> str:
