@@ -144,9 +144,9 @@ class Fleet:
         return [host.name for host in self._inventory.select(pattern)]
 
     def close(self) -> None:
-        """Hang up on all of them."""
+        """Hang up on all of them for good, also on those that another thread still waits for."""
         for member in self._members.values():
-            member.close()
+            member.abandon()
 
     def hang_up(self) -> None:
         """Close, and let go of what the connections shared."""

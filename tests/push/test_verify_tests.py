@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -199,8 +200,9 @@ def test_a_settings_file_beside_the_manifest_is_not_meant(pushed: Target) -> Non
 
 
 def test_ctrl_c_ends_it(pushed: Target) -> None:
-    """The test in hand is ended and the exit code is 130."""
-    own = own_test(pushed, "def test_it(host):\n    host.run('touch DIR/begun; sleep 60')\n")
+    """The test in hand is ended, the command on the host with it, and the exit code is 130."""
+    text = "def test_it(host):\n    host.run('touch DIR/begun; exec sleep 61.25')\n"
+    own = own_test(pushed, text)
     site = pushed.ccm.site(pushed.filled(SITE))
     process = pushed.ccm.start("verify", "-i", str(pushed.inventory), str(site), own)
     end = time.monotonic() + 30
@@ -208,6 +210,14 @@ def test_ctrl_c_ends_it(pushed: Target) -> None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 130, process.communicate()
+    end = time.monotonic() + 10
+    while running("sleep 61.25") and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not running("sleep 61.25")
+
+
+def running(command: str) -> bool:
+    return subprocess.run(["pgrep", "-fx", command], capture_output=True).returncode == 0
 
 
 def test_what_it_needs_is_named(pushed: Target, tmp_path: Path) -> None:
@@ -303,3 +313,27 @@ def test_a_preview_has_nothing_to_verify(local: Target) -> None:
         done = local.push(SITE, "--verify", option)
         assert done.code == 2
         assert f"--verify and {option} exclude each other" in done.stderr
+
+
+def test_ctrl_c_while_hosts_are_asked(pushed: Target) -> None:
+    """A host that never answers does not keep anybody from leaving."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = {"address": "127.0.0.1", "port": silent.getsockname()[1], "connect_timeout": 60}
+        inventory = pushed.ccm.scratch / "silent.yaml"
+        inventory.write_text(json.dumps({"hosts": {"web1": address}}), encoding="utf-8")
+        site = pushed.ccm.site(pushed.filled(SITE))
+        process = pushed.ccm.start("verify", "-i", str(inventory), str(site))
+        silent.settimeout(30)
+        connection, _ = silent.accept()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130, process.communicate()
+        connection.close()
+
+
+def test_hosts_are_asked_by_verify_alone(pushed: Target) -> None:
+    """pytest-xdist cannot share a connection, so its option is refused where it is installed."""
+    pytest.importorskip("xdist")
+    done = verify(pushed, "--", "-n", "2")
+    assert done.code == 2, done.output
+    assert "ccm verify asks hosts side by side by itself" in done.stderr

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from orchestrator.verify.checks import CHECKS
-from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.expectation import Expectation, equal, judge
+from orchestrator.verify.observing import observe
 from orchestrator.verify.subject import Subject
+from remote_runtime.masking import Mask
 from remote_runtime.registry import types
 from tests.orchestrator.verify.fakes import FEDORA, Script, mismatches, said
 
@@ -283,3 +285,29 @@ def test_a_question_without_an_answer_does_not_hold() -> None:
 def test_every_type_of_the_runtime_is_looked_at() -> None:
     """A new type has to be thought of here: looked at, or known to hold nothing of its own."""
     assert set(types()) - set(CHECKS) == {"apply"}
+
+
+def test_what_a_host_says_cannot_act_on_a_terminal() -> None:
+    """Control characters and line breaks of a host do not reach the report, nor long texts."""
+    evil = "\x1b[31mroot\x1b[0m\r\nweb2  9 passed" + "x" * 1000
+    script = Script(
+        {
+            "test -L /f": (1, ""),
+            "test -f /f": (0, ""),
+            "stat -Lc %U /f": (0, evil),
+            "stat -Lc %G /f": (0, "root"),
+            "stat -Lc %a /f": (0, "rwx\x1b]0;title\x07"),
+        }
+    )
+    lines = said(of("file", "/f", owner="root", group="root", mode="0644"), script.read_all)
+    assert [line.split(":")[0] for line in lines] == ["owner", "mode"]
+    assert lines[0].startswith("owner: expected root, found root web2 9 passedxxx")
+    assert all(line.isprintable() and len(line) < 300 for line in lines)
+
+
+def test_secrets_are_masked_on_both_sides(path: Path) -> None:
+    """Neither what was expected nor what was found shows a secret of the data."""
+    expectation = equal("word", "hunter22", lambda host: "not-hunter22")
+    (answers,) = observe("web1", [[expectation]], Script({}).read_all)
+    (line,) = judge([expectation], answers, Mask(["hunter22"]), False)
+    assert str(line) == "word: expected [masked], found not-[masked]"
