@@ -61,7 +61,13 @@ def planner(args: argparse.Namespace) -> "tuple[Site, Planner]":
     from orchestrator.planning import Planner, PlanOptions
 
     options = PlanOptions(
-        args.hiera, args.data, args.facts, args.fact, registration=args.registration
+        args.hiera,
+        args.data,
+        args.facts,
+        args.fact,
+        registration=args.registration,
+        noop=getattr(args, "noop", False),
+        monitor_only=getattr(args, "monitor_only", False),
     )
     site = load_site(args.manifest)
     return site, Planner(site, options)

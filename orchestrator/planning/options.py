@@ -15,7 +15,8 @@ class PlanOptions(NamedTuple):
     """``hiera`` and ``facts`` are files, ``data`` and ``fact`` assignments such as ``a.b=1``.
 
     All are applied in the order given. ``environ`` replaces the environment of this process.
-    ``registration`` is where ``registrations()`` looks, None for the default.
+    ``registration`` is where ``registrations()`` looks, None for the default. ``noop`` and
+    ``monitor_only`` are what the whole run is; they make no other plans, only warnings.
     """
 
     hiera: Sequence[str] = ()
@@ -24,6 +25,8 @@ class PlanOptions(NamedTuple):
     fact: Sequence[str] = ()
     environ: Mapping[str, str] | None = None
     registration: str | None = None
+    noop: bool = False
+    monitor_only: bool = False
 
 
 def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:

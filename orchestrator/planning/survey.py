@@ -8,16 +8,18 @@ from orchestrator.planning.parts import Part, Place, Refusal
 from remote_runtime.base import Item
 from remote_runtime.errors import Problem
 
+_STRENGTHENED = ("noop", "health_check_only")  # of an apply: it can switch them on, never off
+
 
 class Survey:
     """What shows of a manifest and those that it applies under names that are spelt out.
 
     ``problems`` refuse the run, ``warnings`` do not. ``broken`` are why resources are sure to fail
     that apply others, ``failing`` those resources. ``resources`` and ``manifests`` count what was
-    seen, a manifest that is applied twice as two.
+    seen, a manifest that is applied twice as two. ``noop`` and ``monitor_only``: the run is so.
     """
 
-    def __init__(self, root: Place) -> None:
+    def __init__(self, root: Place, noop: bool = False, monitor_only: bool = False) -> None:
         self.warnings: list[Problem] = []
         self.broken: list[Problem] = []
         self.failing: list[tuple[Declared, Problem]] = []
@@ -25,12 +27,16 @@ class Survey:
         self.manifests = 0
         self._parts: set[Part] = set()
         self._certain: list[tuple[Declared, Item]] = []
-        self._enter(root, True)
+        on = frozenset(
+            key for key, value in zip(_STRENGTHENED, (noop, monitor_only), strict=True) if value
+        )
+        self._enter(root, True, on)
+        self.warnings = list(dict.fromkeys(self.warnings))
         self.problems = disagreements(self._certain) if self.manifests > 1 else []
         self.broken = list(dict.fromkeys(self.broken))
 
-    def _enter(self, place: Place, certain: bool) -> None:
-        """``certain``: every host has these resources."""
+    def _enter(self, place: Place, certain: bool, on: frozenset[str]) -> None:
+        """``certain``: every host has these resources. ``on``: what is switched on above them."""
         part = place.part
         self.manifests += 1
         self.resources += len(part.declared.declared)
@@ -41,10 +47,24 @@ class Survey:
             compiled = part.declared.shared(index)
             if certain and compiled:
                 self._certain.append((declared, compiled.item))
-            if declared.type.applies and isinstance(declared.name, str):
-                self._child(place, declared, declared.name, certain and declared.is_static)
+            if declared.type.applies:
+                self._weaken(declared, on)
+                if isinstance(declared.name, str):
+                    sure = certain and declared.is_static
+                    self._child(place, declared, declared.name, sure, on)
 
-    def _child(self, place: Place, declared: Declared, name: str, certain: bool) -> None:
+    def _weaken(self, declared: Declared, on: frozenset[str]) -> None:
+        for key in _STRENGTHENED:
+            if key in on and declared.values.get(key) is False:
+                message = (
+                    f"{declared.id}: {key}: false changes nothing, because {key} is on for all of "
+                    "this manifest and can only be switched on"
+                )
+                self.warnings.append(Problem(message, declared.where((key,))))
+
+    def _child(
+        self, place: Place, declared: Declared, name: str, certain: bool, on: frozenset[str]
+    ) -> None:
         may_apply = declared.values.get("allow_apply") is not False
         child = place.child(declared, name, may_apply)
         found = child.problems if isinstance(child, Refusal) else _data_problems(child, declared)
@@ -53,7 +73,8 @@ class Survey:
             self.failing.append((declared, found[0]))
             place.told.add(declared)
             return
-        self._enter(child, certain)
+        own = {key for key in _STRENGTHENED if declared.values.get(key) is True}
+        self._enter(child, certain, on | own)
 
 
 def _data_problems(place: Place, declared: Declared) -> tuple[Problem, ...]:

@@ -121,6 +121,9 @@ ccm:
     assert done.event("exec#checked")["health_check_only"]
     assert done.event("apply#b.yaml")["status"] == "stable"
     assert "would exec#nested have executed, in a.yaml" in " ".join(done.stdout.split())
+    weaker = target.push(site.replace("a.yaml: {noop: true}", "a.yaml: {noop: false}"), "--noop")
+    assert weaker.event("exec#nested")["noop"]
+    assert "apply#a.yaml: noop: false changes nothing" in weaker.output
 
 
 BROKEN = """\

@@ -83,6 +83,25 @@ def test_noop_and_checks_are_only_strengthened(tmp_path: Path, key: str) -> None
     assert [getattr(item, field) for item in items] == [True, True, True, True, False]
 
 
+@pytest.mark.parametrize("key", ["noop", "health_check_only"])
+def test_what_cannot_be_weakened_is_a_warning(tmp_path: Path, key: str) -> None:
+    """An apply that switches off what is on above it, or for the whole run, is told so, once."""
+
+    def told(text: str, **options: bool) -> list[str]:
+        return [str(warning) for warning in planner(tmp_path, text, **options).site.warnings]
+
+    write(tmp_path, manifest(apply(f"{{{key}: false}}", "more.yaml")))
+    write(tmp_path, manifest(echo("data.x")), "web/more.yaml")
+    twice = apply(f"{{{key}: true}}"), apply(f"{{{key}: true}}", "./web/site.yaml")
+    (warning,) = told(manifest(*twice))
+    assert warning.startswith(f"{tmp_path}/web/site.yaml:4:")
+    assert f": apply#more.yaml: {key}: false changes nothing" in warning
+    assert told(manifest(apply())) == []
+    whole = {"noop" if key == "noop" else "monitor_only": True}
+    assert len(told(manifest(apply()), **whole)) == 1
+    assert len(told(manifest(apply(f"{{{key}: false}}")), **whole)) == 2
+
+
 def test_fail_on_error_is_the_childs_own(tmp_path: Path) -> None:
     """fail_on_error of a child travels with it, and the parent's does not."""
     write(tmp_path, manifest(echo("data.x")) + "  fail_on_error: true\n")
