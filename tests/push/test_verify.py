@@ -262,3 +262,19 @@ ccm:
     assert "3 hosts: 28 passed, 2 failed" in done.stdout
     hosts[1].write("/etc/hostname", "other\n")
     assert "failed   file#/srv/parent" in verify(ccm, lab.inventory(), site=parent).stdout
+
+
+def test_a_push_verifies_the_hosts_that_it_reached(
+    ccm: Ccm, lab: Lab, host: Host, tmp_path: Path
+) -> None:
+    """A host that is gone is told once, by the push, and the others are verified."""
+    tree = yaml.safe_load(lab.inventory(tmp_path / "lab.yaml").read_text(encoding="utf-8"))
+    gone = {**tree["hosts"]["web1"], "address": "127.0.0.1", "port": 9}
+    tree["hosts"] = {"web1": tree["hosts"]["web1"], "gone": gone}
+    inventory = tmp_path / "hosts.yaml"
+    inventory.write_text(yaml.safe_dump({key: tree[key] for key in tree if key != "groups"}))
+    done = ccm.push(inventory, SITE, "--verify")
+    assert done.code == 3, done.output
+    _, _, second = done.stdout.partition("verify of site.yaml on 1 host\n")
+    assert "web1  9 passed" in second
+    assert "gone" not in second

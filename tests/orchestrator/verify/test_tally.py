@@ -1,0 +1,89 @@
+"""What a verify comes to: counts, exit code, record."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from orchestrator.cli.exit_code import stronger
+from orchestrator.report.style import Style
+from orchestrator.report.verification import Verification
+from orchestrator.verify.tally import Outcome, Tally
+
+GOOD = Outcome("web1", "file#/a", "passed", derived=True)
+BAD = Outcome("web1", "file#/b", "failed", "mode: expected 0644, found 0600", True)
+OTHER = Outcome("web2", "test_x.py::test_y", "skipped", "web2 could not be asked")
+
+
+def tally(**fields: object) -> Tally:
+    made = Tally()
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"outcomes": [GOOD, OTHER]}, 0),
+        ({"outcomes": [GOOD, BAD]}, 1),
+        ({"outcomes": [BAD], "unreached": {"web2": "gone"}}, 3),
+        ({"unreached": {"web2": "gone"}, "defect": True}, 70),
+        ({"refused": ["no Python"], "unreached": {"web2": "gone"}}, 2),
+        ({"interrupted": True, "refused": ["no Python"]}, 130),
+    ],
+)
+def test_the_strongest_reason_decides(fields: dict[str, object], code: int) -> None:
+    """Interrupted and refused beat all, a host not reached beats a failed check."""
+    assert tally(**fields).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("push", "verify", "code"),
+    [(0, 0, 0), (4, 0, 4), (4, 1, 1), (1, 3, 3), (3, 1, 3), (0, 70, 70), (3, 130, 130)],
+)
+def test_a_push_and_its_verify_have_one_code(push: int, verify: int, code: int) -> None:
+    """The one that says more."""
+    assert stronger(push, verify) == code
+
+
+def written(*outcomes: Outcome, verbose: bool = False, quiet: bool = False) -> str:
+    out = io.StringIO()
+    report = Verification(out, Style(), verbose, quiet)
+    report.begin("site.yaml", 2)
+    for outcome in outcomes:
+        report.take(outcome)
+    made = tally(outcomes=list(outcomes), hosts=2, unreached={"web3": "gone"})
+    made.left_out["in noop"] = 3
+    report.finish(made, 1.25)
+    return out.getvalue()
+
+
+def test_the_report_goes_host_by_host() -> None:
+    """A host's failures stand below its counts, what passed only with -v."""
+    assert written(GOOD, BAD, OTHER) == (
+        "verify of site.yaml on 2 hosts\n\n"
+        "web1  1 passed, 1 failed\n"
+        "  failed   file#/b\n"
+        "           mode: expected 0644, found 0600\n"
+        "web2  1 skipped\n\n"
+        "2 hosts: 1 passed, 1 failed, 1 skipped, 1 host not reached in 1.2 s\n"
+        "3 resources without a check: 3 in noop\n"
+    )
+    assert "  passed   file#/a\n" in written(GOOD, BAD, verbose=True)
+    assert "web2 could not be asked" in written(OTHER, verbose=True)
+
+
+def test_a_quiet_report_shows_failures_only() -> None:
+    """A host without a failure has no line."""
+    lines = written(GOOD, BAD, OTHER, quiet=True).splitlines()
+    assert lines[0] == "web1  1 passed, 1 failed"
+    assert not any(line.startswith("web2") for line in lines)
+
+
+def test_the_record_names_every_failure() -> None:
+    """What stands in --json."""
+    record = tally(outcomes=[GOOD, BAD], hosts=1).record()
+    assert (record["passed"], record["failed"], record["exit_code"]) == (1, 1, 1)
+    assert record["failures"] == [{"host": "web1", "check": BAD.label, "text": BAD.text}]
