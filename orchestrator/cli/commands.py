@@ -45,7 +45,8 @@ class Parser(argparse.ArgumentParser):
             hint = f"did you mean {guess[0]}?" if guess else hint
             message = f"there is no option {word[:60]}"
         elif message.startswith("argument -") and message.endswith(": expected one argument"):
-            option = message.split()[1].rstrip(":").rpartition("/")[2]
+            spellings = message.split()[1].rstrip(":").split("/")
+            option = next((o for o in spellings if o.startswith("--")), spellings[0])
             hint = f"a value that begins with - is written {option}=VALUE"
         raise UsageError(f"{self.prog.removeprefix('ccm ')}: {message}", hint=hint)
 

@@ -76,8 +76,8 @@ def test_flags_are_properties(words: list[str], properties: dict[str, Any]) -> N
         (["file", "/x", "--ower", "root"], "there is no option --ower\n     did you mean --owner?"),
         (["file", "/x", *OWNED, "--content", "{{ 1 + }}"], "argument --content: "),
         (
-            ["file", "/x", *OWNED, "--mode", "-x"],
-            "a value that begins with - is written --mode=VALUE",
+            ["file", "/x", *OWNED, "--content", "-x"],
+            "a value that begins with - is written --content=VALUE",
         ),
         (["exec", "x", "--returns", "no"], "argument --returns: returns[0] must be a whole number"),
         (
