@@ -51,18 +51,11 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.documents import check_path, write
     from orchestrator.cli.gathering import gather
     from orchestrator.fleet.plain_text import plain
-    from orchestrator.planning import PlanOptions
-    from orchestrator.planning.hierarchy import Hierarchy
     from remote_runtime.errors import CcmError
 
     check_path("data", args.query)
     inventory, hosts = assembly.hosts(args)
-    options = PlanOptions(
-        args.hiera, args.data, args.facts, args.fact, registration=args.registration
-    )
-    hierarchy = Hierarchy(args.file, options)
-    for problem in hierarchy.warnings:
-        print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
+    hierarchy = _hierarchy(args)
     answers: Mapping[str, Gathered | CcmError] = {}
     if not (args.offline or hierarchy.is_static):
         answers = gather(args, inventory, hosts)
@@ -79,6 +72,20 @@ def run(args: argparse.Namespace) -> int:
     elif found:
         write(next(iter(found.values())), args.yaml)
     return code
+
+
+def _hierarchy(args: argparse.Namespace) -> "Hierarchy":
+    from orchestrator.fleet.plain_text import plain
+    from orchestrator.planning import PlanOptions
+    from orchestrator.planning.hierarchy import Hierarchy
+
+    options = PlanOptions(
+        args.hiera, args.data, args.facts, args.fact, registration=args.registration
+    )
+    hierarchy = Hierarchy(args.file, options)
+    for problem in hierarchy.warnings:
+        print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
+    return hierarchy
 
 
 def _resolved(

@@ -82,18 +82,15 @@ def _text(stream: BinaryIO) -> str:
 def _document(text: str, problems: list[Problem]) -> Node:
     """The tree of the text. Where JSON and YAML read a text differently, JSON is right."""
     given = _json(text)
-    found: list[Problem] = []
+    if given is None:
+        return parse_document(text, _NAME, problems)
     try:
-        root = parse_document(text, _NAME, found)
+        root = parse_document(text, _NAME)
     except InputError:
-        if given is None:
-            raise
-    else:
-        if given is None or to_plain(root) == given[0]:
-            problems += found
-            return root
-    assert given is not None
-    return parse_document(json.dumps(given[0], indent=1), _NAME, problems)
+        root = None
+    if root is None or to_plain(root) != given[0]:
+        root = parse_document(json.dumps(given[0], indent=1), _NAME, problems)
+    return root
 
 
 def _json(text: str) -> tuple[Any] | None:

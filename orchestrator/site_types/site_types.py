@@ -34,17 +34,17 @@ class SiteType:
         self.sources = {path: data for path, data in files.items() if path.endswith(".py")}
         self._class: type[ResourceType] | None = None
 
-    def load(self) -> None:
-        """Import the class ``Resource``; InputError where that fails."""
+    def load(self) -> type[ResourceType]:
+        """The class ``Resource``, imported the first time; InputError where that fails."""
         if self._class is None:
             self._class = import_resource(self.name, self._modules())
+        return self._class
 
     def check(self, name: str, properties: dict[str, Any]) -> list[tuple[str, str]]:
         """``Resource.check`` of the type; its own failure is a problem of the resource, too."""
-        self.load()
-        assert self._class is not None
+        resource = self.load()
         try:
-            return [(str(key), str(text)) for key, text in self._class.check(name, properties)]
+            return [(str(key), str(text)) for key, text in resource.check(name, properties)]
         except Exception as error:
             files = {module.file for module in self._modules().values()}
             where = position(error, files)

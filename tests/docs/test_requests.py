@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from docs.examples import resources_of
+from orchestrator.cli.responses import PROTOCOL as RESPONSE
+from orchestrator.manifest.editor_schema import request_schema
 from orchestrator.manifest.request import PROTOCOL
 from tests.docs.pages import DOCS, Block, blocks
 from tests.docs.scene import CHILD, Scene, statuses
@@ -44,6 +47,16 @@ def scene(page: Path, request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
         lab.hosts["web1"].run("apt-get install -y -q nginx-light", timeout=300)
         lab.hosts["web1"].run("systemctl disable --now nginx")
     return Scene(tmp_path, lab)
+
+
+def test_the_page_of_requests_shows_requests_and_responses() -> None:
+    """Its requests fit the schema of requests, and its responses have the members of one."""
+    checker = Draft202012Validator(request_schema())
+    shown = [json.loads(block.text) for block in blocks(TYPES.parent / "api.md", "json")]
+    requests = [each for each in shown if each["protocol"] == PROTOCOL]
+    assert [list(checker.iter_errors(each)) for each in requests] == [[]]
+    members = [set(each) for each in shown if each["protocol"] == RESPONSE]
+    assert members == [{"protocol", "state"}, {"protocol", "error"}]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
