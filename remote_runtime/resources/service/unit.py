@@ -49,6 +49,7 @@ ENABLED = (
     "transient",
 )
 DISABLED = ("disabled", "linked", "linked-runtime", "masked", "masked-runtime")
+NEITHER = ("", "bad")  # without a unit file, or with one that systemd cannot use
 EITHER = ("static", "indirect", "generated", "transient")  # enabling and disabling do nothing
 
 
@@ -82,7 +83,9 @@ def status(unit: str, shown: Mapping[str, str]) -> Status:
     """Interpret the properties of one unit. ``ResourceError`` for a state that systemd has not."""
     active = _known(unit, "ActiveState", shown.get("ActiveState", ""), RUNNING + STOPPED)
     load = shown.get("LoadState", "")
-    file_state = shown.get("UnitFileState", "")
+    file_state = _known(
+        unit, "UnitFileState", shown.get("UnitFileState", ""), ENABLED + DISABLED + NEITHER
+    )
     running = active in RUNNING
     enabled = True if file_state in ENABLED else False if file_state in DISABLED else None
     masked = load == "masked" or file_state.startswith("masked")
@@ -103,7 +106,7 @@ def _known(unit: str, what: str, value: str, known: Tuple[str, ...]) -> str:
     if value not in known:
         raise ResourceError(
             "systemctl reports %s %r for %s, expected one of %s"
-            % (what, value, unit, ", ".join(known)),
+            % (what, value, unit, ", ".join(filter(None, known))),
             kind="service.state",
         )
     return value

@@ -78,6 +78,18 @@ class Decisions(unittest.TestCase):
             ],
         )
 
+    def test_what_is_found(self):
+        """The state alone says whether it runs, starts at boot and is masked, or is not there."""
+        rows = [
+            ("ccm-daemon", {"ensure": "running", "enable": True, "status": "active (running)"}),
+            ("ccm-app@1", {"ensure": "stopped", "enable": False, "status": "inactive (dead)"}),
+            ("nosuch", {"ensure": "absent"}),
+        ]
+        for name, expected in rows:
+            self.assertEqual(one(name).resources[0].found(), expected)
+        found = one("ccm-pkg01").resources[0].found()
+        self.assertEqual((found["masked"], found["enable"]), (True, False))
+
     def test_a_service_that_never_stays_running(self):
         """Not settled, a oneshot unit is explained."""
         resource = one("oneshot").resources[0]
@@ -175,6 +187,12 @@ class Tables(unittest.TestCase):
         with self.assertRaises(ResourceError) as caught:
             self.status(ActiveState="dreaming")
         self.assertIn("ActiveState 'dreaming' for x.service", str(caught.exception))
+
+    def test_an_unknown_unit_file_state_is_an_error(self):
+        """Nor is one of a unit file, whether `enable` is set or not."""
+        with self.assertRaises(ResourceError) as caught:
+            self.status(UnitFileState="dreaming")
+        self.assertIn("UnitFileState 'dreaming' for x.service", str(caught.exception))
 
     def test_unit_file_states(self):
         """Which values of enable each state satisfies."""
