@@ -15,7 +15,7 @@ from remote_runtime.errors import Problem
 
 FOLDER = "types"
 MARKS = ("__init__.py", "resource.py", "schema.json")
-"""A folder that holds one of these is a type, or wants to be one."""
+"""A folder that holds two of these is a type, or wants to be one: others have a schema, too."""
 
 MOST_FILES = 200
 MAX_BYTES = 1 << 20
@@ -29,7 +29,7 @@ def homes(folder: Path) -> list[Path]:
         for path in sorted(folder.iterdir())
         if path.is_dir()
         and not path.name.startswith((".", "_"))
-        and any((path / mark).exists() for mark in MARKS)
+        and sum((path / mark).exists() for mark in MARKS) >= 2
     ]
 
 

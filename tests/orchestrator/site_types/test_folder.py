@@ -32,7 +32,9 @@ def test_other_files_and_folders_are_left_alone(tmp_path: Path) -> None:
     home = copy_cron(tmp_path)
     (tmp_path / "types" / "README.md").write_text("about")
     (tmp_path / "types" / ".git").mkdir()
-    (tmp_path / "types" / "notes").mkdir()
+    for name, file in (("notes", "schema.json"), ("package", "__init__.py")):
+        (tmp_path / "types" / name).mkdir()
+        (tmp_path / "types" / name / file).write_text("")
     (home / "tests").mkdir()
     (home / "tests" / "test_cron.py").write_text("import pytest\n")
     (home / "test_cron.py").write_text("import pytest\n")
