@@ -181,6 +181,58 @@ def test_conditions_decide(target: Target) -> None:
     assert third.event("exec#onlyif-not")["status"] == "stable"
 
 
+NOTHING = """\
+data: {empty: "", quote: "it's"}
+ccm:
+  resources:
+    - exec:
+        - defaults: {provider: shell}
+        - touch DIR/by-name: {command: "{{ lookup('data.empty') }}"}
+        - onlyif: {command: touch DIR/onlyif, onlyif: "{{ lookup('data.empty') }}"}
+        - map: {command: touch DIR/map, onlyif: {command: "{{ lookup('data.empty') }}"}}
+        - value: {command: touch DIR/value, environment: ["A={{ lookup('data.empty') }}"]}
+        - quote: {command: touch DIR/quote, provider: posix, onlyif: "{{ lookup('data.quote') }}"}
+        - last: {command: touch DIR/last}
+"""
+
+
+def test_texts_that_come_to_nothing(local: Target) -> None:
+    """A template that leaves no command, guard or value fails its resource and runs nothing."""
+    done = local.push(NOTHING)
+    assert done.code == 1, done.output
+    assert local.names() == ["last"]
+    reasons = ["command must have at least 1", "onlyif must have at least 1", "onlyif.command must"]
+    reasons += ["environment: 'A=' is not KEY=value", "quote at character 3 is not closed"]
+    for event, reason in zip(done.events, reasons, strict=False):
+        assert event["failed"]
+        assert reason in event["error"][0]
+    assert [event["status"] for event in done.events] == ["failed"] * 5 + ["changed"]
+
+
+SECRET = """\
+data:
+  # @secret
+  password: pass-by-environment
+ccm:
+  resources:
+    - exec:
+        - login:
+            command: 'printf "$WORD" > DIR/out; echo "with $WORD"'
+            provider: shell
+            logoutput: true
+            environment: ["WORD={{ lookup('data.password') }}"]
+"""
+
+
+def test_secrets_by_environment(local: Target) -> None:
+    """A secret given by environment reaches the script and is masked wherever it is shown."""
+    done = local.push(SECRET, "-v")
+    assert done.code == 0, done.output
+    assert local.read("out") == "pass-by-environment"
+    assert "with [masked]" in done.output
+    assert "pass-by-environment" not in done.output + str(done.events)
+
+
 OTHER_USERS = """\
 ccm:
   resources:

@@ -205,6 +205,13 @@ class EngineTest(unittest.TestCase):
         events = self.run_names(item("t", "a"), parent, scripts=scripts)
         self.assertEqual((events["p"]["status"], events["p"]["refreshed"]), ("stable", True))
 
+    def test_skipped_child(self) -> None:
+        """What is skipped in the child neither changes nor fails the item that applies it."""
+        parent = self.apply(item("t", "off", managed=False), item("t", "b"))
+        scripts = {"off": Script(), "b": Script(stable=True)}
+        events = self.run_names(parent, scripts=scripts)
+        self.assertEqual((events["off"]["status"], events["p"]["status"]), ("skipped", "stable"))
+
     def test_failed_child(self) -> None:
         """A failed child fails the item, which then has not changed, and its siblings go on."""
         parent = self.apply(item("t", "bad"), item("t", "good"))

@@ -98,6 +98,12 @@ class ExecTest(FolderTest):
             for noop in (False, True):
                 self.assertEqual(self.apply(noop=noop, **guards)["status"], status, guards)
 
+    def test_guards_are_asked_once(self) -> None:
+        """A command that makes its own guard change its mind has still succeeded."""
+        guard = "echo asked >> log; test ! -e made"
+        event = self.shell("touch made", cwd=self.root, onlyif=guard)
+        self.assertEqual((event["status"], self.read("log")), ("changed", b"asked\n"))
+
     def test_guard_cannot_start(self) -> None:
         """A guard that cannot start fails, and is named."""
         event = self.apply("touch " + self.path("ran"), unless="/nonexistent/guard")
