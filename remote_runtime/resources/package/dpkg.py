@@ -52,7 +52,7 @@ class Database(object):
                 continue
             held = record.want == "hold"
             if record.status == "installed":
-                return Installed(record.version, record.status, held)
+                return Installed(record.version, record.status, held, (), record.architecture)
             found = Installed("", record.status, held)
         return found
 

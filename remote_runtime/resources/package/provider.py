@@ -19,6 +19,7 @@ class Installed(NamedTuple):
     status: str = "not-installed"
     held: bool = False
     others: Sequence[str] = ()
+    architecture: str = ""
 
 
 class Available(NamedTuple):

@@ -67,6 +67,10 @@ class Resource(ResourceType):
         """What is installed, and what would be installed now. See the base class."""
         installed = self.provider.status(self.name)
         properties: Properties = {"ensure": self._reported(installed)}
+        if installed.version:
+            # The whole version: that of RPM has its epoch here.
+            properties["version"] = installed.version
+            properties["architecture"] = installed.architecture
         if installed.status:
             properties["status"] = installed.status
         if installed.held:

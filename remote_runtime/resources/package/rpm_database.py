@@ -65,10 +65,12 @@ def installed(records: Sequence[Record]) -> Installed:
 
     if not records:
         return Installed()
-    versions = [record.evr for record in records]
-    if len(versions) > 1:
-        versions.sort(key=cmp_to_key(rpm_version.compare), reverse=True)
-    return Installed(versions[0], "installed", others=versions[1:])
+    newest, *others = records
+    if others:
+        key = cmp_to_key(rpm_version.compare)
+        newest, *others = sorted(records, key=lambda record: key(record.evr), reverse=True)
+    beside = [record.evr for record in others]
+    return Installed(newest.evr, "installed", False, beside, newest.architecture)
 
 
 def shown(evr: str) -> str:

@@ -119,6 +119,16 @@ class Reading(unittest.TestCase):
             self.assertEqual(plan.messages(), [""], ensure)
             self.assertEqual(plan.resources[0].observe().ensure, "5.14-427.el9")
 
+    def test_what_is_found(self):
+        """The state alone has the epoch and the architecture beside version and release."""
+        here = record("bind", "32:9.16-1.el9", MACHINE) + record("ccm-hello", "1.1-1.el9")
+        plan = plan_of(("bind", {}), ("ccm-hello", {}), ("nosuch", {}), installed=here)
+        bind, hello, nosuch = [resource.found() for resource in plan.resources]
+        self.assertEqual((bind["ensure"], bind["version"]), ("9.16-1.el9", "32:9.16-1.el9"))
+        self.assertEqual(bind["architecture"], MACHINE)
+        self.assertEqual((hello["version"], hello["candidate"]), ("0:1.1-1.el9", "2.0-2.el9"))
+        self.assertEqual(nosuch, {"ensure": "absent", "status": "not-installed"})
+
     def test_a_broken_database_is_an_error(self):
         """What rpm says of a database that it cannot read goes into the event."""
         commands = FakeCommands()

@@ -79,6 +79,25 @@ class States(unittest.TestCase):
         self.assertEqual(one("bash").resources[0].observe().ensure, "5.2.15-2+b13")
         self.assertEqual(one("ccm-conf", ensure="absent").resources[0].observe().ensure, "absent")
 
+    def test_what_is_found(self):
+        """The state alone has version, architecture, dpkg's word and what an update would bring."""
+        found = one("ccm-daemon").resources[0].found()
+        self.assertEqual(
+            found,
+            {
+                "ensure": "1.0-1",
+                "version": "1.0-1",
+                "architecture": "all",
+                "status": "installed",
+                "candidate": "1.1-1",
+            },
+        )
+        found = one("ccm-pkg01").resources[0].found()
+        self.assertEqual((found["held"], found["architecture"]), (True, "all"))
+        found = one("ccm-conf").resources[0].found()
+        self.assertEqual((found["ensure"], found["status"]), ("absent", "config-files"))
+        self.assertNotIn("version", found)
+
     def test_a_change_names_the_version_that_will_come(self):
         """The record of a change has the candidate where no version was asked for."""
         changes = one("ccm-hello").carry_out()
