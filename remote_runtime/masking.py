@@ -8,7 +8,8 @@ MASKED = "[masked]"
 SHORTEST = 4  # shorter values would mask half of every text
 
 # ``re`` is imported and compiles them when first needed: most runs need none of them.
-_URL = r"(\b[A-Za-z][A-Za-z0-9+.-]*://[^/\s:@'\"]*):([^/\s@'\"]+)@"
+# They begin with letters that are there, or a text could be made that takes for ever to search.
+_URL = r"(://[^/\s:@'\"]*):([^/\s@'\"]+)@"
 _URL_TOKEN = r"(\bhttps?://)[^/\s:@'\"]+@"
 _AUTHORIZATION = r"(?im)((?:proxy-)?authorization[\"']?\s*[:=]\s*)([^\r\n]+)"
 

@@ -220,8 +220,7 @@ class EventCheck:
         pieces = identity.split(MASKED)
         if len(pieces) < 2:
             return identity
-        pattern = re.compile(".*".join(map(re.escape, pieces)), re.DOTALL)
-        found = (name for name, left in self._left.items() if left and pattern.fullmatch(name))
+        found = (name for name, left in self._left.items() if left and _consists_of(name, pieces))
         return next(found, identity)
 
     @staticmethod
@@ -234,6 +233,24 @@ class EventCheck:
         except (ValueError, RecursionError) as error:
             raise _refuse("an event that holds no proper values") from error
         return Checked(event, line)
+
+
+def _consists_of(name: str, pieces: list[str]) -> bool:
+    """Whether a name is made of these pieces in this order, with anything between them.
+
+    Each is looked for once: with a pattern a host could make the search take for ever.
+    """
+    first, *inner, last = pieces
+    end = len(name) - len(last)
+    at = len(first)
+    if at > end or not name.startswith(first) or not name.endswith(last):
+        return False
+    for piece in inner:
+        at = name.find(piece, at, end)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True
 
 
 def _refuse(message: str, kind: str = "protocol.event") -> ProtocolError:

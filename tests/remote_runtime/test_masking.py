@@ -26,6 +26,11 @@ class MaskTest(unittest.TestCase):
         self.assertEqual(mask.text("https://token@h/x"), "https://[masked]@h/x")
         self.assertEqual(mask.text("ssh://git@h/x"), "ssh://git@h/x")
 
+    def test_long_texts(self) -> None:
+        """A text that only looks like the beginnings of URLs is searched in one pass."""
+        text = "a.b+" * 500000 + " ://"
+        self.assertEqual(Mask().text(text), text)
+
     def test_authorization(self) -> None:
         """An Authorization header is hidden to its end, in a text and as a key."""
         mask = Mask()

@@ -131,6 +131,22 @@ def test_a_name_with_a_masked_secret_is_found_in_the_plan() -> None:
         check.check(2, make_event("exec", "[masked] -u x", event_id="Z" * 26))
 
 
+@pytest.mark.parametrize("name", ["[masked]b", "[masked]a[masked]!", "ba[masked]aab", "a[masked]b"])
+def test_pieces_beside_a_mask_must_all_be_there(name: str) -> None:
+    """Only a planned name that begins, goes on and ends like a masked one is meant by it."""
+    check = EventCheck("h", "r", ["exec#baab c", "exec#aaab "])
+    with pytest.raises(ProtocolError, match="not due"):
+        check.check(1, make_event("exec", name))
+
+
+@pytest.mark.timeout(20)
+def test_a_name_made_of_masks_costs_nothing() -> None:
+    """A host cannot keep the controller busy with a name that fits the plan in countless ways."""
+    check = EventCheck("h", "r", ["file#/" + "a" * 200])
+    with pytest.raises(ProtocolError, match="not due"):
+        check.check(1, make_event("file", "/" + "[masked]".join(["a"] * 60) + "[masked]!"))
+
+
 def test_deep_values_are_refused() -> None:
     """Properties that nest deeper than any honest ones are refused, not walked."""
     deep: Any = "x"
