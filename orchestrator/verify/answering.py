@@ -37,9 +37,9 @@ IDLE = 3600.0  # a controller that asks nothing for so long is gone
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-# Behind what a command writes to each stream stands a mark that no command knows.
-TOGETHER = b"""m=$1;shift
-for c in "$@";do (eval "$c") </dev/null;printf '%s %s\\n' "$m" $?;printf '%s\\n' "$m" >&2;done"""
+# Behind what a command writes to each stream stands a mark that no command knows. Spelt out, not
+# handed to eval: a shell starts the last command of a subshell in place of itself, but not eval's.
+EACH = b"(\n%s\n) </dev/null;printf '%%s %%s\\n' %s $?;printf '%%s\\n' %s >&2\n"
 
 
 def exactly(stream: int, count: int) -> bytes:
@@ -56,9 +56,9 @@ def exactly(stream: int, count: int) -> bytes:
 class Running:
     """One command with what it has written so far."""
 
-    def __init__(self, command: "list[bytes]", environment: "dict[str, str]") -> None:
+    def __init__(self, command: bytes, environment: "dict[str, str]") -> None:
         self.process = subprocess.Popen(
-            [b"/bin/sh", b"-c", *command],
+            [b"/bin/sh", b"-c", command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -128,6 +128,8 @@ class Server:
         self.running: Running | None = None
         self.gone = False
         self.environment = dict(os.environ)
+        # What testinfra's modules read is the same in every language, and C is loaded soonest.
+        self.environment.update(LANG="C", LC_ALL="C")
         known = self.environment.get("PATH", "").split(":")
         more = [folder for folder in PATH.split(":") if folder not in known]
         self.environment["PATH"] = ":".join([*filter(None, known), *more])
@@ -144,14 +146,15 @@ class Server:
             for number, command in enumerate(commands):
                 if self.gone:
                     return
-                self.write(*answers[number] if answers else self.answer([command], timeout, most))
+                self.write(*answers[number] if answers else self.answer(command, timeout, most))
 
     def together(
         self, commands: "list[bytes]", timeout: float, most: int
     ) -> "list[tuple[int, int, bytes, bytes]] | None":
         """The answers of many commands that one shell runs, None where they cannot be told."""
         mark = binascii.hexlify(os.urandom(16))
-        code, fate, out, err = self.answer([TOGETHER, b"sh", mark, *commands], timeout, most)
+        script = b"".join(EACH % (command, mark, mark) for command in commands)
+        code, fate, out, err = self.answer(script, timeout, most)
         outs, errs = out.split(mark), err.split(mark + b"\n")
         if code or fate != ENDED or not len(outs) == len(errs) == len(commands) + 1:
             return None
@@ -163,10 +166,8 @@ class Server:
             found.append((int(line), ENDED, outs[number], errs[number]))
         return found
 
-    def answer(
-        self, command: "list[bytes]", timeout: float, most: int
-    ) -> "tuple[int, int, bytes, bytes]":
-        """Run one command, with its arguments."""
+    def answer(self, command: bytes, timeout: float, most: int) -> "tuple[int, int, bytes, bytes]":
+        """Run one command."""
         try:
             self.running = Running(command, self.environment)
             if self.gone:  # the channel ended in this very moment

@@ -10,7 +10,7 @@ from testinfra.host import Host
 from orchestrator.verify.shell import Answer
 
 if TYPE_CHECKING:
-    from orchestrator.verify.fleet import Member
+    from orchestrator.verify.fleet import Fleet, Member
 
 
 class Unanswered(BaseException):
@@ -57,10 +57,12 @@ class LiveBackend(HostBackend):
 
     def __init__(self, name: str, member: Member | None = None, **given: Any) -> None:
         super().__init__(name)
+        self.fleet: Fleet | None = None
         if member is None:
             from orchestrator.verify.fleets import fleet_of
 
-            member = fleet_of(given).member(name)
+            self.fleet = fleet_of(given)
+            member = self.fleet.member(name)
         self.member = member
 
     @classmethod

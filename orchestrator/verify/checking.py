@@ -9,23 +9,21 @@ from typing import Any, NamedTuple
 import pytest
 
 from orchestrator.fleet.plain_text import one_line, plain
-from orchestrator.verify.items import CheckItem, DerivedItem, ManifestFile
+from orchestrator.verify.items import LOST, DerivedItem, ManifestFile, MismatchesError
 from orchestrator.verify.tally import Outcome, Tally
 from orchestrator.verify.visiting import Visited
-from remote_runtime.errors import CcmError, UnreachableError
+from remote_runtime.errors import CcmError
 from remote_runtime.masking import Mask
 
 
 class Means(NamedTuple):
     """What the plugin needs of the other rooms.
 
-    ``token`` names the fleet for testinfra, ``select`` gives the hosts that a pattern picks,
-    ``told`` gets each outcome as it comes.
+    ``token`` names the fleet for testinfra, ``told`` gets each outcome as it comes.
     """
 
     visit: Callable[[], Mapping[str, Visited]]
     token: str
-    select: Callable[[str], list[str]]
     told: Callable[[Outcome], None]
 
 
@@ -41,6 +39,7 @@ class Checking:
         self._means = means
         self._visited: Mapping[str, Visited] = {}
         self._places: dict[str, tuple[str, str, bool]] = {}
+        self._masks: dict[str, Mask] = {}
         self.deselected = 0
         self.tally = Tally()
         self.tally.hosts = len(hosts)
@@ -57,10 +56,12 @@ class Checking:
 
     def mask(self, host: str) -> Mask:
         """What hides the secrets of a host."""
-        return Mask(self._visited[host].secrets if host in self._visited else ())
+        if host not in self._masks:
+            self._masks[host] = Mask(self._visited[host].secrets if host in self._visited else ())
+        return self._masks[host]
 
     def _note(self, host: str, error: BaseException | None) -> None:
-        if isinstance(error, UnreachableError):
+        if isinstance(error, LOST):
             self.tally.unreached[host] = one_line(str(error))
         elif isinstance(error, CcmError) and error.kind == "defect":
             self.tally.defect = True
@@ -82,21 +83,10 @@ class Checking:
         return found
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(
-        self, config: pytest.Config, items: list[pytest.Item]
-    ) -> None:
-        """Host by host, and each test on the hosts that it names."""
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Host by host."""
         order = {name: number for number, name in enumerate(self._hosts)}
-        kept: list[pytest.Item] = []
-        dropped: list[pytest.Item] = []
-        for item in items:
-            marks = [str(mark.args[0]) for mark in item.iter_markers("ccm_hosts") if mark.args]
-            host = _host_of(item)
-            meant = not host or all(host in self._means.select(pattern) for pattern in marks)
-            (kept if meant else dropped).append(item)
-        items[:] = sorted(kept, key=lambda item: order.get(_host_of(item), len(order)))
-        if dropped:
-            config.hook.pytest_deselected(items=dropped)
+        items.sort(key=lambda item: order.get(_host_of(item), len(order)))
         for item in items:
             host, derived = _host_of(item), isinstance(item, DerivedItem)
             label = item.label if isinstance(item, DerivedItem) else item.nodeid
@@ -120,8 +110,8 @@ class Checking:
         host = _host_of(item)
         if call.excinfo is not None:
             self._note(host, call.excinfo.value)
-            known = isinstance(item, CheckItem) and not report.passed
-            if known and not isinstance(report.longrepr, str):
+            expected = (MismatchesError, CcmError, pytest.skip.Exception)
+            if isinstance(item, DerivedItem) and not isinstance(call.excinfo.value, expected):
                 self.tally.defect = True
         mask = self.mask(host)
         report.sections = [(name, mask.text(plain(text))) for name, text in report.sections]

@@ -126,6 +126,7 @@ class Fleet:
     def __init__(self, inventory: Inventory, means: Means, hosts: Iterable[Host]) -> None:
         self._inventory = inventory
         self._means = means
+        self._picked: dict[str, list[str]] = {}
         self._members = {host.name: Member(host, means) for host in hosts}
 
     @property
@@ -141,7 +142,9 @@ class Fleet:
 
     def names(self, pattern: str) -> list[str]:
         """The hosts that a pattern picks; InputError."""
-        return [host.name for host in self._inventory.select(pattern)]
+        if pattern not in self._picked:
+            self._picked[pattern] = [host.name for host in self._inventory.select(pattern)]
+        return self._picked[pattern]
 
     def close(self) -> None:
         """Hang up on all of them for good, also on those that another thread still waits for."""

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from orchestrator.verify.visiting import Visited
-from remote_runtime.errors import CcmError, UnreachableError
+from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
 
 NOT_REACHED = "connection"
 NO_PLAN = "plan"
+
+LOST = (UnreachableError, ProtocolError)
+"""What makes a host count as not reached; every other error is one of its plan, or ours."""
 
 
 class MismatchesError(Exception):
@@ -30,7 +33,7 @@ class ManifestFile(pytest.File):
         """One item for each resource that can be looked at, one for each host that cannot."""
         for visited in self.visited().values():
             if visited.error is not None:
-                label = NOT_REACHED if isinstance(visited.error, UnreachableError) else NO_PLAN
+                label = NOT_REACHED if isinstance(visited.error, LOST) else NO_PLAN
                 yield HostItem.make(self, visited.name, label, error=visited.error)
                 continue
             for verdict in visited.verdicts:

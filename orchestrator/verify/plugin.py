@@ -46,6 +46,31 @@ def pytest_unconfigure() -> None:
         fleets.close_all()
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave a test out on hosts that its ``ccm_hosts`` does not name."""
+    marked = [item for item in items if item.get_closest_marker("ccm_hosts")]
+    dropped = [item for item in marked if not _meant(item)]
+    if dropped:
+        left_out = set(map(id, dropped))
+        items[:] = [item for item in items if id(item) not in left_out]
+        config.hook.pytest_deselected(items=dropped)
+
+
+def _meant(item: pytest.Item) -> bool:
+    callspec: Any = getattr(item, "callspec", None)
+    host: Any = callspec.params.get("_testinfra_host") if callspec is not None else None
+    fleet = getattr(getattr(host, "backend", None), "fleet", None)
+    if fleet is None:
+        return True  # a host that no inventory knows
+    from remote_runtime.errors import InputError
+
+    patterns = [str(word) for mark in item.iter_markers("ccm_hosts") for word in mark.args]
+    try:
+        return all(host.backend.hostname in fleet.names(pattern) for pattern in patterns)
+    except InputError as error:
+        raise pytest.UsageError(f"{item.nodeid}: ccm_hosts: {error}") from error
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

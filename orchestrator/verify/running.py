@@ -109,7 +109,7 @@ def verify(
             raise KeyboardInterrupt
         return {name: found[name] for name in names}
 
-    checking = Checking(job.manifest, names, Means(visit, token, fleet.names, told))
+    checking = Checking(job.manifest, names, Means(visit, token, told))
     fleets.enter(token, fleet)
     try:
         code = int(pytest.main(_arguments(job), plugins=[checking]))

@@ -24,7 +24,7 @@ MAX_OUTPUT = 8 << 20
 MAX_TIMEOUT = 86_400.0
 GRACE = 30.0  # beyond a command's own timeout, before a silent host counts as lost
 _TOGETHER = 64  # commands that one shell runs
-_LONGEST = 8 << 10  # a command that is longer is run by itself: a system bounds its arguments
+_LONGEST = 64 << 10  # characters of them in all: a system bounds the length of an argument
 
 
 class Answer(NamedTuple):
@@ -134,14 +134,12 @@ class Shell:
 
 def _batches(commands: Sequence[bytes]) -> Iterator[list[bytes]]:
     batch: list[bytes] = []
+    length = 0
     for command in commands:
-        alone = len(command) > _LONGEST
-        if batch and (alone or len(batch) == _TOGETHER):
+        if batch and (len(batch) == _TOGETHER or length + len(command) > _LONGEST):
             yield batch
-            batch = []
+            batch, length = [], 0
         batch.append(command)
-        if alone:
-            yield batch
-            batch = []
+        length += len(command)
     if batch:
         yield batch

@@ -34,12 +34,14 @@ def pushed(local: Target) -> Target:
     """This machine as a push of the site leaves it."""
     local.write("motd", "hello\n")
     local.write("token", "s3cr3t-t0ken\n")
+    here = {"connection": "local", "vars": {"role": "web"}}
+    local.inventory.write_text(json.dumps({"hosts": {"web1": here, "web2": here}}))
     return local
 
 
 def verify(target: Target, *words: str, site: str = SITE) -> Run:
     path = target.ccm.site(target.filled(site))
-    return target.ccm.run("verify", "-i", str(target.inventory), str(path), *words)
+    return target.ccm.run("verify", "-i", str(target.inventory), "-l", "web1", str(path), *words)
 
 
 def own_test(target: Target, text: str) -> str:
@@ -65,6 +67,10 @@ def test_live(host):
     before = host.run("cat DIR/counter").stdout
     host.run("echo x >> DIR/counter")
     assert host.run("cat DIR/counter").stdout == before + "x\\n"
+
+@pytest.mark.ccm_hosts("web2")
+def test_elsewhere(host):
+    assert False
 
 def test_without_a_host():
     assert True
@@ -187,7 +193,7 @@ def test_a_manifest_or_a_host_that_is_not_there(pushed: Target) -> None:
     """A missing manifest and a pattern without hosts are refused."""
     gone = pushed.ccm.run("verify", "-i", str(pushed.inventory), "no.yaml")
     assert gone.code == 2
-    assert verify(pushed, "-l", "nobody").code == 2
+    assert verify(pushed, "-l", "!web1").code == 2
     assert verify(pushed, "--", "--no-such-option").code == 2
 
 
@@ -260,9 +266,9 @@ def test_plain_pytest_reaches_hosts_of_the_inventory(pushed: Target) -> None:
     own = own_test(pushed, OWN)
     site = pushed.ccm.site(pushed.filled(SITE))
     where = f"inventory={pushed.inventory}&manifest={site}"
-    done = plain_pytest(pushed, f"ccm://all?{where}", own)
+    done = plain_pytest(pushed, f"ccm://web*:!web2?{where}", own)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "3 passed" in done.stdout
+    assert "3 passed, 1 deselected" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -329,6 +335,15 @@ def test_ctrl_c_while_hosts_are_asked(pushed: Target) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 130, process.communicate()
         connection.close()
+
+
+def test_a_mark_that_names_no_host_is_refused(pushed: Target) -> None:
+    """The nearest name is told, with the test."""
+    text = "import pytest\n@pytest.mark.ccm_hosts('wbe1')\ndef test_it(host):\n    pass\n"
+    done = verify(pushed, own_test(pushed, text))
+    assert done.code == 2, done.output
+    assert "test_it[web1]: ccm_hosts:" in done.stderr
+    assert "did you mean" in done.stderr
 
 
 def test_hosts_are_asked_by_verify_alone(pushed: Target) -> None:

@@ -48,7 +48,7 @@ def test_bytes_arrive_as_they_were_written(shell: Shell, together: bool) -> None
 
 def test_a_batch_keeps_its_commands_apart(shell: Shell) -> None:
     """Neither an exit, a variable, a directory nor a syntax error reaches the next command."""
-    commands = [b"exit 5", b"x=1; cd /", b"echo [$x]; pwd >&2", b"if (", b"cat", b"kill -9 $$"]
+    commands = [b"exit 5", b"x=1; cd / # )", b"echo [$x]; pwd >&2", b"if (", b"cat", b"kill -9 $$"]
     answers = shell.read_all([*commands, b"echo end"])
     assert [answer.code for answer in answers[:3]] == [5, 0, 0]
     assert answers[2].out == b"[]\n"
@@ -58,12 +58,20 @@ def test_a_batch_keeps_its_commands_apart(shell: Shell) -> None:
     assert answers[6].out == b"end\n"
 
 
+@pytest.mark.parametrize("odd", [b"if (", b") (", b"exit 3; }", b"cat <<x", b"echo '"])
+def test_a_command_that_is_no_shell_is_told_by_itself(shell: Shell, odd: bytes) -> None:
+    """Whatever it does to the text around it, its neighbours get their own answers."""
+    answers = shell.read_all([b"echo a", odd, b"echo b"])
+    assert [answers[0].out, answers[2].out] == [b"a\n", b"b\n"]
+    assert answers[1] == shell.run(odd)
+
+
 def test_more_commands_than_a_batch_holds_are_answered_in_order(shell: Shell) -> None:
     """Hundreds of commands, and a very long one among them, keep their order."""
     commands = [f"echo {n}".encode() for n in range(200)]
-    commands.insert(100, b"echo " + b"x" * 20_000)
+    commands.insert(100, b"echo " + b"x" * 70_000)
     answers = shell.read_all(commands)
-    assert answers[100].out == b"x" * 20_000 + b"\n"
+    assert answers[100].out == b"x" * 70_000 + b"\n"
     del answers[100]
     assert [answer.out for answer in answers] == [b"%d\n" % n for n in range(200)]
 
