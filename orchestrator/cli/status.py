@@ -56,7 +56,9 @@ def run(args: argparse.Namespace) -> int:
     bus = Bus([seen])
     settings = Settings(new_run_id(), user_at_host(), noop=True, diff=False, status_only=True)
     results: list[HostResult] = []
-    connector = assembly.connector(args, inventory, hosts, getpass.getpass, types.sources())
+    connector = assembly.connector(
+        args, inventory, hosts, getpass.getpass, planner.site.types.sources()
+    )
     with connector, Interrupts(lambda: None) as interrupts:
         runs = (HostRun(host, connector, planner, bus, settings) for host in hosts)
         rollout = Rollout(runs, args.forks, results.append)

@@ -65,7 +65,7 @@ def adhoc_site(
     """
     problems: list[Problem] = []
     declared = declare(type_, name, spell_out(type_, properties, problems), problems)
-    site = _site([declared], folder, types, problems)
+    site = _site([declared], folder, types.needed_by(type_), problems)
     site.earlier = earlier
     known = site.earlier_names() if declared.require or declared.subscribe else frozenset()
     problems += check_names([named(declared)], earlier=known)
@@ -97,7 +97,7 @@ def observed_site(
             hint = suggestion(provider, list(type_.providers))
             problems.append(Problem(message, None, hint, "input.unknown"))
         resources.append(declared)
-    site = _site(resources, folder, types, problems)
+    site = _site(resources, folder, types.needed_by(type_), problems)
     if problems:
         raise InputError(problems)
     return site

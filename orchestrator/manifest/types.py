@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -154,16 +154,23 @@ def type_names() -> list[str]:
 
 
 class Types:
-    """The types that may be used in one place: ccm's own, and those of a site."""
+    """The types that may be used in one place: ccm's own, and those of a site.
 
-    def __init__(self, own: SiteTypes | None = None) -> None:
-        self._own = own
+    ``read`` gives those of the site when they are first asked for; InputError.
+    """
+
+    def __init__(self, read: Callable[[], SiteTypes] | None = None) -> None:
+        self._read = read
         self._loaded: dict[str, Type] = {}
+
+    @cached_property
+    def _own(self) -> SiteTypes | None:
+        return self._read() if self._read else None
 
     def get(self, name: str) -> Type | None:
         """The type of that name, or None; InputError where a site's own cannot be imported."""
         found = load_type(name) or self._loaded.get(name)
-        own = self._own.get(name) if self._own and not found else None
+        own = self._own.get(name) if not found and self._own else None
         if own is None:
             return found
         own.load()
@@ -181,6 +188,10 @@ class Types:
         """The modules of the site's own types, which must be sent along (see ``image.build``)."""
         return self._own.sources() if self._own else {}
 
+    def needed_by(self, type_: Type) -> Types:
+        """These, or ccm's own alone where one resource of the type can use no others."""
+        return self if type_.applies or type_.name in self._loaded else BUILT_IN
+
 
 BUILT_IN = Types()
 
@@ -188,14 +199,17 @@ BUILT_IN = Types()
 def types_beside(path: Path) -> Types:
     """The types for a manifest, or for a folder: ccm's own and those of ``types/`` beside it.
 
-    InputError with every mistake in those.
+    InputError with every mistake in those; of a folder, when they are first asked for.
     """
     folder = path if path.is_dir() else path.parent
     if not (folder / "types").is_dir():
         return BUILT_IN
     from orchestrator.site_types import types_below
 
-    return Types(types_below(folder, None if folder is path else path.stat().st_uid))
+    if folder is path:
+        return Types(lambda: types_below(folder))
+    own = types_below(folder, path.stat().st_uid)
+    return Types(lambda: own)
 
 
 def _properties(schema: Mapping[str, Any]) -> dict[str, PropertyType]:

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from orchestrator.cli import app
 from schemas import load
-from tests.orchestrator.site_types.types import EXAMPLE
+from tests.orchestrator.site_types.types import EXAMPLE, copy_cron
 
 SITE = {"ccm": {"resources": [{"cron": [{"a": {"schedule": "@daily", "command": "true"}}]}]}}
 
@@ -36,6 +36,21 @@ def test_elsewhere_there_are_none(
     assert not Draft202012Validator(json.loads(capsys.readouterr().out)).is_valid(SITE)
     assert app.main(["docs", "cron"]) == 2
     assert "there is no resource type 'cron'" in capsys.readouterr().err
+
+
+def test_built_in_types_do_not_need_those_of_the_folder(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is wrong in ``./types`` keeps nobody from a built-in type."""
+    home = copy_cron(tmp_path)
+    (home / "resource.py").write_text("import yaml\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert app.main(["ensure", "exec", "true", "--noop", "-q"]) == 0
+    assert app.main(["docs", "exec"]) == 0
+    capsys.readouterr()
+    assert app.main(["ensure", "cron", "a", "absent"]) == 2
+    assert "yaml is not in the standard library" in capsys.readouterr().err
 
 
 def test_the_page_of_a_type_is_made_from_its_schema(capsys: pytest.CaptureFixture[str]) -> None:
