@@ -61,7 +61,8 @@ def _removing(resource: "Resource", look: Look, path: str, message: str) -> Acti
     def remove() -> None:
         try:
             look.ensure_inside(path)
-            resource.provider.remove(full, False)
+            if resource.context.files.status(full) is not None:  # somebody else may have been here
+                resource.provider.remove(full, False)
             resource.context.changed_paths.add(full)
         except ResourceError as error:
             resource.context.notice("error", str(error))

@@ -1,13 +1,40 @@
 """The scaffold type against a real file system."""
 
+import errno
 import os
 import unittest
+from typing import Any, Dict, List, Optional, Tuple
 
+from remote_runtime.registry import Registry
 from remote_runtime.resources.scaffold.resource import Resource
-from tests.remote_runtime.fakes import FailingFiles, item, run_items
+from remote_runtime.system.files import Files, failure
+from tests.remote_runtime.fakes import FailingFiles, context, item, run_items
 from tests.remote_runtime.scaffold.case import ScaffoldTest
 
 TREE = {"a.conf": b"a\n", "sub/deep/b.conf": b"b\n"}
+
+
+class Stubborn(Files):
+    """A file system on which some paths cannot be removed, as with an immutable file."""
+
+    def __init__(self, *stay: str) -> None:
+        super().__init__()
+        self._stay = stay
+
+    def remove(self, path: str) -> None:
+        if path in self._stay:
+            raise failure("remove", path, OSError(errno.EPERM, os.strerror(errno.EPERM)))
+        super().remove(path)
+
+
+class Swept(Files):
+    """A file system of which somebody else removes all files as soon as one is removed."""
+
+    def remove(self, path: str) -> None:
+        super().remove(path)
+        for top, _, names in os.walk(os.path.dirname(path)):
+            for name in names:
+                os.unlink(os.path.join(top, name))
 
 
 class PresentTest(ScaffoldTest):
@@ -144,8 +171,6 @@ class PresentTest(ScaffoldTest):
 
     def test_what_was_written_is_told_to_others(self) -> None:
         """Each path that was written counts as changed for the rest of the run."""
-        from tests.remote_runtime.fakes import context
-
         resource = self.scaffold({"a": b"a"})
         shared = context([resource], self.store)
         run_items([resource], shared=shared)
@@ -223,6 +248,80 @@ class SymlinkTest(ScaffoldTest):
         """The target itself refuses paths that leave the directory."""
         for path in ("../x", "/etc/x", "a/../../x", "a//b", ""):
             self.assertIn("leads out", self.error(self.scaffold({path: b"x"})), path)
+
+
+class DecisionTest(ScaffoldTest):
+    def test_the_documents_table(self) -> None:
+        """Stable or not, by what is wanted, whether the files are there, and purge."""
+        whole, edited = {"a": b"a", "b": b"b"}, {"a": b"a", "b": b"edited"}
+        rows: List[Tuple[str, Optional[Dict[str, bytes]], bool, str]] = [
+            ("absent", None, False, ""),
+            ("absent", {"theirs": b""}, True, ""),
+            ("absent", dict(edited, theirs=b""), False, "Would have removed 2 scaffold files"),
+            ("absent", dict(edited, theirs=b""), True, "Would have removed 2 scaffold files"),
+            ("present", whole, False, ""),
+            ("present", whole, True, ""),
+            ("present", dict(whole, theirs=b""), False, ""),
+            ("present", dict(whole, theirs=b""), True, "Would have changed 1 scaffold files"),
+            ("present", edited, False, "Would have changed 1 scaffold files"),
+            ("present", dict(edited, theirs=b""), True, "Would have changed 2 scaffold files"),
+            ("present", None, False, "Would have changed 2 scaffold files"),
+        ]
+        for number, (ensure, there, purge, message) in enumerate(rows):
+            name = "out%d" % number
+            for path, content in (there or {}).items():
+                self.put(name + "/" + path, content)
+            before = self.files(name)
+            resource = self.scaffold(whole, name=name, ensure=ensure, purge=purge)
+            event = self.apply(resource, noop=True)
+            with self.subTest(rows[number]):
+                self.assertEqual(event.get("noop_message", ""), message)
+                self.assertIs(event["changed"], bool(message))
+                self.assertEqual(self.files(name), before)
+
+    def test_what_cannot_be_removed_keeps_no_other(self) -> None:
+        """Each file is tried; the one that stays is told, and the state is not as desired."""
+        self.apply(self.scaffold(TREE))
+        event, notices = self.remove(Stubborn(self.path("out/a.conf")))
+        self.assertEqual(self.files(), ["a.conf"])
+        self.assertIn("desired state not achieved: still different: a.conf", event["error"][0])
+        ((level, text),) = notices
+        self.assertEqual(level, "error")
+        self.assertIn("a.conf", text)
+
+    def test_a_directory_that_stays_is_no_failure(self) -> None:
+        """An empty directory that cannot be removed is told, and what is above it is tried."""
+        for stays, left in (("out/sub/deep", ["sub/", "sub/deep/"]), ("out", [])):
+            self.apply(self.scaffold(TREE))
+            event, notices = self.remove(Stubborn(self.path(stays)))
+            self.assertEqual((event["error"], self.files()), ([], left))
+            self.assertEqual([level for level, _ in notices], ["warning"])
+
+    def test_a_file_that_is_gone_by_then_is_passed_over(self) -> None:
+        """What somebody else removed in the meantime is neither told nor missed."""
+        self.apply(self.scaffold(TREE))
+        event, notices = self.remove(Swept())
+        self.assertEqual((event["error"], notices), ([], []))
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def remove(self, files: Files) -> "Tuple[Dict[str, Any], List[Tuple[str, str]]]":
+        """The event of an absent scaffold, and what was told on the way."""
+        resource = self.scaffold(TREE, ensure="absent")
+        shared = context([resource], self.store, files=files)
+        notices: List[Tuple[str, str]] = []
+        shared.on_notice = lambda level, text: notices.append((level, text))
+        (event,) = run_items([resource], shared=shared)
+        return event, notices
+
+    def test_what_did_not_come_to_be_is_a_failure(self) -> None:
+        """After writing, the directory is compared again."""
+        resource = self.scaffold(TREE)
+        shared = context([resource], self.store)
+        registry = Registry(shared)
+        registry.create(resource).provider.__dict__["put"] = lambda *given: None
+        (event,) = run_items([resource], registry, shared=shared)  # type: ignore
+        told = "desired state not achieved: still different: a.conf, sub/deep/b.conf"
+        self.assertIn(told, event["error"][0])
 
 
 class AbsentTest(ScaffoldTest):
@@ -339,9 +438,6 @@ class EventTest(ScaffoldTest):
 
 def wanted(resource: "object", **settings: bool) -> "list":
     """The hashes that a quick look asks for."""
-    from remote_runtime.registry import Registry
-    from tests.remote_runtime.fakes import context
-
     noop = settings.pop("noop", False)
     made = context([resource], **settings)  # type: ignore
     made.noop = noop
