@@ -80,6 +80,15 @@ def test_data_takes_the_place_of_the_manifests(tmp_path: Path) -> None:
     assert texts(tmp_path, files, ", data: {}") == {"a": '{"n":2,"name":"web"} 2'}
 
 
+def test_data_of_its_own_keeps_its_kinds(tmp_path: Path) -> None:
+    """Numbers, booleans, lists and maps stay what they are, and facts are there beside them."""
+    files: dict[str, str | bytes] = {"a": "[[ json(data) ]] [[ facts.host.info.hostname ]]"}
+    data = ", data: {n: 8080, on: true, l: [1, x], m: {k: 1.5}}"
+    assert texts(tmp_path, files, data) == {
+        "a": '{"l":[1,"x"],"m":{"k":1.5},"n":8080,"on":true} web1'
+    }
+
+
 def test_one_that_is_not_managed_is_not_rendered(tmp_path: Path) -> None:
     """control decides before any template is run."""
     fill(tmp_path / "t", {"a": "[[ data.nope ]]"})
@@ -130,6 +139,8 @@ def test_secrets_reach_the_mask(tmp_path: Path) -> None:
         (", left_delimiter: 'a b', right_delimiter: 'c'", "no blanks"),
         (", left_delimiter: ab, right_delimiter: cd", "a delimiter is made of signs"),
         (", post: [{'': x}]", "the pattern of 'x' is empty"),
+        (", post: [{'*': ' '}]", "the command for '*' is empty"),
+        (", post: [{'*': ''}]", "post"),
     ],
 )
 def test_settings_that_cannot_be(properties: str, message: str, tmp_path: Path) -> None:

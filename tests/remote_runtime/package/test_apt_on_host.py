@@ -64,7 +64,7 @@ def test_noop_says_what_the_push_then_does(debian: Host) -> None:
         before = installed(debian, name)
         event = one(debian, name, ensure=ensure, noop=True)
         assert event["noop_message"] == message
-        assert event["prediction"] == "certain"
+        assert (event["prediction"], event["changed"]) == ("certain", True)
         assert installed(debian, name) == before
         one(debian, name, ensure=ensure)
         after = one(debian, name, ensure=ensure, noop=True)
@@ -80,6 +80,8 @@ def test_a_changed_conffile_is_kept(debian: Host) -> None:
     assert debian.read("/etc/ccm-conf.conf") == "colour = mine\n"
     one(debian, "ccm-conf", ensure="absent")
     assert debian.exists("/etc/ccm-conf.conf")
+    one(debian, "ccm-conf", ensure="present")
+    assert debian.read("/etc/ccm-conf.conf") == "colour = mine\n"
 
 
 def test_a_broken_package_fails_alone(debian: Host) -> None:

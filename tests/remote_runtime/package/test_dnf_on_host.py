@@ -131,6 +131,7 @@ def test_noop_says_what_the_push_then_does(rpms: Host) -> None:
         before = installed(rpms, name)
         event = one(rpms, name, ensure=ensure, noop=True)
         assert (event["noop_message"], event["prediction"]) == (message, "certain")
+        assert event["changed"]
         assert installed(rpms, name) == before
         one(rpms, name, ensure=ensure)
         assert not one(rpms, name, ensure=ensure, noop=True)["changed"]

@@ -113,6 +113,11 @@ class States(unittest.TestCase):
             "ccm-hello is absent, not present (the package manager says half-configured)",
         )
 
+    def test_not_settled_where_the_latest_did_not_come(self):
+        """A package that is still older than its candidate afterwards has not become the latest."""
+        resource = one("ccm-daemon", ensure="latest").resources[0]
+        self.assertIn("ccm-daemon is 1.0-1, not latest", resource.unsettled(resource.observe()))
+
     def test_a_pending_package_may_bring_anything(self):
         """Every action says that any condition may hold once it was carried out."""
         for name, ensure in (("ccm-hello", "present"), ("bash", "absent")):

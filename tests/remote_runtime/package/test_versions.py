@@ -7,6 +7,9 @@ import subprocess
 import unittest
 
 from remote_runtime.resources.package import debian_version, generic_version, rpm_version
+from remote_runtime.resources.package.provider import PackageProvider
+
+from ..fake_commands import FakeCommands, make_context
 
 DOCUMENTED = [
     ("1.0", "2.0", -1),
@@ -141,10 +144,22 @@ class GenericOrder(unittest.TestCase):
             ("1.alpha", "1.beta"),
             ("1.2", "1.2.1"),
             ("1.2", "1.2-1"),
+            ("1.0", "2.0"),
+            ("1.0", "1.0.1"),
+            ("1.0-1", "1.0-2"),
+            ("1.0a", "1.0b"),
+            ("01", "1"),
+            ("1.0", "1.0.0"),
         ]
         for older, newer in ordered:
             self.assertEqual(generic_version.compare(older, newer), -1, (older, newer))
             self.assertEqual(generic_version.compare(newer, older), 1, (newer, older))
+
+    def test_a_provider_without_an_order_of_its_own_has_this_one(self):
+        """What is written for another package manager orders versions so."""
+        provider = PackageProvider(make_context(FakeCommands()))
+        pairs = [("1.9", "1.10"), ("1.0", "1.0.0"), ("2.0", "1.0"), ("1.0", "1.0")]
+        self.assertEqual([provider.compare(*pair) for pair in pairs], [-1, -1, 1, 0])
 
     def test_case_does_not_count(self):
         """Letters compare without regard to case."""

@@ -48,7 +48,8 @@ def test_running_and_enabled_in_turn(debian: Host, name: str) -> None:
         ({}, "Would have started", ("active", "disabled")),
     ):
         before = state(debian, name)
-        assert one(debian, name, noop=True, **wish)["noop_message"] == message
+        preview = one(debian, name, noop=True, **wish)
+        assert (preview["noop_message"], preview["changed"]) == (message, True)
         assert state(debian, name) == before
         event = one(debian, name, **wish)
         assert (event["failed"], event["changed"]) == (False, True), event
