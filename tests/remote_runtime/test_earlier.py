@@ -1,3 +1,5 @@
+import grp
+import hashlib
 import os
 import unittest
 
@@ -5,7 +7,7 @@ from remote_runtime.base import Condition
 from remote_runtime.earlier import parse
 from remote_runtime.engine import Turn
 from remote_runtime.errors import ProtocolError
-from tests.remote_runtime.fakes import FolderTest, Script, ScriptRegistry, item, run_items
+from tests.remote_runtime.fakes import OWNER, FolderTest, Script, ScriptRegistry, item, run_items
 
 GOOD = {"met": True, "changed": True, "noop": False}
 
@@ -57,17 +59,34 @@ class EarlierTest(unittest.TestCase):
 class StatusTest(FolderTest):
     def test_only_looks(self) -> None:
         """With status_only nothing desired is asked for, and the event tells what was found."""
-        path = self.root + "/a"
-        (event,) = run_items([item("file", path)], noop=True, status_only=True)
-        self.assertEqual((event["final_ensure"], event["properties"]), ("absent", {}))
-        with open(path, "w") as file:
-            file.write("abc")
+        path = self.root + "/a.tar"
+        for kind in ("file", "archive"):
+            (event,) = run_items([item(kind, path)], noop=True, status_only=True)
+            self.assertEqual((event["final_ensure"], event["properties"]), ("absent", {}))
+        self.write("a.tar", b"abc", 0o640)
         os.utime(path, (0, 86400.5))
-        (event,) = run_items([item("file", path)], noop=True, status_only=True)
-        self.assertEqual((event["final_ensure"], event["status"]), ("present", "stable"))
-        self.assertEqual(event["properties"]["size"], 3)
-        self.assertEqual(event["properties"]["mtime"], "1970-01-02T00:00:00Z")
-        self.assertEqual(len(event["properties"]["checksum"]), 64)
+        found = {
+            "owner": OWNER,
+            "group": grp.getgrgid(os.stat(path).st_gid).gr_name,
+            "mode": "0640",
+            "size": 3,
+            "checksum": hashlib.sha256(b"abc").hexdigest(),
+            "mtime": "1970-01-02T00:00:00Z",
+        }
+        for kind in ("file", "archive"):
+            (event,) = run_items([item(kind, path)], noop=True, status_only=True)
+            self.assertEqual((event["final_ensure"], event["status"]), ("present", "stable"))
+            self.assertEqual(event["properties"], found)
+
+    def test_a_directory_is_looked_at_too(self) -> None:
+        """A directory has attributes and no content, a symlink says what it is."""
+        os.makedirs(self.path("d"))
+        os.symlink("d", self.path("link"))
+        for name, ensure in (("d", "directory"), ("link", "present")):
+            (event,) = run_items([item("file", self.path(name))], noop=True, status_only=True)
+            self.assertEqual(event["final_ensure"], ensure)
+            self.assertNotIn("checksum", event["properties"])
+            self.assertEqual(event["properties"].get("kind"), {"link": "symlink"}.get(name))
 
     def test_what_has_no_state_says_so(self) -> None:
         """An exec fails, since it has only conditions."""

@@ -11,7 +11,7 @@ from remote_runtime.system.files import Files, Temporary, failure
 from tests.remote_runtime.archive import server
 from tests.remote_runtime.archive.case import ArchiveTest
 from tests.remote_runtime.archive.making import APP, member, tar
-from tests.remote_runtime.fakes import FailingFiles, context, item, one, run_items
+from tests.remote_runtime.fakes import ROOT, FailingFiles, context, item, one, run_items
 
 DATA = tar(APP)
 SUM = hashlib.sha256(DATA).hexdigest()
@@ -67,6 +67,11 @@ class DownloadTest(ArchiveTest):
         event = self.apply(self.archive(owner="4711", group="4712"), noop=True)
         self.assertEqual(event["noop_message"], "Would have downloaded")
         self.assertEqual([c["what"] for c in event["changes"]], ["owner", "group"])
+        if ROOT:
+            self.apply(self.archive(owner="4711", group="4712"))
+            found = os.stat(self.path("dl/a.tar.gz"))
+            self.assertEqual((found.st_uid, found.st_gid), (4711, 4712))
+            self.assertEqual(len(self.web.requests), 2)
 
     def test_a_symlink_is_replaced(self) -> None:
         """A symlink in the archive's place is replaced and never written through."""
