@@ -14,7 +14,7 @@ from orchestrator.verify.derivation import Check, derive
 from orchestrator.verify.expectation import Found, judge
 from orchestrator.verify.fleet import Member
 from orchestrator.verify.observing import observe
-from remote_runtime.errors import CcmError, UnreachableError
+from remote_runtime.errors import CcmError, ResourceError, UnreachableError
 from remote_runtime.masking import MASKED, Mask
 
 GRACE = 2.0  # seconds that an interrupted verify waits for its hosts
@@ -77,7 +77,14 @@ class Visit:
         return Visited(self.name, verdicts, derived.left_out, plan.secrets, warnings)
 
     def _read(self, path: str) -> bytes:
-        content: bytes = as_host(LiveBackend(self.name, self._member)).file(path).content
+        """A file of the host for a template; ResourceError, which fails that resource's check."""
+        host = as_host(LiveBackend(self.name, self._member))
+        try:
+            content: bytes = host.file(path).content
+        except (RuntimeError, AssertionError) as error:  # what testinfra raises
+            said = host.backend.last.stderr.strip() or "no answer"
+            message = f"file({path!r}) cannot be read there: {one_line(said, 200)}"
+            raise ResourceError(message, kind="template.file") from error
         return content
 
     def cancel(self) -> None:

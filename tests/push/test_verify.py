@@ -262,6 +262,10 @@ ccm:
     assert "3 hosts: 28 passed, 2 failed" in done.stdout
     hosts[1].write("/etc/hostname", "other\n")
     assert "failed   file#/srv/parent" in verify(ccm, lab.inventory(), site=parent).stdout
+    hosts[1].run("rm /etc/hostname")
+    gone = verify(ccm, lab.inventory(), "-l", "web2", site=parent)
+    assert gone.code == 1, gone.output
+    assert "file('/etc/hostname') cannot be read there: cat: /etc/hostname: No such" in gone.stdout
 
 
 def test_a_push_verifies_the_hosts_that_it_reached(
