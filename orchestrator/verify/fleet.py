@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from orchestrator.expressions import Scope
     from orchestrator.fleet.gathered import Gathered
     from orchestrator.planning import HostPlan, Planner
-    from orchestrator.transport import Connector
+    from orchestrator.transport import Connector, Link
     from orchestrator.transport.login import Login
 
 TIMEOUT = 300.0
+_SESSION_WAIT = 5.0
+_SESSION_PAUSE = 0.2
 
 
 class Means(NamedTuple):
@@ -52,9 +55,22 @@ class Member:
         """The channel for commands; UnreachableError."""
         with self._lock:
             if self._shell is None:
-                link = self._logged_in().start(image())
-                self._shell = Shell(self.name, link, self._means.timeout)
+                self._shell = Shell(self.name, self._start(), self._means.timeout)
             return self._shell
+
+    def _start(self) -> Link:
+        """The channel of the program that answers.
+
+        A server that allows one session (MaxSessions 1) refuses it until the runtime is gone.
+        """
+        login, end = self._logged_in(), time.monotonic() + _SESSION_WAIT
+        while True:
+            try:
+                return login.start(image())
+            except UnreachableError as error:
+                if error.kind != "transport.session" or time.monotonic() > end:
+                    raise
+                time.sleep(_SESSION_PAUSE)
 
     def plan(self) -> HostPlan:
         """What the manifest comes to on this host; its facts are gathered over the connection.

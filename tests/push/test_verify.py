@@ -189,6 +189,15 @@ def test_one_connection_serves_a_whole_verify(lab: Lab, converged: Host, tmp_pat
     assert PASSWORDS["alice"] not in done.output
 
 
+def test_a_server_that_allows_one_session(ccm: Ccm, lab: Lab, converged: Host) -> None:
+    """With MaxSessions 1 the commands wait until the runtime that told the facts has gone."""
+    converged.write("/etc/ssh/sshd_config.d/one.conf", "MaxSessions 1\n")
+    converged.run("systemctl reload ssh")
+    done = verify(ccm, lab.inventory(), "-l", "web1")
+    assert done.code == 0, done.output
+    assert "web1  9 passed" in done.stdout
+
+
 def test_a_host_that_is_gone(ccm: Ccm, lab: Lab, converged: Host, tmp_path: Path) -> None:
     """Its block says why, the others are verified, its own tests are skipped, and the code is 3."""
     (tmp_path / "test_own.py").write_text(OWN, encoding="utf-8")
