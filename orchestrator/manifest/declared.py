@@ -9,6 +9,11 @@ from orchestrator.expressions import Expression, Template
 from orchestrator.manifest.types import Type
 from remote_runtime.errors import Position
 
+_NEVER_SECRET = frozenset(
+    ("ensure", "owner", "group", "mode", "provider", "alias", "control", "require", "subscribe",
+     "sensitive", "render")
+)  # fmt: skip
+
 
 class Control(NamedTuple):
     """The two conditions of a resource; None where one is not given."""
@@ -71,6 +76,13 @@ class Declared:
     def spells_out(self, text: str) -> bool:
         """Whether the user wrote a text of it, rather than a host."""
         return self.written is None or text in self.written
+
+    def hides(self, key: str) -> bool:
+        """Whether no message may show the value of a property."""
+        kind = self.type.properties.get(key)
+        if kind is None or kind.secret:
+            return kind is not None
+        return self.raw.get("sensitive") is True and key not in _NEVER_SECRET
 
     @property
     def position(self) -> Position:

@@ -79,7 +79,7 @@ def check_name(declared: Declared, name: Any) -> list[Problem]:
 def _problem(
     declared: Declared, key: str, message: str, hint: str, path: tuple[str | int, ...] = ()
 ) -> Problem:
-    if declared.sensitive and key not in ("", "name"):
-        message, hint = f"{key} has a value that is not allowed (masked: sensitive)", ""
+    if declared.hides(key):
+        message, hint = f"{key} has a value that is not allowed (masked)", ""
     where = declared.where((key, *path) if key else ())
     return Problem(f"{declared.id}: {message}", where, hint, "plan")

@@ -245,6 +245,34 @@ def test_a_secret_is_masked_in_a_refusal(tmp_path: Path) -> None:
     assert "[masked]" in str(error)
 
 
+@pytest.mark.parametrize(
+    "resource",
+    [
+        "archive: [{/a: {url: 'http://h/a.zip', owner: r, group: r, password: SECRET}}]",
+        "archive: [{/a: {url: 'http://h/a.zip', owner: r, group: r, headers: {X: [SECRET]}}}]",
+        "exec: [{a: {sensitive: true, command: [SECRET]}}]",
+        "exec: [{a: {sensitive: true, environment: [SECRET]}}]",
+    ],
+)
+def test_a_value_that_is_masked_is_not_told_when_it_is_refused(
+    tmp_path: Path, resource: str
+) -> None:
+    """What is wrong with a password or a sensitive property is told without its value."""
+    text = f"ccm: {{resources: [{{{resource}}}]}}"
+    found = refused(tmp_path, text.replace("SECRET", "9977553311"))
+    assert "9977553311" not in found
+    assert "masked" in found
+
+
+def test_a_password_that_data_gives_is_not_told_when_it_is_refused(tmp_path: Path) -> None:
+    """The same holds where it shows only once the password is rendered."""
+    archive = "/a.zip: {url: 'http://h/a.zip', owner: r, group: r, password: '{{ Data.x }}'}"
+    text = f"data: {{x: [9977553311]}}\nccm: {{resources: [{{archive: [{{{archive}}}]}}]}}"
+    error = refused_host(tmp_path, text)
+    assert "9977553311" not in str(error)
+    assert "password has a value that is not allowed" in str(error)
+
+
 def test_missing_facts_that_nothing_touches_are_a_warning(tmp_path: Path) -> None:
     """An unavailable family alone does not refuse the host."""
     made = planner(tmp_path, "ccm: {resources: [{exec: [{a: {}}]}]}").plan(
