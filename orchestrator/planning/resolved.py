@@ -50,17 +50,24 @@ def _properties(declared: Declared, item: Item, plan: HostPlan) -> dict[str, Any
             value = plan.blob(value["$blob"]).text if key != "source" else raw
         if isinstance(value, dict) and "$tree" in value:
             value = value["$tree"]
+        if key == "health_checks":
+            value = _checks(item)
         found[key] = MASKED if key in item.secrets or _hidden(item, key) else value
     for key in ("alias", "provider"):
         if getattr(item, key):
             found[key] = getattr(item, key)
-    if item.health_checks:
-        found["health_checks"] = list(item.health_checks)
     if item.deferred_error:
         found["deferred_error"] = item.deferred_error
     if not item.managed:
         found["managed"] = False
     return found
+
+
+def _checks(item: Item) -> list[dict[str, Any]]:
+    """The health checks without the credentials in goss rules."""
+    from remote_runtime.health import credentials
+
+    return [Mask(credentials(check)).value(check) for check in item.health_checks]
 
 
 def _hidden(item: Item, key: str) -> bool:

@@ -13,6 +13,7 @@ from ..masking import MASKED
 _STATUS = {0: "OK", 1: "WARNING", 2: "CRITICAL", 3: "UNKNOWN"}
 GOOD = ("OK", "WARNING")
 _OUTPUT = 4096
+_TELLING = ("auth", "cookie", "key", "secret", "token")  # in the name of a header
 
 
 def run_all(item: Item, context: Context) -> List[Dict[str, Any]]:
@@ -52,12 +53,19 @@ def _own_name(check: Dict[str, Any]) -> str:
     return os.path.basename(command.split(None, 1)[0]) if command else "goss"
 
 
-def _passwords(check: Dict[str, Any]) -> List[str]:
-    """The passwords in goss rules, which what a server answers may repeat."""
+def credentials(check: Dict[str, Any]) -> List[str]:
+    """The passwords and tokens in goss rules, which what a server answers may repeat."""
     http = (check.get("goss_rules") or {}).get("http") or {}
-    rules = http.values() if isinstance(http, dict) else ()
-    found = [rule.get("password") for rule in rules if isinstance(rule, dict)]
-    return [password for password in found if isinstance(password, str) and password]
+    found = []
+    for rule in http.values() if isinstance(http, dict) else ():
+        if isinstance(rule, dict):
+            found.append(rule.get("password"))
+            lines = rule.get("request-headers")
+            for line in lines if isinstance(lines, list) else ():
+                name, _, value = str(line).partition(":")
+                if any(word in name.lower() for word in _TELLING):
+                    found.append(value.strip())
+    return [str(one) for one in found if one]
 
 
 def _run(check: Dict[str, Any], name: str, context: Context) -> Dict[str, Any]:
@@ -70,7 +78,7 @@ def _run(check: Dict[str, Any], name: str, context: Context) -> Dict[str, Any]:
             break
         context.sleep(duration.parse(str(check.get("try_sleep") or "1s")))
     # Masked whole, then cut: half a secret would not be found.
-    output = context.mask.extended(_passwords(check)).text(output)[:_OUTPUT]
+    output = context.mask.extended(credentials(check)).text(output)[:_OUTPUT]
     return {"name": name, "status": status, "tries": attempt, "output": output}
 
 

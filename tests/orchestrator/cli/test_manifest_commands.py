@@ -144,6 +144,25 @@ def test_render_shows_one_hosts_manifest(site: Path) -> None:
     }
 
 
+def test_render_masks_health_checks(site: Path) -> None:
+    """Credentials of goss rules are masked, and the checks of a sensitive resource wholly."""
+    http = '{status: 200, password: quiet-1, request-headers: ["X-Token: quiet-2"]}'
+    rules = f'http: {{"http://h/": {http}}}'
+    (site / "checked.yaml").write_text(f"""
+ccm:
+  resources:
+    - exec:
+        - a: {{health_checks: [{{name: shown, goss_rules: {{{rules}}}}}]}}
+        - b: {{sensitive: true, health_checks: [{{command: check quiet-3}}]}}
+""")
+    done = ccm(site, "render", "-i", "hosts.yaml", "-l", "db1", "--offline", "checked.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "quiet" not in done.stdout
+    a, b = (entry["exec"][0] for entry in yaml.safe_load(done.stdout)["ccm"]["resources"])
+    assert a["a"]["health_checks"][0]["name"] == "shown"
+    assert b["b"]["health_checks"] == "[masked]"
+
+
 def test_render_wants_one_host_that_has_its_facts(site: Path) -> None:
     """Several hosts are a usage error; a control that needs a missing fact refuses the host."""
     assert ccm(site, "render", "-i", "hosts.yaml", "--offline", "site.yaml").returncode == 2

@@ -58,12 +58,15 @@ class HealthTest(FolderTest):
     def test_a_password_in_rules(self) -> None:
         """A password of a rule stands nowhere, even where something repeats it."""
         rules = {
-            "http": {"http://127.0.0.1:1/": {"status": 200, "username": "a", "password": "s3cr3t"}},
-            "matching": {"x": {"content": "is s3cr3t", "matches": "y"}},
-        }
+            "http": {"http://127.0.0.1:1/": {"status": 200, "username": "a", "password": "s3cr3t",
+                                             "request-headers": ["X-Token: t0ken", "Host: a"]}},
+            "matching": {"x": {"content": "is s3cr3t", "matches": "y"},
+                         "t": {"content": "is t0ken", "matches": "y"}},
+        }  # fmt: skip
         event = self.event({"goss_rules": rules})
         self.assertNotIn("s3cr3t", json.dumps(event["health_check"]))
-        self.assertIn("2 of 2 failed", event["health_check"][0]["output"])
+        self.assertNotIn("t0ken", json.dumps(event["health_check"]))
+        self.assertIn("3 of 3 failed", event["health_check"][0]["output"])
 
     def test_names(self) -> None:
         """A check without a name is called by its program."""
