@@ -18,6 +18,7 @@ from remote_runtime.masking import Mask
 
 CANCEL_GRACE = 6.0
 MAX_STDERR = 4_000
+MAX_WARNING = 2_000  # characters
 
 
 class HostRun:
@@ -100,7 +101,7 @@ class HostRun:
         plan = self._planner.plan(self.host, gathered)
         self._secrets = tuple(plan.secrets)
         for text in plan.warnings:
-            self._notices.say("warning", text)
+            self._notices.say("warning", one_line(text, MAX_WARNING))
         conversation = Conversation(
             self._result, session, plan, self._bus, self._notices, self._publisher
         )

@@ -14,6 +14,7 @@ from orchestrator.planning.parts import Part, Parts, Place
 from orchestrator.planning.survey import Survey
 from orchestrator.planning.walk import Walk
 from remote_runtime.errors import InputError, Problem
+from remote_runtime.masking import Mask
 
 
 class Planner:
@@ -54,12 +55,13 @@ class Planner:
         ]
         walk = Walk(host, facts)
         resources = walk.run(self._root, self.site.earlier_names())
+        mask = Mask(walk.secrets)
         plan = HostPlan(
             resources,
             walk.found,
             walk.declared,
             list(walk.secrets),
-            warnings + walk.warnings,
+            list(map(mask.text, warnings + walk.warnings)),
             self.site.fail_on_error,
         )
         if self.site.earlier:
@@ -73,5 +75,5 @@ class Planner:
         facts, _ = self._overlay(host, gathered)
         scope, resolved = self._root.part.data.of(host, facts, None, {})
         if resolved.problems:
-            raise plan_error(resolved.problems)
+            raise plan_error(resolved.problems, resolved.secrets)
         return scope

@@ -201,6 +201,14 @@ def test_a_name_that_is_known_per_host(tmp_path: Path) -> None:
     assert warning.startswith("apply#os/plan9.yaml will fail: ")
 
 
+def test_a_warning_is_masked(tmp_path: Path) -> None:
+    """A warning names a child that cannot be applied without the @secret data in its name."""
+    text = "data:\n  a: sesame99  # @secret\n" + manifest(apply(name="{{ Data.a }}.yaml"))
+    (warning,) = plan(tmp_path, text).warnings
+    assert "sesame99" not in warning
+    assert warning.startswith("apply#[masked].yaml will fail: ")
+
+
 def test_a_host_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
     """A name that a fact makes lead out is refused before the host is changed."""
     write(tmp_path, manifest(echo("data.x")), "secret.yaml")
