@@ -1,3 +1,4 @@
+import grp
 import os
 import stat
 import time
@@ -380,9 +381,25 @@ class FileTest(FolderTest):
         """Owner and group are set, also for an id without a name."""
         self.apply(self.file("a", content="x", owner="54321", group="daemon"))
         found = os.stat(self.path("a"))
-        self.assertEqual(found.st_uid, 54321)
+        self.assertEqual((found.st_uid, found.st_gid), (54321, grp.getgrnam("daemon").gr_gid))
         event = self.apply(self.file("a", content="x"))
-        self.assertEqual(event["changes"][0]["from"], "54321")
+        told = [(change["what"], change["from"]) for change in event["changes"]]
+        self.assertEqual(told, [("owner", "54321"), ("group", "daemon")])
+        self.assertEqual(os.stat(self.path("a")).st_gid, os.getegid())
+
+    @unittest.skipUnless(ROOT, "only root gives directories away")
+    def test_owner_of_a_directory(self) -> None:
+        """Owner and group are those of the directory, new or not, and never of what it holds."""
+        owned = {"ensure": "directory", "owner": "54321", "group": "daemon"}
+        self.apply(self.file("new", **owned))
+        os.makedirs(self.path("old"))
+        self.write("old/held")
+        self.apply(self.file("old", **owned))
+        wanted = (54321, grp.getgrnam("daemon").gr_gid)
+        for name in ("new", "old"):
+            found = os.stat(self.path(name))
+            self.assertEqual((found.st_uid, found.st_gid), wanted)
+        self.assertEqual(os.stat(self.path("old/held")).st_uid, os.geteuid())
 
     @unittest.skipUnless(hasattr(os, "setxattr"), "extended attributes are Linux's")
     def test_attributes_are_carried_over(self) -> None:
