@@ -20,7 +20,7 @@ VERSIONS = ["3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Iterator[Shell]:
-    opened = local_shell(tmp_path, timeout=2.0)
+    opened = local_shell(tmp_path, timeout=1.0)
     yield opened
     opened.close()
 
@@ -81,12 +81,12 @@ def test_a_command_that_takes_too_long_is_ended_with_what_it_started(
 ) -> None:
     """Its children die with it, the reason is told, and the next command runs."""
     began = time.monotonic()
-    answer = shell.run(f"(sleep 4; touch {tmp_path}/late) & sleep 60".encode())
-    assert "took longer than 2 s" in answer.fate
+    answer = shell.run(f"(sleep 2.5; touch {tmp_path}/late) & sleep 60".encode())
+    assert "took longer than 1 s" in answer.fate
     assert time.monotonic() - began < 30
-    assert shell.run(b"sleep 3; echo next").fate != ""
+    assert shell.run(b"sleep 1.5; echo next").fate != ""
     assert shell.run(b"echo next").out == b"next\n"
-    time.sleep(max(0.0, began + 6 - time.monotonic()))
+    time.sleep(max(0.0, began + 3.5 - time.monotonic()))
     assert not (tmp_path / "late").exists()
 
 
