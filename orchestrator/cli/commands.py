@@ -88,12 +88,17 @@ def unknown_command(name: str, commands: Iterable[str], below: str = "") -> Usag
 
 def overview(commands: Iterable[str]) -> str:
     """The text of ``ccm --help``."""
+    import shutil
+    import textwrap
+
+    width = max(shutil.get_terminal_size().columns, 40)
     lines = ["usage: ccm COMMAND [OPTIONS]", "", "Configuration management as a push over SSH.", ""]
     for name in commands:
-        lines.append(f"  {name:<12} {load_command(name).HELP.splitlines()[0]}")
+        text = f"  {name:<12} {load_command(name).HELP.splitlines()[0]}"
+        lines.append(textwrap.fill(text, width, subsequent_indent=" " * 15))
     lines += [
         "",
-        "'ccm COMMAND --help' shows a command's options. 'ccm --version' shows the version.",
+        "'ccm COMMAND --help' shows a command's options, 'ccm --version' the version.",
         "",
         "example:",
         "  ccm push -i hosts.yaml --noop site.yaml     # what would change",

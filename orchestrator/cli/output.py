@@ -40,7 +40,9 @@ def add_output(parser: argparse.ArgumentParser) -> None:
         "--events", metavar="FILE", help="each transaction event as a JSON line; - is stdout"
     )
     group.add_argument(
-        "--metrics", metavar="FILE", help="counters in Prometheus's text form, for its collector"
+        "--metrics",
+        metavar="FILE",
+        help="counters in Prometheus's text form, for its collector; - is stdout",
     )
     group.add_argument("-v", "--verbose", action="store_true", help="show everything")
     group.add_argument("-q", "--quiet", action="store_true", help="show failures only")
@@ -48,14 +50,22 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 def check_output(args: argparse.Namespace) -> None:
     """UsageError for options that exclude each other."""
-    if args.json and args.events == "-":
-        raise UsageError("--json and --events - both want stdout", hint="give --events a file")
+    if len(wanted := _wanting_stdout(args)) > 1:
+        raise UsageError(
+            f"{' and '.join(wanted)} {'all' if len(wanted) > 2 else 'both'} want stdout",
+            hint=f"give {wanted[-1].split()[0]} a file",
+        )
     if args.quiet and args.verbose:
         raise UsageError("-q and -v exclude each other", hint="choose one")
     if args.metrics is not None:
         from orchestrator.cli.metrics import check_metrics
 
         check_metrics()
+
+
+def _wanting_stdout(args: argparse.Namespace) -> list[str]:
+    asked = [f"--{name} -" for name in ("events", "metrics") if getattr(args, name) == "-"]
+    return ["--json", *asked] if args.json else asked
 
 
 class Output:
@@ -65,8 +75,7 @@ class Output:
         check_output(args)
         self._args = args
         # stdout belongs to the machine-readable form where one was asked for.
-        machine = args.json or args.events == "-"
-        self.human: TextIO = sys.stderr if machine else sys.stdout
+        self.human: TextIO = sys.stderr if _wanting_stdout(args) else sys.stdout
         choice = Choice(not args.no_diff and (noop or args.verbose), args.verbose, args.quiet)
         self._choice = choice
         self._collected = Collected(verbose=args.verbose)

@@ -39,7 +39,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, (_, _, text) in _FORMS.items():
         parser.add_argument(f"--{name}", metavar="FILE", help=f"{text}; - is stdout")
     parser.add_argument(
-        "--metrics", metavar="FILE", help="counters in Prometheus's text form, for its collector"
+        "--metrics",
+        metavar="FILE",
+        help="counters in Prometheus's text form, for its collector; - is stdout",
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="show everything")
     parser.add_argument("-q", "--quiet", action="store_true", help="show failures only")
@@ -105,7 +107,7 @@ def _write(
 def _check(args: argparse.Namespace, kept: "KeptRun") -> None:
     from remote_runtime.errors import UsageError
 
-    stdout = [f"--{name}" for name in _FORMS if getattr(args, name) == "-"]
+    stdout = [f"--{name}" for name in (*_FORMS, "metrics") if getattr(args, name) == "-"]
     stdout += [f"--{name}" for name in ("json", "events") if getattr(args, name)]
     if len(stdout) > 1:
         raise UsageError(f"{' and '.join(stdout)} all want stdout", hint="give files to the others")

@@ -39,13 +39,15 @@ def run(args: argparse.Namespace) -> int:
     elif not found:
         print(f"no run is kept in {runs_folder()}", file=sys.stderr)
     else:
-        print(f"{'RUN':<26}{'WHEN':<18}{'TOOK':<12}{'OUTCOME':<36}MANIFEST")
-        for kept in found:
-            print(_line(kept))
+        rows = [("RUN", "WHEN", "TOOK", "OUTCOME", "MANIFEST"), *map(_row, found)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            cells = zip(row, widths, strict=True)
+            print("  ".join(f"{cell:<{width}}" for cell, width in cells).rstrip())
     return 0
 
 
-def _line(kept: "KeptRun") -> str:
+def _row(kept: "KeptRun") -> tuple[str, ...]:
     from orchestrator.report.wording import took
 
     about = kept.about
@@ -53,7 +55,7 @@ def _line(kept: "KeptRun") -> str:
     length = took(about["end"] - about["start"]) if about["end"] else "-"
     what = about["manifest"] if about["command"] == "ensure" else basename(about["manifest"])
     manifest = what + (" (noop)" if about["noop"] else "")
-    return f"{kept.run_id:<26}{when:<18}{length:<12}{_outcome(kept):<36}{manifest}"
+    return kept.run_id, when, length, _outcome(kept), manifest
 
 
 def _outcome(kept: "KeptRun") -> str:

@@ -27,9 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     new.add_argument(
         "--shell",
-        choices=("sh", "fish", "csh"),
+        choices=("sh", "bash", "zsh", "fish", "csh", "tcsh"),
         default="sh",
-        help="whose syntax to print: sh also is bash's and zsh's (default: %(default)s)",
+        help="whose syntax to print (default: %(default)s)",
     )
     report = actions.add_parser(
         "report",
@@ -66,7 +66,7 @@ def export(shell: str, name: str, value: str) -> str:
     if shell == "fish":
         quoted = value.replace("\\", "\\\\").replace("'", "\\'")
         return f"set -gx {name} '{quoted}';"
-    if shell == "csh":
+    if shell in ("csh", "tcsh"):
         quoted = value.replace("'", "'\\''").replace("!", "\\!")
         return f"setenv {name} '{quoted}';"
     return f"export {name}={shlex.quote(value)}"

@@ -6,6 +6,7 @@ one replaces it, so nothing in it only ever grows.
 """
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -96,13 +97,19 @@ def _gauge(
 
 
 def write_metrics(kept: KeptRun, path: str) -> None:
-    """Write a kept run's counters, the file whole at every instant. OSError, InputError."""
+    """Write a kept run's counters, the file whole at every instant; - is stdout.
+
+    OSError, InputError.
+    """
     from prometheus_client import CollectorRegistry
     from prometheus_client.exposition import generate_latest
 
     registry = CollectorRegistry()
     registry.register(_Run(kept))
     text = generate_latest(registry)
+    if path == "-":
+        sys.stdout.write(text.decode("utf-8"))
+        return
     # The collector reads every *.prom file of its folder at any time: this one is not such a name.
     temporary = f"{path}.{os.getpid()}.new"
     try:

@@ -79,6 +79,31 @@ def test_push_writes_metrics(desk: Desk) -> None:
     assert "--metrics no/such/ccm.prom" in err
 
 
+def test_metrics_may_go_to_stdout(desk: Desk) -> None:
+    """With - the counters are all of stdout, and what people read is on stderr."""
+    desk.site()
+    code, out, err = desk.push("--metrics", "-")
+    assert code == 0, err
+    assert "choria_ccm_run_end_timestamp_seconds" in out
+    assert "1 changed" in err
+    assert "1 changed" not in out
+    assert desk.ccm("report", "--metrics", "-")[1] == out
+    assert not (desk.folder / "-").exists()
+    code, _, err = desk.push("--metrics", "-", "--json")
+    assert code == 2
+    assert "--json and --metrics - both want stdout" in err
+
+
+def test_the_list_of_runs_fits_what_is_in_it(desk: Desk) -> None:
+    """Columns are as wide as their widest cell, so that a terminal of 80 columns shows them."""
+    desk.site()
+    desk.push()
+    head, line = desk.ccm("runs")[1].splitlines()
+    assert len(line) <= 80
+    assert line[head.index("OUTCOME") :].startswith("1 ok")
+    assert line[head.index("MANIFEST") :] == "site.yaml"
+
+
 def test_a_preview_and_its_push_do_not_differ(desk: Desk) -> None:
     """A push that did as previewed has nothing to tell; the one after it does."""
     desk.site()

@@ -70,13 +70,13 @@ def test_new_makes_a_private_folder(
     assert (made.parent, made.stat().st_mode & 0o777) == (folder, 0o700)
 
 
-@pytest.mark.parametrize("shell", ["sh", "bash", "zsh", "fish", "csh"])
+@pytest.mark.parametrize("shell", ["sh", "bash", "zsh", "fish", "csh", "tcsh"])
 @pytest.mark.parametrize("value", ["/tmp/plain", "/tmp/it's $HOME !1 \\ `id`/é"])
 def test_each_shell_exports_the_folder(shell: str, value: str) -> None:
     """What is printed is one command of the shell, whatever the folder is called."""
     if shutil.which(shell) is None:
         pytest.skip(f"this machine has no {shell}")
-    line = export(shell if shell in ("fish", "csh") else "sh", "CCM_SESSION_STORE", value)
+    line = export(shell, "CCM_SESSION_STORE", value)
     done = subprocess.run(
         [shell, "-c", f"{line}\nprintenv CCM_SESSION_STORE"], capture_output=True, check=True
     )
