@@ -88,10 +88,11 @@ def observed_site(
         declared = Declared(type_, name, {})
         if provider:
             declared.values["provider"] = declared.raw["provider"] = provider
-        found = [complaint.message for complaint in type_.name_complaints(name.text)]
+        found = [(wrong.message, wrong.hint) for wrong in type_.name_complaints(name.text)]
         if not found:
-            found = [text for key, text in type_.check(name.text, {}) if key == "name"]
-        problems += [Problem(f"{declared.id}: {text}", name.position) for text in found]
+            found = [(text, "") for key, text in type_.check(name.text, {}) if key == "name"]
+        for text, hint in found:
+            problems.append(Problem(f"{declared.id}: {text}", name.position, hint))
         if provider and provider not in type_.providers:
             message = f"there is no provider {provider!r} for {type_.name}"
             hint = suggestion(provider, list(type_.providers))
