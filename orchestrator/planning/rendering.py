@@ -137,7 +137,7 @@ class Rendering:
                 continue
             self._values[key], problems = fit(self._declared, key, value)
             for problem in problems:
-                self._defer(key, _told(problem))
+                self._defer(key, _told(problem, self._declared))
 
     def _leave_open(self, key: str) -> None:
         self._open.add(key)
@@ -151,7 +151,7 @@ class Rendering:
         deferred = self._declared.type.deferred
         for key, problem in check_final(self._declared, name, self._values, frozenset(self._open)):
             if key in deferred and key in self._declared.templated:
-                self._defer(key, _told(problem))
+                self._defer(key, _told(problem, self._declared))
             else:
                 self.problems.append(problem)
         known = {k: v for k, v in self._values.items() if k not in self._open}
@@ -197,7 +197,7 @@ def render_deferred(declared: Declared, scope: Scope) -> dict[str, Any]:
         value = render_value(declared.values[key], scope)
         value, problems = fit(declared, key, value)
         if problems:
-            raise EvaluationError(_told(problems[0]))
+            raise EvaluationError(_told(problems[0], declared))
         values[key] = value
     return values
 
@@ -207,5 +207,7 @@ def names_vary(declared: Declared) -> bool:
     return isinstance(declared.name, Template) or "alias" in declared.templated
 
 
-def _told(problem: Problem) -> str:
-    return f"{problem.message} ({problem.where})" if problem.where else problem.message
+def _told(problem: Problem, declared: Declared) -> str:
+    """What is wrong with a resource, for its own event, which names it already."""
+    message = problem.message.removeprefix(f"{declared.id}: ")
+    return f"{message} ({problem.where})" if problem.where else message

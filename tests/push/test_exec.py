@@ -206,6 +206,7 @@ def test_texts_that_come_to_nothing(local: Target) -> None:
     for event, reason in zip(done.events, reasons, strict=False):
         assert event["failed"]
         assert reason in event["error"][0]
+        assert not event["error"][0].startswith("exec#"), "the event names its resource already"
     assert [event["status"] for event in done.events] == ["failed"] * 5 + ["changed"]
 
 
