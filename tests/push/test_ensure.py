@@ -156,6 +156,21 @@ def test_ad_hoc_over_the_fleet(ccm: Ccm, hosts: list[Host], lab: Lab) -> None:
     assert [line.split()[0] for line in status.stdout.splitlines()] == names
 
 
+def test_what_a_status_tells(ccm: Ccm, host: Host, lab: Lab) -> None:
+    """Of a package version and architecture, of a service both its states, of each the provider."""
+    there = ("--json", "-i", str(lab.inventory()), "-l", host.name)
+    bash = json.loads(ccm.run("status", "package", "bash", *there).stdout)
+    told = bash["properties"]
+    native = host.run("dpkg --print-architecture").stdout.strip()
+    assert (bash["provider"], bash["ensure"]) == ("apt", told["version"])
+    assert (told["status"], told["architecture"]) == ("installed", native)
+    missing = json.loads(ccm.run("status", "package", "ccm-hello", *there).stdout)
+    assert (missing["ensure"], missing["properties"]["candidate"]) == ("absent", "2.1~rc1-1")
+    ssh = json.loads(ccm.run("status", "service", "ssh", *there).stdout)
+    assert (ssh["provider"], ssh["ensure"]) == ("systemd", "running")
+    assert ssh["properties"]["enable"] is True
+
+
 def test_here(ccm: Ccm) -> None:
     """Without an inventory it is this host, files stand beside the working directory."""
     target = on_this_machine(ccm, ccm.scratch)
