@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 AfterPush = Callable[[Iterable["HostResult"], TextIO], Tally]
 
 
-def carry_out(job: Job, out: TextIO, verbose: bool, quiet: bool, blocks: bool = True) -> Tally:
+def carry_out(
+    job: Job,
+    out: TextIO,
+    verbose: bool,
+    quiet: bool,
+    blocks: bool = True,
+    silent_if_good: bool = False,
+) -> Tally:
     """Verify; a signal ends it in order. ``blocks`` as for the report."""
     report = Verification(out, Style.of(out), verbose, quiet, blocks)
     report.begin(job.manifest.name, len(job.hosts))
@@ -37,7 +44,8 @@ def carry_out(job: Job, out: TextIO, verbose: bool, quiet: bool, blocks: bool = 
 
     with Interrupts(interrupt):
         tally = verify(job, report.take, watch)
-    report.finish(tally, time.monotonic() - began)
+    if tally.exit_code or not silent_if_good:
+        report.finish(tally, time.monotonic() - began)
     return tally
 
 
@@ -63,7 +71,10 @@ def after_push(job: Job, args: argparse.Namespace) -> AfterPush:
         chosen = [host for host in job.hosts if host.name in reached]
         if not chosen:
             return Tally()
-        out.write("\n")
-        return carry_out(job._replace(hosts=chosen), out, args.verbose, args.quiet)
+        if not args.quiet:
+            out.write("\n")
+        chosen_job = job._replace(hosts=chosen)
+        quiet: bool = args.quiet
+        return carry_out(chosen_job, out, args.verbose, quiet, silent_if_good=quiet)
 
     return check

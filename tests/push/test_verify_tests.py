@@ -299,6 +299,7 @@ def test_a_push_verifies_what_it_did(local: Target) -> None:
     assert "2 changed" in done.stdout
     assert "verify of site.yaml on 1 host" in done.stdout
     assert "1 host: 2 passed" in done.stdout
+    assert local.push(SITE, "--verify", "-q").stdout == ""
     site = SITE + "    - exec:\n        - make: {command: 'true', creates: DIR/never}\n"
     failed = local.push(site, "--verify", "--json")
     assert failed.code == 1, failed.output
