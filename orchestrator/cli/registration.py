@@ -112,14 +112,14 @@ def _remove(store: Store, query: Query) -> int:
 
 
 def _show(entries: list[Entry], store: Store) -> None:
-    from orchestrator.fleet.plain_text import plain
+    from orchestrator.fleet.plain_text import one_line
 
     if not entries:
         print(f"nothing is registered in {store.shown}", file=sys.stderr)
     for entry in entries:
         place = f"[{entry.address}]" if ":" in entry.address else entry.address
-        words = [f"{entry.cluster} {entry.protocol} {entry.service}  {place}:{entry.port}"]
+        words = [f"{entry.cluster} {entry.protocol} {entry.service}", f"{place}:{entry.port}"]
         words += [f"priority {entry.priority}", f"since {entry.timestamp}"]
         words += [f"ttl {entry.ttl}"] if entry.ttl else []
         words += [f"{key}={value}" for key, value in entry.annotations]
-        print(plain("  ".join(words)))
+        print("  ".join(map(one_line, words)))

@@ -51,10 +51,12 @@ class Entry(NamedTuple):
         try:
             port = int(payload["port"])
             priority = int(payload.get("priority") or DEFAULT_PRIORITY)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise ValueError("port and priority must be numbers") from None
         pairs = tuple(sorted((str(key), str(value)) for key, value in annotations.items()))
         ttl = str(payload.get("ttl") or "")
+        if ttl not in ("", NEVER):
+            duration.parse(ttl)
         stamp = str(payload.get("timestamp") or "")
         return cls(
             **{name: str(text) for name, text in texts.items()},
@@ -99,15 +101,15 @@ class Entry(NamedTuple):
     @property
     def subject(self) -> str:
         """The NATS subject; two entries with the same subject are the same endpoint."""
-        parts = (self.cluster, self.protocol, self.service, token(self.address), self.instance)
-        return ".".join((PREFIX, *parts))
+        parts = (self.cluster, self.protocol, self.service, self.address, self.instance)
+        return ".".join((PREFIX, *map(token, parts)))
 
     @property
     def instance(self) -> str:
         """What sets endpoints apart: FNV-64a of cluster, service, protocol, address and port."""
         value = _FNV_OFFSET
         text = f"{self.cluster}{self.service}{self.protocol}{self.address}{self.port}"
-        for byte in text.encode():
+        for byte in text.encode("utf-8", "surrogatepass"):
             value = (value ^ byte) * _FNV_PRIME % (1 << 64)
         return f"{value:016x}"
 
@@ -137,10 +139,9 @@ class Query(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """The NATS subject that all of them match."""
-        address = token(self.address) if _is_given(self.address) else ANY
-        parts = [part or ANY for part in (self.cluster, self.protocol, self.service)]
-        return ".".join((PREFIX, *parts, address, ANY))
+        """A NATS subject that all of them match, and perhaps others: see ``selects``."""
+        parts = [token(part) if _is_given(part) else ANY for part in self]
+        return ".".join((PREFIX, *parts, ANY))
 
     def selects(self, entry: Entry) -> bool:
         """Whether an entry is meant."""
@@ -153,9 +154,9 @@ def in_order(entries: list[Entry]) -> list[Entry]:
     return sorted(entries, key=lambda e: (e.address, e.port, e.cluster, e.protocol, e.service))
 
 
-def token(address: str) -> str:
-    """An address as one token of a subject."""
-    return "".join("_" if sign in ". \t\r\n*>" else sign for sign in address)
+def token(text: str) -> str:
+    """A text, which may come of a host, as one token of a subject that is no wildcard."""
+    return "".join("_" if sign in ".*>" or not "!" <= sign <= "~" else sign for sign in text)
 
 
 def _is_given(text: str) -> bool:

@@ -87,7 +87,8 @@ class NatsStream:
             return found
 
         now = self._clock()
-        return in_order([e for e in self._run(work) if e is not None and e.is_valid(now)])
+        found = [entry for entry in self._run(work) if entry is not None]
+        return in_order([e for e in found if query.selects(e) and e.is_valid(now)])
 
     def remove(self, entries: Sequence[Entry]) -> None:
         """Purge the subjects of these endpoints."""
@@ -202,5 +203,5 @@ def _entry(data: bytes) -> Entry | None:
     """What a message holds; None for one that nobody can read, which is no endpoint."""
     try:
         return Entry.from_payload(json.loads(data))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

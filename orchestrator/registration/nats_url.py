@@ -10,6 +10,7 @@ from remote_runtime.errors import UsageError
 
 STREAM = "REGISTRATION"
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
+_SERVER = re.compile(r"([^\s:@\[\]]+|\[[0-9A-Fa-f:.%]+\])(:[0-9]+)?")
 _OPTIONS = ("creds", "ca")
 
 
@@ -40,13 +41,20 @@ def parse_url(text: str) -> Place:
     login, _, addresses = hosts.rpartition("@")
     shown = f"{scheme}://{addresses}/{stream}"
     names = [address.rpartition("@")[2] for address in addresses.split(",")]
-    if not all(names) or not _NAME.fullmatch(stream):
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    unknown = sorted(set(options) - set(_OPTIONS))
+    behind = "@" in stream or any("@" in name for name in unknown)
+    if behind or not all(map(_SERVER.fullmatch, names)):
+        # Half a password may have been taken for any part of it, so none is shown.
+        raise UsageError(
+            "--registration: the URL of a NATS server is not as it should be",
+            hint="write nats://host:4222/STREAM, with / ? @ in a password as %2F %3F %40",
+        )
+    if not _NAME.fullmatch(stream):
         raise UsageError(
             f"--registration {shown} is not the URL of a stream",
             hint="write nats://host:4222/STREAM, several hosts with commas",
         )
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    unknown = sorted(set(options) - set(_OPTIONS))
     if unknown:
         raise UsageError(
             f"--registration {shown} has no option {unknown[0]!r}", hint="known: creds, ca"

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from orchestrator.fleet.plain_text import one_line
 from orchestrator.registration.entry import Entry
 from orchestrator.registration.store import Store
 from remote_runtime.errors import CcmError
@@ -89,8 +90,8 @@ class Publisher:
         try:
             self._opener().publish(list(newest.values()))
         except CcmError as error:
-            self._reason = str(error)
-        except Exception as error:
-            self._reason = f"a defect in ccm: {type(error).__name__}: {error}"
+            self._reason = one_line(str(error))
+        except Exception as error:  # whose words may quote what was announced
+            self._reason = f"a defect in ccm: {type(error).__name__}"
         else:
             self._left = []

@@ -45,11 +45,13 @@ def test_ttl(ttl: str, age: float, valid: bool) -> None:
         {**WEB, "cluster": 5},
         {**WEB, "annotations": ["x"]},
         {**WEB, "port": None},
+        {**WEB, "port": float("inf")},
+        {**WEB, "ttl": "soon"},
     ],
 )
 def test_broken_payload(broken: dict[str, object]) -> None:
     """A payload that is no entry is refused."""
-    with pytest.raises(ValueError, match="must be"):
+    with pytest.raises(ValueError, match=r"must be|is not a duration"):
         Entry.from_payload(broken)
 
 
@@ -62,9 +64,19 @@ def test_query() -> None:
         (Query("", "", "web"), True, "*.*.web.*.*"),
         (Query("test"), False, "test.*.*.*.*"),
         (Query(address="10.0.0.2"), False, "*.*.*.10_0_0_2.*"),
+        (Query("prod.http", ">", "we*"), False, "prod_http._.we_.*.*"),
+        (Query("a\r\nPUB x 1", "\0", "\x1b"), False, "a__PUB_x_1._._.*.*"),
     ):
         assert query.selects(entry) is selects
         assert query.subject == "choria.ccm.registration.v1." + subject
+
+
+def test_a_part_is_never_a_wildcard() -> None:
+    """Whatever an entry says, its subject means this one only, so no other one can be removed."""
+    entry = Entry.of(
+        {**WEB, "cluster": "*", "protocol": "a.>", "service": "x\r\ny", "address": "*"}
+    )
+    assert entry.subject.startswith("choria.ccm.registration.v1._.a__.x__y._.")
 
 
 def test_order() -> None:

@@ -1,5 +1,6 @@
 """Against a real NATS server on loopback."""
 
+import json
 import os
 import shutil
 import socket
@@ -89,6 +90,9 @@ def test_an_entry_whose_time_is_up(url: str) -> None:
     assert open_store(url).lookup(Query()) == []
 
 
+LATE = json.dumps({**Entry.of(WEB).payload(), "ttl": "soon"}).encode()
+
+
 def test_foreign_messages(url: str) -> None:
     """A message that is no registration is left out."""
     import asyncio
@@ -97,7 +101,9 @@ def test_foreign_messages(url: str) -> None:
 
     async def disturb() -> None:
         client = await nats.connect(url)
-        await client.jetstream().publish("choria.ccm.registration.v1.a.b.c.d.e", b"not json")
+        prefix = "choria.ccm.registration.v1.a.b.c.d."
+        for number, data in enumerate((b"not json", b"[" * 100_000, LATE)):
+            await client.jetstream().publish(f"{prefix}{number}", data)
         await client.close()
 
     asyncio.run(disturb())
@@ -183,6 +189,11 @@ def test_url() -> None:
     assert place.shown == "tls://a:4222,b/STREAM"
     assert parse_url("nats://token@a").token == "token"
     assert parse_url("nats://a").stream == "REGISTRATION"
+    assert parse_url("nats://[::1]:4222,b").servers == ("nats://[::1]:4222", "nats://b")
+    for leaks in ("nats://me:s3cr/et@a", "nats://me:s3cr?et@a", "nats://me:11?s3cr@a"):
+        with pytest.raises(UsageError) as caught:
+            parse_url(leaks)
+        assert "s3cr" not in str(caught.value)
     for bad in ("nats://", "nats://a/b.c", "nats://a,/S", "nats://a/S?x=1"):
         with pytest.raises(UsageError):
             parse_url(bad)
