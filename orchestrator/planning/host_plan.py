@@ -15,6 +15,7 @@ from orchestrator.planning.rendering import render_deferred
 from orchestrator.planning.travel import Travel
 from remote_runtime.base import Item
 from remote_runtime.errors import ResourceError
+from remote_runtime.masking import MASKED, Mask
 
 MAX_FILE = 1 << 20
 MAX_FILES = 64
@@ -62,12 +63,13 @@ class HostPlan:
         return (resource.item.id for resource in self._everything)
 
     def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
-        """What to announce once the resource of that ``type#name`` is stable."""
+        """What to announce once the resource of that ``type#name`` is stable, for everybody."""
         if self._registrations is None:
             found: dict[str, list[Mapping[str, Any]]] = {}
             for entry in self._everything:
-                if entry.registrations:
-                    found.setdefault(entry.item.id, []).extend(entry.registrations)
+                for one in entry.registrations:
+                    public = _public(one, entry.item.sensitive, Mask(self.secrets))
+                    found.setdefault(entry.item.id, []).append(public)
             self._registrations = found
         return self._registrations.get(identity, ())
 
@@ -138,6 +140,13 @@ class HostPlan:
         if self._blobs is None:
             self._blobs = {b.sha: b for entry in self._everything for b in entry.blobs}
         self._blobs[blob.sha] = blob
+
+
+def _public(registration: Mapping[str, Any], sensitive: bool, mask: Mask) -> Mapping[str, Any]:
+    """A registration whose annotations are masked; its other members only say where it is."""
+    texts = registration.get("annotations") or {}
+    shown = dict.fromkeys(texts, MASKED) if sensitive else mask.value(texts)
+    return {**registration, "annotations": shown} if texts else registration
 
 
 def _text_of(path: str, data: bytes) -> str:

@@ -245,6 +245,23 @@ def test_a_secret_is_masked_in_a_refusal(tmp_path: Path) -> None:
     assert "[masked]" in str(error)
 
 
+def test_an_announcement_is_masked(tmp_path: Path) -> None:
+    """Annotations that everybody may read hold no @secret data, nor what is sensitive."""
+    where = "cluster: c, service: s, protocol: http, address: h, port: 1"
+    entry = f"register_when_stable: [{{{where}, annotations: {{a: 'is {{{{ Data.a }}}}', b: x}}}}]"
+    text = f"""
+data:
+  a: sesame99  # @secret
+ccm: {{resources: [{{exec: [{{shown: {{{entry}}}}}, {{quiet: {{sensitive: true, {entry}}}}}]}}]}}
+"""
+    made = plan(tmp_path, text)
+    (shown,) = made.registrations("exec#shown")
+    (quiet,) = made.registrations("exec#quiet")
+    assert shown["annotations"] == {"a": "is [masked]", "b": "x"}
+    assert quiet["annotations"] == {"a": "[masked]", "b": "[masked]"}
+    assert (shown["address"], shown["port"]) == ("h", 1)
+
+
 @pytest.mark.parametrize(
     "resource",
     [
