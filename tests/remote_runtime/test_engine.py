@@ -100,11 +100,13 @@ class EngineTest(unittest.TestCase):
             item("t", "b"),
             item("t", "fired", subscribe=("t#a",)),
             item("t", "idle", subscribe=("t#b",)),
+            item("t", "either", subscribe=("t#b", "t#a")),
             item("t", "unheeding", subscribe=("t#a",)),
             scripts={
                 "b": Script(stable=True),
                 "fired": Script(stable=True),
                 "idle": Script(stable=True),
+                "either": Script(stable=True),
                 "unheeding": Script(unheeding=True),
             },
         )
@@ -112,6 +114,7 @@ class EngineTest(unittest.TestCase):
                          (True, False))  # fmt: skip
         self.assertEqual((events["fired"]["changed"], events["fired"]["refreshed"]), (True, True))
         self.assertEqual((events["idle"]["changed"], events["idle"]["refreshed"]), (False, False))
+        self.assertTrue(events["either"]["refreshed"])
 
     def test_noop_subscribe(self) -> None:
         """In noop noop events fire, and a resource that is not in noop is never fired by one."""

@@ -52,6 +52,7 @@ def declared(*words: str) -> dict[str, Any]:
          {"health_checks": [{"command": "a b"}, {"command": "c", "tries": 2}]}),
         (["exec", "x", "--no-render", "--command", "{{ x }}"],
          {"render": False, "command": "{{ x }}"}),
+        (["exec", "x", "--provider", "shell"], {"provider": "shell"}),
         (["exec", "--no-sensitive", "x", "present"], {"ensure": "present", "sensitive": False}),
         (["archive", "/a.tgz", "--url", "https://h/a.tgz", "--owner", "o", "--group", "g",
           "--headers", "X-A=1", "--headers", "X-B=c=d"],
