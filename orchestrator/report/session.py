@@ -39,7 +39,7 @@ class SessionReport:
         if result.tally.failed or result.tally.unmet:
             result.outcome = FAILED
         ended = _seconds(event["timestamp"])
-        began = ended - event["duration"] / 1e9
+        began = max(0.0, ended - event["duration"] / 1e9)
         self.start = min(self.start or began, began)
         self.end = max(self.end, ended)
 
@@ -83,5 +83,9 @@ class SessionReport:
 
 
 def _seconds(timestamp: str) -> float:
+    """Seconds since the epoch; the epoch for a time that is none, as a host may send."""
     whole, _, fraction = timestamp.rstrip("Z").partition(".")
-    return timegm(strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float(f"0.{fraction or 0}")
+    try:
+        return timegm(strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float(f"0.{fraction or 0}")
+    except ValueError:
+        return 0.0

@@ -102,6 +102,15 @@ def test_a_report_adds_up(store: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "exec#x" in capsys.readouterr().out
 
 
+def test_a_time_that_is_none_harms_nobody(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A host may send a time that no calendar has; the session is reported all the same."""
+    add(store, 0, timestamp="2026-13-41T25:61:61Z")
+    add(store, 1, timestamp="0000-00-00T00:00:00Z", duration=10**18)
+    for words in ((), ("--json",)):
+        assert main(["session", "report", *words]) == 0
+        assert "exec" in capsys.readouterr().out
+
+
 def test_a_report_removes_the_session_when_asked(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
