@@ -90,9 +90,9 @@ def _write(
     if path == "-":
         write(kept, sys.stdout)
         return
-    temporary = f"{path}.{os.getpid()}.new"
+    temporary = f"{path}.{os.urandom(6).hex()}.new"  # in a folder that others may write, too
     try:
-        with open(temporary, "w", encoding="utf-8") as out:
+        with open(temporary, "x", encoding="utf-8") as out:
             write(kept, out)
         os.replace(temporary, path)
     except OSError as error:

@@ -111,9 +111,9 @@ def write_metrics(kept: KeptRun, path: str) -> None:
         sys.stdout.write(text.decode("utf-8"))
         return
     # The collector reads every *.prom file of its folder at any time: this one is not such a name.
-    temporary = f"{path}.{os.getpid()}.new"
+    temporary = f"{path}.{os.urandom(6).hex()}.new"
     try:
-        with open(temporary, "wb") as out:
+        with open(temporary, "xb") as out:
             out.write(text)
         os.replace(temporary, path)
     except OSError:
