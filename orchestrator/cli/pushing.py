@@ -6,6 +6,8 @@ import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from remote_runtime.masking import Mask
+
 if TYPE_CHECKING:
     from inventory import Host, Inventory
     from orchestrator.cli.output import Output
@@ -94,13 +96,15 @@ def carry_out(
     )
     output.prepare()
     site = push.site
+    # A name that is the command itself, as with ccm ensure exec, may hold a login.
+    what = Mask().text(push.what)
     connector = assembly.connector(args, inventory, hosts, output.ask, site.types.sources())
     for text in site.warnings:
         output.say(f"warning: {text}")
     output.say(site.pre_message)
     documented = args.json or getattr(args, "metrics", None) is not None
     job = running.Job(
-        push.what, hosts, connector, push.planner, settings, args.forks, _options(args),
+        what, hosts, connector, push.planner, settings, args.forks, _options(args),
         args.detailed_exitcode, args.json, push.command, push.kept, documented, push.told,
         args.registration, _verification(push, args, inventory, hosts, connector),
     )  # fmt: skip
@@ -129,7 +133,7 @@ def _verification(
 
 
 def _title(push: Push, noop: bool) -> str:
-    what = push.what if push.command == "ensure" else os.path.basename(push.what)
+    what = Mask().text(push.what) if push.command == "ensure" else os.path.basename(push.what)
     return f"{'preview' if noop else push.command} of {what}"
 
 

@@ -73,6 +73,19 @@ def test_one_resource(target: Target) -> None:
     assert "argument --mode" in wrong.stderr
 
 
+def test_a_login_in_a_name_is_shown_nowhere(target: Target) -> None:
+    """The command that names an exec is masked wherever the run is told of or kept."""
+    words = ("ensure", "exec", "true http://user:url-password@127.0.0.1/", "-v")
+    done = target.ccm.run(*words, "-i", str(target.inventory), "-l", NAME)
+    assert done.code == 0, done.output
+    told = [done.output, *(target.ccm.run(*words).output for words in (["runs"], ["report", "-v"]))]
+    kept = (target.ccm.scratch / "state").rglob("*.json*")
+    told += [path.read_text() for path in kept if path.is_file()]
+    assert len(told) > 5
+    assert not [text for text in told if "url-password" in text]
+    assert "true http://user:[masked]@127.0.0.1/" in told[1]
+
+
 def test_a_session(script: Script, target: Target) -> None:
     """Later commands of a session see what earlier ones came to, as in one manifest."""
     done = script.ensure("file", "DIR/conf", "--content", "1", *OWNED, "--alias", "conf")
