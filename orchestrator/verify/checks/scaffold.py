@@ -1,0 +1,72 @@
+"""scaffold: every rendered file, and with purge no others (controller)."""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.verify.checks.paths import absent, content, directory, regular
+from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.subject import Subject, content_hash
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+_SHOWN = 3  # names of files that should not be there
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """The files of the tree as it was rendered for the host."""
+    source = subject.get("source")
+    files = source["files"] if isinstance(source, dict) else []
+    top = subject.name
+    if subject.get("ensure", "present") == "absent":
+        return [one for file in files for one in _gone(top, file["path"])]
+    patterns = [pattern for entry in subject.get("post") or () for pattern in entry]
+    found = directory(top)
+    for file in files:
+        found += _file(top, file, patterns)
+    for path in source["directories"]:
+        found += [one._replace(group=path) for one in directory(f"{top}/{path}", path)]
+    if subject.get("purge"):
+        found.append(_no_others(top, {file["path"] for file in files}))
+    return found
+
+
+def _gone(top: str, path: str) -> list[Expectation]:
+    return [one._replace(group=path) for one in absent(f"{top}/{path}", path)]
+
+
+def _file(top: str, file: dict[str, Any], patterns: Iterable[str]) -> list[Expectation]:
+    """One file; what a command of ``post`` made of it is not known here."""
+    path, full = file["path"], f"{top}/{file['path']}"
+    found = regular(full, path)
+    if not any(fnmatch.fnmatch(posixpath.basename(path), pattern) for pattern in patterns):
+        found.append(content(full, content_hash(file), f"{path} content"))
+    if file.get("executable"):
+        found.append(
+            Expectation(
+                f"{path} mode",
+                "executable",
+                lambda host: host.file(full).mode & 0o111,
+                bool,
+                lambda host, _: "not executable",
+            )
+        )
+    return [one._replace(group=path) for one in found]
+
+
+def _no_others(top: str, wanted: set[str]) -> Expectation:
+    """What ``purge`` would have removed."""
+
+    def find(host: Host) -> list[str]:
+        listed = host.check_output("cd %s && find . ! -type d -print0", top)
+        return sorted({name.removeprefix("./") for name in listed.split("\0") if name} - wanted)
+
+    def tell(host: Host, others: list[str]) -> str:
+        more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+        return ", ".join(others[:_SHOWN]) + more
+
+    return Expectation("other files", "none", find, lambda others: not others, tell)
