@@ -19,6 +19,9 @@ class RegistryTest(unittest.TestCase):
     def test_priority(self) -> None:
         """Without an explicit provider the smallest priority number wins."""
         self.assertEqual(Registry(context()).create(item("exec", "true")).provider.name, "posix")
+        chosen = Registry(context())
+        chosen._instance("exec", "posix").priority = 100
+        self.assertEqual(chosen.create(item("exec", "true")).provider.name, "shell")
 
     def test_the_first_needs_no_others(self) -> None:
         """A provider with priority 1 is taken without a look at the ones after it."""
