@@ -16,18 +16,22 @@ _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": 
 # In the order of the records.
 _TALLY = (
     "total", "unique", "changed", "failed", "skipped", "stable", "refreshed", "unmet",
-    "unpredicted", "health_checks", "total_errors",
+    "unpredicted", "pending", "health_checks", "total_errors",
 )  # fmt: skip
 _RESULT = (
     "host", "outcome", "kind", "message", "hint", "stderr", "phase", "planned", "untried",
     "seconds", "phases", "tally", "report",
 )  # fmt: skip
 # What runs of older versions did not keep.
-_LATER: dict[str, Any] = {"untried": 0, "phases": ()}
+_LATER: dict[str, Any] = {"untried": 0, "phases": (), "pending": 0}
 
 
 class Tally:
-    """The summary of a host's events; ``unique`` counts a ``type#name`` once."""
+    """The summary of a host's events; ``unique`` counts a ``type#name`` once.
+
+    ``pending`` are those of ``changed`` that only would change: all of them in a preview, and those
+    of a child that is in noop by itself.
+    """
 
     __slots__ = _TALLY
     total: int
@@ -39,6 +43,7 @@ class Tally:
     refreshed: int
     unmet: int
     unpredicted: int
+    pending: int
     health_checks: dict[str, int]
     total_errors: int
 
@@ -55,6 +60,7 @@ class Tally:
         self.refreshed += event["refreshed"]
         self.unmet += bool(event["unmet_requirements"])
         self.unpredicted += event.get("prediction") == "unknown"
+        self.pending += event["noop"] and bucket == "changed"
         self.total_errors += len(event["error"])
         for check in event.get("health_check", ()):
             self.health_checks[_HEALTH[check["status"]]] += 1
@@ -114,5 +120,6 @@ class HostResult:
             elif name != "tally":
                 setattr(result, name, record[name])
         for name in Tally.__slots__:
-            setattr(result.tally, name, record["tally"][name])
+            tally = record["tally"]
+            setattr(result.tally, name, tally.get(name, 0) if name in _LATER else tally[name])
         return result

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from orchestrator.fleet import outcome
 from orchestrator.report.collected import Collected
 from orchestrator.report.style import Style
-from orchestrator.report.wording import took
+from orchestrator.report.wording import buckets, took
 
 _SLOWEST = 3
-_RESOURCES = ["failed", "changed", "skipped", "stable"]
+_STYLES = {"would change": "changed"}
 
 
 def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
@@ -38,14 +38,17 @@ def _parts(pairs: list[tuple[str, str, int]], style: Style) -> str:
 def _hosts(collected: Collected, style: Style, noop: bool) -> str:
     results = collected.results.values()
     found = Counter(result.outcome for result in results)
-    changed = sum(1 for r in results if r.outcome == outcome.OK and r.changed)
+    fine = [buckets(r.tally, noop) for r in results if r.outcome == outcome.OK]
+    changed = sum(1 for found in fine if found["changed"])
+    pending = sum(1 for found in fine if found["would change"] and not found["changed"])
     pairs = [
         (outcome.DEFECT, "stopped by a defect", found[outcome.DEFECT]),
         (outcome.FAILED, "failed", found[outcome.FAILED]),
         (outcome.UNREACHABLE, "unreachable", found[outcome.UNREACHABLE]),
         (outcome.INTERRUPTED, "interrupted", found[outcome.INTERRUPTED]),
-        ("changed", "would change" if noop else "changed", changed),
-        ("ok", "unchanged", found[outcome.OK] - changed),
+        ("changed", "changed", changed),
+        ("changed", "would change", pending),
+        ("ok", "unchanged", found[outcome.OK] - changed - pending),
     ]
     return f"{len(results):,}: {_parts(pairs, style)}" if results else "none finished"
 
@@ -53,11 +56,10 @@ def _hosts(collected: Collected, style: Style, noop: bool) -> str:
 def _resources(collected: Collected, style: Style, noop: bool) -> str:
     tallies = [result.tally for result in collected.results.values()]
     total = sum(tally.total for tally in tallies)
-    pairs = [
-        (word, "would change" if noop and word == "changed" else word, number)
-        for word in _RESOURCES
-        if (number := sum(getattr(tally, word) for tally in tallies))
-    ]
+    added: Counter[str] = Counter()
+    for tally in tallies:
+        added.update(buckets(tally, noop))
+    pairs = [(_STYLES.get(word, word), word, number) for word, number in added.items()]
     unknown = sum(tally.unpredicted for tally in tallies)
     text = f"{total:,}: {_parts(pairs, style)}" if total else "0"
     return f"{text}; {unknown:,} not certain" if unknown else text

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from orchestrator.fleet.outcome import OK, HostResult
+from orchestrator.fleet.outcome import OK, HostResult, Tally
 from orchestrator.fleet.plain_text import one_line
 from orchestrator.report.collected import ChangeLine, Entry
 from orchestrator.report.style import Style
@@ -122,10 +122,21 @@ def span(numbers: list[int]) -> str:
 
 def counts(results: list[HostResult], noop: bool) -> str:
     """What the events of hosts that stand together add up to, per host; zeros are left out."""
-    words = {"failed": "failed", "changed": "would change" if noop else "changed"}
-    words.update(skipped="skipped", stable="stable")
-    named = [([getattr(r.tally, key) for r in results], word) for key, word in words.items()]
-    return ", ".join(f"{span(numbers)} {word}" for numbers, word in named if any(numbers))
+    found = [buckets(result.tally, noop) for result in results]
+    named = [(word, [numbers[word] for numbers in found]) for word in found[0]] if found else []
+    return ", ".join(f"{span(numbers)} {word}" for word, numbers in named if any(numbers))
+
+
+def buckets(tally: Tally, noop: bool) -> dict[str, int]:
+    """How many resources came to what, as people read it; a child may be in noop by itself."""
+    pending = tally.changed if noop else tally.pending
+    return {
+        "failed": tally.failed,
+        "changed": tally.changed - pending,
+        "would change": pending,
+        "skipped": tally.skipped,
+        "stable": tally.stable,
+    }
 
 
 def took(seconds: float) -> str:
@@ -161,5 +172,5 @@ def host_line(result: HostResult, noop: bool) -> str:
     if text.startswith(word):
         return f"{text} ({took(result.seconds)})"  # "interrupted while running"
     if word == OK and result.changed:
-        word = "pending" if noop else "changed"
+        word = "changed" if buckets(result.tally, noop)["changed"] else "pending"
     return f"{word}: {text} ({took(result.seconds)})"

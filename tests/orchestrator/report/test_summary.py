@@ -311,3 +311,20 @@ def test_a_host_that_says_too_much_is_cut_short() -> None:
     assert len(text) < 200_000
     assert "failed   file#/etc/0 x  a b" in text
     assert "more of it: -v shows all" in text
+
+
+def test_what_a_child_in_noop_would_do_is_not_told_as_changed() -> None:
+    """In a push, too, resources that only would change are counted by themselves."""
+    told = Told("web1", "web2")
+    pending = {"noop": True, "noop_message": "Would have executed", **changed("true")}
+    for host in ("web1", "web2"):
+        told.event(host, **pending)
+    told.event("web1", **changed("/etc/motd"))
+    told.end("web1")
+    told.end("web2")
+    text = told.summary()
+    assert "web1  1 changed, 1 would change" in text
+    assert "web2  1 would change" in text
+    assert "Hosts      2: 1 changed, 1 would change" in text
+    assert "Resources  3: 1 changed, 2 would change" in text
+    assert "pending: 1 would change" in told.out.getvalue()
