@@ -88,14 +88,9 @@ def unknown_command(name: str, commands: Iterable[str], below: str = "") -> Usag
 
 def overview(commands: Iterable[str]) -> str:
     """The text of ``ccm --help``."""
-    import shutil
-    import textwrap
-
-    width = max(shutil.get_terminal_size().columns, 40)
     lines = ["usage: ccm COMMAND [OPTIONS]", "", "Configuration management as a push over SSH.", ""]
     for name in commands:
-        text = f"  {name:<12} {load_command(name).HELP.splitlines()[0]}"
-        lines.append(textwrap.fill(text, width, subsequent_indent=" " * 15))
+        lines.append(entry(f"  {name}", load_command(name).HELP.splitlines()[0], 14))
     lines += [
         "",
         "'ccm COMMAND --help' shows a command's options, 'ccm --version' the version.",
@@ -105,3 +100,12 @@ def overview(commands: Iterable[str]) -> str:
         "  ccm push -i hosts.yaml site.yaml            # change it",
     ]
     return "\n".join(lines)
+
+
+def entry(name: str, text: str, column: int = 12) -> str:
+    """A line of a list: a name, and behind it a text that keeps to its column where it is long."""
+    import shutil
+    import textwrap
+
+    width = max(shutil.get_terminal_size().columns, 40)
+    return textwrap.fill(f"{name:<{column}} {text}", width, subsequent_indent=" " * (column + 1))

@@ -23,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write a page, or a line for each type."""
+    from orchestrator.cli.commands import entry
     from orchestrator.manifest.adhoc import known_type
     from orchestrator.manifest.types import types_beside
     from schemas.tables import fragment
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         print("\n\n".join(page(known_type(args.type, types=types))))
         return 0
     for name, title in _titles(types):
-        print(f"{name:<12} {fragment(title)}")
+        print(entry(name, fragment(title)))
     return 0
 
 

@@ -42,6 +42,7 @@ def write(document: Any, as_yaml: bool) -> None:
     if as_yaml:
         import yaml
 
-        yaml.safe_dump(document, sys.stdout, sort_keys=False, allow_unicode=True)
+        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+        sys.stdout.write(text.removesuffix("...\n"))  # the end mark of a single value
     else:
         print(json.dumps(document, indent=2, ensure_ascii=False))

@@ -8,6 +8,7 @@ from orchestrator.cli.options import add_connection, add_facts, add_inventory
 
 HELP = "Show the facts of hosts, whole or one value by its path."
 EXAMPLE = """
+ccm facts network.default_ipv4                 # of this host
 ccm facts -i hosts.yaml -l web1
 ccm facts -i hosts.yaml host.info.platformVersion
 ccm facts -i hosts.yaml --yaml network.default_ipv4
@@ -17,7 +18,7 @@ ccm facts -i hosts.yaml --yaml network.default_ipv4
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options and the path."""
     parser.add_argument("path", metavar="PATH", nargs="?", help="a GJSON path, as in lookup()")
-    add_inventory(parser)
+    add_inventory(parser, required=False)
     parser.add_argument("--yaml", action="store_true", help="YAML in place of JSON")
     add_connection(parser)
     add_facts(parser.add_argument_group("data and facts"))

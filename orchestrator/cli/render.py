@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 HELP = "Show the manifest as it comes out for one host, as YAML."
 EXAMPLE = """
+ccm render site.yaml                                # for this host
 ccm render -i hosts.yaml -l web1 site.yaml
 ccm render -i hosts.yaml -l web1 --offline --facts web1-facts.json site.yaml
 """
@@ -20,7 +21,7 @@ ccm render -i hosts.yaml -l web1 --offline --facts web1-facts.json site.yaml
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options and the manifest."""
     parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
-    add_inventory(parser)
+    add_inventory(parser, required=False)
     parser.add_argument(
         "--offline",
         action="store_true",

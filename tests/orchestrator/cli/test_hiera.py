@@ -64,6 +64,8 @@ def test_yaml_comes_out_too(ccm: Ccm) -> None:
     done = ccm.run("hiera", "parse", "--offline", "--yaml", "site.yaml")
     assert yaml.safe_load(done.stdout)["port"] == 80
     assert done.stdout.startswith("port: 80\n")
+    done = ccm.run("hiera", "parse", "--offline", "--yaml", "site.yaml", "--query", "port")
+    assert done.stdout == "80\n"
 
 
 def test_with_an_inventory_each_host_has_its_data(ccm: Ccm) -> None:

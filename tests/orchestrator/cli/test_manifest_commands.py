@@ -163,6 +163,17 @@ ccm:
     assert b["b"]["health_checks"] == "[masked]"
 
 
+def test_without_an_inventory_it_is_this_host(site: Path) -> None:
+    """facts and render ask this host then, as apply does."""
+    done = ccm(site, "facts", "host.info.os")
+    assert (done.stdout, done.stderr) == ('{\n  "localhost": "linux"\n}\n', "")
+    (site / "here.yaml").write_text(
+        "ccm: {resources: [{exec: [{x: {command: 'echo {{ Facts.host.info.os }}'}}]}]}"
+    )
+    done = ccm(site, "render", "here.yaml")
+    assert "command: echo linux" in done.stdout, done.stderr
+
+
 def test_render_wants_one_host_that_has_its_facts(site: Path) -> None:
     """Several hosts are a usage error; a control that needs a missing fact refuses the host."""
     assert ccm(site, "render", "-i", "hosts.yaml", "--offline", "site.yaml").returncode == 2
