@@ -2,14 +2,14 @@
 
 A version is cut into hyphens, dots, runs of digits and runs of anything else, which are compared
 from left to right: a hyphen loses to everything, a dot to everything but a hyphen, digits compare
-as numbers unless one of them has a leading zero, all else as text without regard to case. Where one
-version is the beginning of the other, the whole texts decide.
+as numbers unless one of them has a leading zero, all else as text. Where one version is the
+beginning of the other, the whole texts decide. Case does not count.
 """
 
 import re
 
 _SEGMENT = re.compile(r"[-.]|[0-9]+|[^-.0-9]+")
-_TRAILING_ZEROES = re.compile(r"[.0]+$")
+_TRAILING_ZEROES = re.compile(r"(?:\.0+)+\Z")
 
 
 def compare(left: str, right: str, ignore_trailing_zeroes: bool = False) -> int:
@@ -19,6 +19,7 @@ def compare(left: str, right: str, ignore_trailing_zeroes: bool = False) -> int:
     """
     if ignore_trailing_zeroes:
         left, right = _without_trailing_zeroes(left), _without_trailing_zeroes(right)
+    left, right = left.upper(), right.upper()
     for one, other in zip(_SEGMENT.findall(left), _SEGMENT.findall(right)):
         if one != other:
             return _compare_segments(one, other)
@@ -34,7 +35,7 @@ def _compare_segments(one: str, other: str) -> int:
     leading_zero = one.startswith("0") or other.startswith("0")
     if one.isdigit() and other.isdigit() and not leading_zero:
         return -1 if int(one) < int(other) else 1
-    return _order(one.upper(), other.upper())
+    return _order(one, other)
 
 
 def _without_trailing_zeroes(version: str) -> str:

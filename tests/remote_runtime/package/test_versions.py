@@ -164,11 +164,15 @@ class GenericOrder(unittest.TestCase):
     def test_case_does_not_count(self):
         """Letters compare without regard to case."""
         self.assertEqual(generic_version.compare("1.RC1", "1.rc1"), 0)
+        self.assertEqual(generic_version.compare("1.RC1", "1.rc2"), -1)
 
     def test_trailing_zeroes_can_be_left_out(self):
         """Zeroes at the end of the part before a hyphen count only when asked to."""
         self.assertEqual(generic_version.compare("1.0.0-2", "1-2"), 1)
         self.assertEqual(generic_version.compare("1.0.0-2", "1-2", True), 0)
+        self.assertEqual(generic_version.compare("2.0.0", "2", True), 0)
+        self.assertEqual(generic_version.compare("1.10", "1.1", True), 1)
+        self.assertEqual(generic_version.compare("10", "1", True), 1)
 
 
 if __name__ == "__main__":
