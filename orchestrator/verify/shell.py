@@ -21,6 +21,10 @@ from remote_runtime.errors import ProtocolError, UnreachableError
 MAX_OUTPUT = 8 << 20
 """At most so many bytes of each stream; a command that writes more is ended."""
 
+MAX_TOGETHER = 64 << 20
+"""At most so many bytes of all answers to one set of questions."""
+
+PATIENCE = 30.0  # a host that takes no bytes for so long is lost
 MAX_TIMEOUT = 86_400.0
 GRACE = 30.0  # beyond a command's own timeout, before a silent host counts as lost
 _TOGETHER = 64  # commands that one shell runs
@@ -67,6 +71,7 @@ class Shell:
         self._buffer = bytearray()
         self._lock = threading.Lock()
         self._broken = ""
+        self._left = 0
 
     def run(self, command: bytes) -> Answer:
         """One command of ``/bin/sh``, by itself."""
@@ -82,7 +87,8 @@ class Shell:
                 raise UnreachableError(self._broken, "transport.lost")
             try:
                 for batch in batches:
-                    self._link.send(self._request(batch))
+                    self._send(self._request(batch))
+                self._left = MAX_TOGETHER
                 return [self._answer(len(batch)) for batch in batches for _ in batch]
             except BaseException as error:
                 # Answers are told apart by their order alone, so nothing may be left unread.
@@ -97,6 +103,16 @@ class Shell:
         self._broken = self._broken or f"the connection to {self._host} was closed"
         self._link.close()
 
+    def _send(self, data: bytes) -> None:
+        """Send, for as long as the host takes the bytes: closing the link ends a blocked send."""
+        patience = threading.Timer(PATIENCE, self._link.close)
+        patience.daemon = True
+        patience.start()
+        try:
+            self._link.send(data)
+        finally:
+            patience.cancel()
+
     def _request(self, commands: Sequence[bytes]) -> bytes:
         head = answering.REQUEST.pack(len(commands), int(self._timeout * 1000), MAX_OUTPUT)
         sized = (answering.LENGTH.pack(len(command)) + command for command in commands)
@@ -107,7 +123,8 @@ class Shell:
         end = time.monotonic() + self._timeout * (1 if together == 1 else 2) + GRACE
         until: Callable[[int], bytes] = functools.partial(self._exactly, end)
         code, fate, out, err = answering.ANSWER.unpack(until(answering.ANSWER.size))
-        if fate > answering.TOO_LARGE or max(out, err) > MAX_OUTPUT:
+        self._left -= out + err
+        if fate > answering.TOO_LARGE or max(out, err) > MAX_OUTPUT or self._left < 0:
             raise ProtocolError(f"{self._host} answers what no command can be answered")
         return Answer(code, until(out), until(err), self._fate(fate))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -156,6 +157,45 @@ def test_an_answer_that_cannot_be_is_refused(said: bytes) -> None:
     assert wire.closed
     with pytest.raises(UnreachableError, match="web1 was lost"):
         shell.run(b"true")
+
+
+class Torrent(Wire):
+    """A link whose other side answers each command with all that one may."""
+
+    def receive(self, timeout: float) -> bytes:
+        return answering.ANSWER.pack(0, 0, MAX_OUTPUT, 0) + bytes(MAX_OUTPUT)
+
+
+def test_answers_are_bounded_together() -> None:
+    """A host cannot fill the controller's memory with many answers that are all large."""
+    wire = Torrent(b"")
+    with pytest.raises(ProtocolError):
+        Shell("web1", wire, 1.0).read_all([b"true"] * 100)
+    assert wire.closed
+
+
+class Wall(Wire):
+    """A link that takes no bytes until it is closed."""
+
+    def __init__(self) -> None:
+        super().__init__(b"")
+        self._shut = threading.Event()
+
+    def send(self, data: bytes) -> None:
+        self._shut.wait(30)
+        raise UnreachableError("the connection was lost", "transport.lost")
+
+    def close(self) -> None:
+        self._shut.set()
+
+
+def test_a_host_that_takes_no_bytes_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot keep a verify waiting by not reading what it is asked."""
+    monkeypatch.setattr("orchestrator.verify.shell.PATIENCE", 0.1)
+    began = time.monotonic()
+    with pytest.raises(UnreachableError, match="web1 was lost"):
+        Shell("web1", Wall(), 1.0).run(b"true")
+    assert time.monotonic() - began < 20
 
 
 def test_a_host_that_hangs_up_is_lost(tmp_path: Path) -> None:
