@@ -70,10 +70,13 @@ class Planner:
             plan.defer(index, declared, scope, travel)
         return plan
 
-    def scope(self, host: Any, gathered: Gathered) -> Scope:
-        """The facts and data that the templates of a host see; PlanError."""
+    def scope(self, host: Any, gathered: Gathered) -> tuple[Scope, list[str]]:
+        """The facts and data that the templates of a host see, and the texts in them to mask.
+
+        PlanError.
+        """
         facts, _ = self._overlay(host, gathered)
         scope, resolved = self._root.part.data.of(host, facts, None, {})
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
-        return scope
+        return scope, resolved.secrets

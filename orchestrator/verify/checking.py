@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from orchestrator.fleet.plain_text import one_line, plain
+from orchestrator.verify.hiding import hide
 from orchestrator.verify.items import LOST, DerivedItem, ManifestFile, MismatchesError
 from orchestrator.verify.tally import Outcome, Tally
 from orchestrator.verify.visiting import Visited
@@ -113,10 +114,7 @@ class Checking:
             expected = (MismatchesError, CcmError, pytest.skip.Exception)
             if isinstance(item, DerivedItem) and not isinstance(call.excinfo.value, expected):
                 self.tally.defect = True
-        mask = self.mask(host)
-        report.sections = [(name, mask.text(plain(text))) for name, text in report.sections]
-        if report.failed:
-            report.longrepr = mask.text(plain(report.longreprtext))
+        hide(report, self.mask(host))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

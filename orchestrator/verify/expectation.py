@@ -62,17 +62,21 @@ class Mismatch(NamedTuple):
         return f"{self.what}: expected {self.expected}, found {self.found}"
 
 
-def look(expectation: Expectation, host: Host) -> Found:
-    """Ask the host; a question that it cannot answer is an expectation that does not hold."""
+def look(expectation: Expectation, host: Host, mask: Mask) -> Found:
+    """Ask the host; a question that it cannot answer is an expectation that does not hold.
+
+    What was found is masked whole, then cut: half a secret would not be found.
+    """
     try:
         answer = expectation.find(host)
         if expectation.holds(answer):
             return Found(True)
         told = expectation.tell(host, answer) if expectation.tell else str(answer)
-        return Found(False, one_line(told, LONGEST))
+        return Found(False, one_line(mask.text(told), LONGEST))
     except (AssertionError, RuntimeError, ValueError, IndexError, NotImplementedError) as error:
         # What testinfra's modules raise at an answer that they did not expect.
-        return Found(False, f"no answer ({one_line(_reason(error, host), LONGEST)})")
+        reason = one_line(mask.text(_reason(error, host)), LONGEST)
+        return Found(False, f"no answer ({reason})")
 
 
 def judge(

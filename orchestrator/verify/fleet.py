@@ -50,6 +50,12 @@ class Member:
         self._gathered: Gathered | None = None
         self._plan: HostPlan | None = None
         self._abandoned = False
+        self._secrets: frozenset[str] = frozenset()
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """The texts to mask in what is told of the host, as far as somebody has asked for them."""
+        return self._secrets
 
     def shell(self) -> Shell:
         """The channel for commands; UnreachableError."""
@@ -80,12 +86,15 @@ class Member:
         with self._lock:
             if self._plan is None:
                 self._plan = self._planner().plan(self.host, self._gather())
+                self._secrets |= frozenset(self._plan.secrets)
             return self._plan
 
     def scope(self) -> Scope:
         """The facts and data of this host; CcmError."""
         with self._lock:
-            return self._planner().scope(self.host, self._gather())
+            scope, secrets = self._planner().scope(self.host, self._gather())
+            self._secrets |= frozenset(secrets)
+            return scope
 
     def close(self) -> None:
         """Hang up; it may be opened again."""

@@ -14,6 +14,7 @@ from orchestrator.verify.backend import RecordingBackend, Unanswered, as_host
 from orchestrator.verify.expectation import Expectation, Found, look
 from orchestrator.verify.shell import Answer
 from remote_runtime.errors import CcmError
+from remote_runtime.masking import Mask
 
 MOST_ROUNDS = 20
 """The longest chain of commands in which each depends on the answer before it."""
@@ -31,11 +32,15 @@ ReadAll = Callable[[Sequence[bytes]], list[Answer]]
 
 
 def observe(
-    name: str, checks: Sequence[Sequence[Expectation]], read_all: ReadAll
+    name: str,
+    checks: Sequence[Sequence[Expectation]],
+    read_all: ReadAll,
+    mask: Mask = Mask(),  # noqa: B008 - it hides nothing and never changes
 ) -> list[list[Found]]:
     """The host's answers, one for each expectation of each check, in order.
 
-    ``read_all`` runs commands that only read on the host. UnreachableError.
+    ``read_all`` runs commands that only read on the host; ``mask`` hides secrets in what was found
+    instead. UnreachableError.
     """
     found: list[list[Found | None]] = [[None] * len(check) for check in checks]
     waiting = [(i, j) for i, check in enumerate(checks) for j in range(len(check))]
@@ -48,7 +53,7 @@ def observe(
         left = []
         for i, j in waiting:
             try:
-                found[i][j] = look(checks[i][j], host)
+                found[i][j] = look(checks[i][j], host, mask)
             except Unanswered:
                 left.append((i, j))
         waiting = left

@@ -75,15 +75,21 @@ def _meant(item: pytest.Item) -> bool:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tell what is wrong with a host of ours in a sentence, not as a traceback through ccm."""
+    """Tell what is wrong with a host of ours in a sentence, not as a traceback through ccm; mask
+    the secrets of what was asked of its data and plan."""
     report = yield
     host = getattr(item, "funcargs", {}).get("_testinfra_host")
-    if call.excinfo is not None and getattr(getattr(host, "backend", None), "NAME", "") == "ccm":
+    backend: Any = getattr(host, "backend", None)
+    if getattr(backend, "NAME", "") == "ccm":
         from orchestrator.fleet.plain_text import plain
+        from orchestrator.verify.hiding import hide
         from remote_runtime.errors import CcmError
+        from remote_runtime.masking import Mask
 
-        if isinstance(call.excinfo.value, CcmError):
+        if call.excinfo is not None and isinstance(call.excinfo.value, CcmError):
             report.longrepr = plain(str(call.excinfo.value))
+        if backend.member.secrets:
+            hide(report, Mask(backend.member.secrets))
     return report
 
 

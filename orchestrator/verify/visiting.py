@@ -46,6 +46,7 @@ class Visit:
         self.name = member.name
         self._member = member
         self._keep = keep
+        self._secrets: Sequence[str] = ()
 
     def run(self) -> Visited:
         """Ask; with ``keep`` the connection stays for tests that follow."""
@@ -54,8 +55,8 @@ class Visit:
         except CcmError as error:
             visited = Visited(self.name, error=error)
         except Exception as error:
-            path = describe_crash(error, f"verify of {self.name}")
-            text = f"a defect in ccm: {type(error).__name__}: {one_line(str(error))}"
+            path = describe_crash(error, f"verify of {self.name}", self._secrets)
+            text = f"a defect in ccm: {type(error).__name__}"  # its words may quote a secret
             failed = CcmError(text, kind="defect", hint=path and f"see {path}")
             visited = Visited(self.name, error=failed)
         if visited.error is not None or not self._keep:
@@ -65,10 +66,12 @@ class Visit:
 
     def _ask(self) -> Visited:
         plan = self._member.plan()
+        self._secrets = plan.secrets
+        mask = Mask(plan.secrets)
         shell = self._member.shell()
         derived = derive(plan, self._read)
-        answers = observe(self.name, [c.expectations for c in derived.checks], shell.read_all)
-        mask = Mask(plan.secrets)
+        questions = [check.expectations for check in derived.checks]
+        answers = observe(self.name, questions, shell.read_all, mask)
         verdicts = [
             _verdict(check, found, mask)
             for check, found in zip(derived.checks, answers, strict=True)

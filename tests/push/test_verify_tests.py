@@ -102,6 +102,42 @@ def test_it(host):
     assert "s3cr3t" not in done.output
 
 
+OTHER_WAYS = """
+import pytest
+
+def test_skip(host, ccm_data):
+    pytest.skip("because of " + ccm_data["token"])
+
+@pytest.mark.xfail
+def test_property(host, ccm_data, record_property):
+    record_property("token", ccm_data["token"])
+    pytest.xfail("as expected of " + ccm_data["token"])
+
+def test_compares(host, ccm_data):
+    assert ccm_data["token"] == "other"
+"""
+
+
+def test_a_secret_is_masked_whatever_way_a_test_tells_it(pushed: Target) -> None:
+    """Reasons, properties and comparisons, in ccm's report, in pytest's, and in plain pytest."""
+    own, report = own_test(pushed, OTHER_WAYS), pushed.ccm.scratch / "report.xml"
+    for words in (("-v",), ("-vv",)):
+        done = verify(pushed, own, f"--junitxml={report}", *words)
+        assert done.code == 1, done.output
+        assert "s3cr3t" not in done.output
+        assert "because of [masked]" in report.read_text()
+        assert "s3cr3t" not in report.read_text()
+    site = pushed.ccm.site(pushed.filled(SITE))
+    hosts = f"--hosts=ccm://web1?inventory={pushed.inventory}&manifest={site}"
+    words = ["-m", "pytest", "-rA", "-p", "no:cacheprovider", hosts, f"--junitxml={report}", own]
+    plain = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, env=pushed.ccm.environment
+    )
+    assert plain.returncode == 1, plain.stdout
+    assert "because of [masked]" in plain.stdout
+    assert "s3cr3t" not in plain.stdout + report.read_text()
+
+
 def test_an_unknown_resource_is_told_with_the_nearest(pushed: Target) -> None:
     """A misspelt resource is a sentence, no traceback."""
     text = "def test_it(ccm_resource):\n    ccm_resource('file#DIR/modt')\n"

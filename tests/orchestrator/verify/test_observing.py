@@ -9,6 +9,7 @@ from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.observing import observe
 from orchestrator.verify.subject import Subject
 from remote_runtime.errors import CcmError, UnreachableError
+from remote_runtime.masking import Mask
 from tests.orchestrator.verify.fakes import Script
 
 
@@ -31,6 +32,15 @@ def test_a_hundred_resources_cost_two_round_trips() -> None:
     assert len(script.rounds) == 2
     assert len(script.rounds[1]) == 600
     assert [one.holds for one in found[99]] == [True, True, False, True, True, True]
+
+
+def test_a_secret_at_the_cut_is_masked() -> None:
+    """What was found is masked whole before it is cut."""
+    for before in range(180, 205):
+        told = "x" * before + "s3cret-value and more"
+        one = Expectation("x", "y", lambda host, told=told: told, lambda found: False)
+        ((answer,),) = observe("web1", [[one]], Script({}).read_all, Mask(["s3cret-value"]))
+        assert "s3c" not in answer.instead
 
 
 def test_nothing_to_ask_costs_nothing() -> None:
