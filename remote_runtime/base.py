@@ -98,6 +98,7 @@ class Item(NamedTuple):
     managed: bool = True  # what `control` came to
     sensitive: bool = False
     secrets: Tuple[str, ...] = ()  # properties whose values are masked in every sink
+    veiled: bool = False  # its content holds a secret, so no hash of it may be told
     deferred_error: str = ""  # a deferred template that failed; told when the turn comes
     deferred_render: bool = False  # ask the controller when the turn comes
     health_checks: Tuple[Dict[str, Any], ...] = ()

@@ -93,6 +93,7 @@ class EventMaker(object):
         """Return the event of one resource; ``duration`` in seconds."""
         item = outcome.item
         mask = self._mask.extended(secrets_of(item))
+        mask = mask.extended((), item.veiled or _holds_secret(item, mask))
         # What tells which resource it was: of a sensitive one it stays, but for the run's secrets.
         label = (self._mask if item.sensitive else mask).text
         ensure = label(_requested(item))
@@ -173,13 +174,38 @@ def _of_user(value: Any) -> Any:
     return value["$tree"] if isinstance(value, dict) and "$tree" in value else value
 
 
+def _holds_secret(item: Item, mask: Mask) -> bool:
+    """Whether content that was rendered at its turn holds something to mask."""
+    content = item.properties.get("content") if item.deferred_render else None
+    return isinstance(content, str) and mask.text(content) != content
+
+
 def _change(change: Change, sensitive: bool, mask: Mask) -> Dict[str, Any]:
     if not sensitive:
         record: Dict[str, Any] = mask.value(change.record())
+        if MASKED in (record.get("diff") or ""):
+            record["diff"] = _without_former_secrets(record["diff"])
         return record
     if change.what in _PLAIN:
         return change._replace(diff=None).record()
     return Change(change.what, MASKED, MASKED, None if change.diff is None else MASKED).record()
+
+
+def _without_former_secrets(diff: str) -> str:
+    """Mask what a masked line of a diff takes the place of: it may hold the secret before it."""
+    out: List[str] = []
+    block: List[str] = []
+    begun = False
+    for line in diff.split("\n") + [" "]:
+        begun = begun or line.startswith("@@")  # behind the names of the two sides
+        if begun and line[:1] in ("-", "+", "\\"):
+            block.append(line)
+            continue
+        if any(MASKED in one for one in block if one[:1] == "+"):
+            block = ["-" + MASKED if one[:1] == "-" else one for one in block]
+        out += block + [line]
+        block = []
+    return "\n".join(out[:-1])
 
 
 def _errors(outcome: Outcome, sensitive: bool, mask: Mask) -> List[str]:

@@ -14,10 +14,17 @@ _URL_TOKEN = r"(\bhttps?://)[^/\s:@'\"]+@"
 _AUTHORIZATION = r"(?im)((?:proxy-)?authorization[\"']?\s*[:=]\s*)([^\r\n]+)"
 
 
-class Mask(object):
-    """Replaces secret values, URL credentials and Authorization headers in text and in values."""
+_HASH = r"\b[0-9a-f]{16,}\b"
 
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
+
+class Mask(object):
+    """Replaces secret values, URL credentials and Authorization headers in text and in values.
+
+    ``hashes``: hashes too, because a short secret can be guessed by the hash of what holds it.
+    """
+
+    def __init__(self, secrets: Iterable[str] = (), hashes: bool = False) -> None:
+        self._hashes = hashes
         self._spellings: Set[str] = set()
         self._pattern: Any = None
         self._secrets: Set[str] = set()
@@ -31,15 +38,16 @@ class Mask(object):
                 self._spellings.update(s for s in _spellings(part.strip()) if len(s) >= SHORTEST)
         self._pattern = None
 
-    def extended(self, secrets: Sequence[str]) -> "Mask":
+    def extended(self, secrets: Sequence[str], hashes: bool = False) -> "Mask":
         """A mask that hides these values as well, for one resource."""
-        if not secrets:
+        if not secrets and hashes == self._hashes:
             return self
-        return Mask(list(self._secrets) + list(secrets))
+        return Mask(list(self._secrets) + list(secrets), hashes or self._hashes)
 
     def text(self, text: str) -> str:
         """Return the text with every secret replaced."""
-        if not (self._spellings or "://" in text or "uthorization" in text.lower()):
+        needed = self._spellings or self._hashes
+        if not (needed or "://" in text or "uthorization" in text.lower()):
             return text
         import re
 
@@ -54,6 +62,8 @@ class Mask(object):
             text = re.sub(_URL_TOKEN, r"\1%s@" % MASKED, text)
         if "uthorization" in text.lower():
             text = re.sub(_AUTHORIZATION, r"\1" + MASKED, text)
+        if self._hashes:
+            text = re.sub(_HASH, MASKED, text)
         return text
 
     def value(self, value: Any) -> Any:

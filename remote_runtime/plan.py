@@ -17,6 +17,7 @@ _KINDS: Dict[str, Any] = {
     "managed": bool,
     "sensitive": bool,
     "secrets": list,
+    "veiled": bool,
     "deferred_error": str,
     "deferred_render": bool,
     "health_checks": list,

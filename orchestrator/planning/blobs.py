@@ -10,19 +10,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from remote_runtime.masking import Mask
 from remote_runtime.wire import CHUNK
+
+MOST_SEARCHED = 1 << 20
 
 
 class Blob:
     """Bytes that a target may ask for: a text in memory, or a file that is streamed from disk."""
 
-    __slots__ = ("_path", "_text", "sha", "size")
+    __slots__ = ("_path", "_searched", "_text", "sha", "size")
 
     def __init__(self, sha: str, size: int, text: str = "", path: Path | None = None) -> None:
         self.sha = sha
         self.size = size
         self._text = text
         self._path = path
+        self._searched: tuple[tuple[str, ...], bool] | None = None
 
     @classmethod
     def of_text(cls, text: str) -> Blob:
@@ -39,6 +43,25 @@ class Blob:
     def text(self) -> str:
         """The text itself; empty for a file."""
         return self._text
+
+    def holds(self, secrets: tuple[str, ...]) -> bool:
+        """Whether it holds one of these texts, a login in a URL or the like.
+
+        A file of more than ``MOST_SEARCHED`` bytes is not looked into.
+        """
+        known = self._searched
+        if known is None or known[0] != secrets:
+            text = self._text if self._path is None else self._searchable()
+            known = self._searched = (secrets, Mask(secrets).text(text) != text)
+        return known[1]
+
+    def _searchable(self) -> str:
+        if self.size > MOST_SEARCHED:
+            return ""
+        try:
+            return b"".join(self.chunks()).decode("utf-8", "replace")
+        except OSError:
+            return ""  # told where it is sent
 
     def chunks(self) -> Iterator[bytes]:
         """The bytes, in pieces of at most ``wire.CHUNK``; OSError where the file is gone."""

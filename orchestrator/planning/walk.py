@@ -116,6 +116,8 @@ class Walk:
                 if entry is None:
                     self._rows.append(_Row(declared, None, number))
                     continue
+            if entry.blobs and not entry.item.sensitive:
+                entry = self._veiled(entry)
             at, begin, opens = len(self.found), -1, False
             self.found.append(entry)
             self.declared.append(declared)
@@ -129,6 +131,13 @@ class Walk:
             self._rows.append(_Row(declared, entry, number, runs, opens, begin))
             compiled.append(entry)
         return tuple(compiled)
+
+    def _veiled(self, entry: Compiled) -> Compiled:
+        """The resource, with no hash of its content to be told where that holds a secret."""
+        secrets = tuple(self.secrets)
+        if any(blob.holds(secrets) for blob in entry.blobs):
+            return entry.extended(entry.children, veiled=True)
+        return entry
 
     def _note(self, part: Part, resources: Resources, is_child: bool) -> None:
         """What the resources of a manifest say about the check of names."""

@@ -3,6 +3,7 @@ import re
 import unittest
 
 from remote_runtime.base import Change
+from remote_runtime.difference import unified
 from remote_runtime.events import LARGEST, EventIds, EventMaker, Outcome
 from remote_runtime.masking import Mask
 from tests.remote_runtime.fakes import item
@@ -72,6 +73,36 @@ class EventTest(unittest.TestCase):
             event = EventMaker(Mask(["s3cret!"])).make(outcome, False, 0)
             self.assertNotIn("s3cret", json.dumps(event))
             self.assertEqual(event["alias"], "a-[masked]")
+
+    def test_no_hash_of_a_secret(self) -> None:
+        """Of content that holds a secret no hash is told, neither the new one nor the former."""
+        old, new = "sha256:" + "a" * 64, "sha256:" + "b" * 64
+        wanted = {"$blob": "b" * 64, "size": 12}
+        for fields in (
+            {"veiled": True, "properties": {"content": wanted}},
+            {"deferred_render": True, "properties": {"content": "pin s3cret!"}},
+        ):
+            outcome = Outcome(item("file", "/f", **fields))
+            outcome.changes = [Change("content", old, new, "too large: %s" % old)]
+            text = json.dumps(EventMaker(Mask(["s3cret!"])).make(outcome, False, 0))
+            self.assertNotIn("aaaa", text)
+            self.assertNotIn("bbbb", text)
+        shown = Outcome(item("file", "/f", properties={"content": wanted}))
+        shown.changes = outcome.changes
+        self.assertIn(new, json.dumps(EventMaker(Mask(["s3cret!"])).make(shown, False, 0)))
+
+    def test_a_former_secret(self) -> None:
+        """Lines that a masked line takes the place of are masked too, others stay."""
+        before = b"a = 1\n\n\n\n\nkey = f0rmer!\nend\n"
+        after = b"a = 2\n\n\n\n\nkey = s3cret!\nend\n"
+        outcome = Outcome(item("file", "/f"))
+        outcome.changes = [Change("content", "x", "y", unified(before, after, "/f"))]
+        event = EventMaker(Mask(["s3cret!"])).make(outcome, False, 0)
+        self.assertEqual(
+            event["changes"][0]["diff"],
+            "--- /f\n+++ /f\n@@ -1,7 +1,7 @@\n-a = 1\n+a = 2\n \n \n \n \n"
+            "-[masked]\n+key = [masked]\n end\n",
+        )
 
     def test_too_large(self) -> None:
         """An event that would not fit a frame loses its diff before anything else."""

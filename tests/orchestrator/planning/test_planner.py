@@ -245,6 +245,37 @@ def test_a_secret_is_masked_in_a_refusal(tmp_path: Path) -> None:
     assert "[masked]" in str(error)
 
 
+def test_content_that_holds_a_secret_is_veiled(tmp_path: Path) -> None:
+    """No hash of it is to be told; so with a file beside the manifest, and with a login."""
+    (tmp_path / "secret.txt").write_text("key sesame99\n")
+    (tmp_path / "plain.txt").write_text("no key\n")
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a").write_text("{{ Data.a }}")
+    contents = {
+        "/data": "content: 'is {{ Data.a }}'",
+        "/url": "content: 'http://user:pass@host/'",
+        "/file": "source: secret.txt",
+        "/plain": "content: plain",
+        "/other": "source: plain.txt",
+        "/quiet": "content: '{{ Data.a }}', sensitive: true",
+    }
+    files = "\n".join(f"        - {path}: {{{one}, {FILE}}}" for path, one in contents.items())
+    text = f"""
+data:
+  a: sesame99  # @secret
+ccm:
+  resources:
+    - file:
+{files}
+    - scaffold:
+        - /tree: {{source: tree, engine: jinja}}
+"""
+    made = plan(tmp_path, text)
+    veiled = [entry["name"] for entry in entries(made) if entry.get("veiled")]
+    assert veiled == ["/data", "/url", "/file", "/tree"]
+    assert [item.name for item in made.items if item.veiled] == veiled
+
+
 def test_an_announcement_is_masked(tmp_path: Path) -> None:
     """Annotations that everybody may read hold no @secret data, nor what is sensitive."""
     where = "cluster: c, service: s, protocol: http, address: h, port: 1"
