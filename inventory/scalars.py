@@ -27,6 +27,9 @@ _CONVERT = {
 _EXPLICIT = {"str", "int", "float", "bool", "null", "timestamp"}
 
 
+MAX_NUMBER = 1000  # characters; what is longer takes far longer to read than to write
+
+
 class BadScalarError(ValueError):
     """The text is not what its tag says; the message is for people."""
 
@@ -63,6 +66,8 @@ def _convert(name: str, text: str) -> Resolved:
     convert = _CONVERT.get(name)
     if convert is None:
         return ("timestamp" if name == "timestamp" else "str"), text
+    if len(text) > MAX_NUMBER:
+        raise BadScalarError(f"{text[:40]!r}... is too long for a number")
     node = yaml.ScalarNode(_PREFIX + name, text)
     try:
         value: Any = convert(node)

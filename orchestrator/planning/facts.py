@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -11,11 +12,13 @@ import yaml
 from inventory.document import parse_document, read_document, to_plain
 from inventory.nodes import Mapping as MappingNode
 from orchestrator.expressions.scope import Facts
+from orchestrator.fleet.plain_text import plain_value
 from orchestrator.manifest.merge import merge_facts
 from orchestrator.planning.options import assignments
-from remote_runtime.errors import InputError, Problem
+from remote_runtime.errors import InputError, Problem, ProtocolError
 
 MAX_CUSTOM = 1 << 20
+MAX_BRACKETS = 200
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -108,10 +111,16 @@ def parse_custom(path: str, text: str) -> dict[str, Any]:
         raise ValueError("nested too deeply") from error
     if not isinstance(tree, dict):
         raise ValueError("it is not a map")
-    return tree
+    try:
+        found: dict[str, Any] = plain_value(tree)
+    except ProtocolError as error:
+        raise ValueError("nested too deeply") from error
+    return found
 
 
 def _parse_yaml(path: str, text: str) -> Any:
+    if _most_brackets(text) > MAX_BRACKETS:
+        raise ValueError("nested too deeply")
     try:
         for event in yaml.parse(text, Loader=_Loader):
             if isinstance(event, yaml.AliasEvent):
@@ -121,3 +130,12 @@ def _parse_yaml(path: str, text: str) -> Any:
         raise ValueError(f"broken YAML: {' '.join(str(error).split())}") from error
     except InputError as error:
         raise ValueError(error.problems[0].message) from error
+
+
+def _most_brackets(text: str) -> int:
+    """How many brackets are open at once at most; libyaml takes the square of that in time."""
+    depth = most = 0
+    for sign in re.findall(r"[\[\]{}]", text):
+        depth = depth + 1 if sign in "[{" else max(0, depth - 1)
+        most = max(most, depth)
+    return most

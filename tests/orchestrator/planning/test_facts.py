@@ -32,6 +32,32 @@ def test_layers_win_in_their_order(tmp_path: Path) -> None:
     assert warnings == []
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/x.yaml", "a: " + "[" * 1_000_000),
+        ("/x.yaml", "a: " + "{b: " * 250_000),
+        ("/x.yaml", "a: 1" + ":1" * 500_000),
+        ("/x.yaml", "a: " + "9" * 1_000_000),
+        ("/x.yaml", "- " * 500_000),
+        ("/x.json", '{"a": ' + "9" * 1_000_000 + "}"),
+        ("/x.json", '{"a": ' + "[" * 30 + "]" * 30 + "}"),
+        ("/x.json", '{"a":' * 200_000),
+    ],
+)
+def test_custom_facts_that_would_take_for_ever(path: str, text: str) -> None:
+    """A host cannot keep the controller busy with facts that are slow to read."""
+    with pytest.raises(ValueError, match=r"nested|number|digits|not a map"):
+        parse_custom(path, text)
+
+
+def test_custom_facts_are_plain_text() -> None:
+    """What would move a terminal or turn the reading direction is taken out, however escaped."""
+    assert parse_custom("/x.json", r'{"a\u001b[2J": ["\u202eb\u009b", 1]}') == {"a": ["b", 1]}
+    assert parse_custom("/x.yaml", r'a: "\e[31mred\n"') == {"a": "red\n"}
+
+
 @pytest.mark.parametrize(
     ("path", "text", "words"),
     [
