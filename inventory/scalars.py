@@ -67,7 +67,7 @@ def _convert(name: str, text: str) -> Resolved:
     if convert is None:
         return ("timestamp" if name == "timestamp" else "str"), text
     if len(text) > MAX_NUMBER:
-        raise BadScalarError(f"{text[:40]!r}... is too long for a number")
+        raise BadScalarError(f"{text[:40]!r} cannot be read as {name}: it is too long")
     node = yaml.ScalarNode(_PREFIX + name, text)
     try:
         value: Any = convert(node)
