@@ -183,4 +183,5 @@ def _map(
 def _not_a_pair(label: str, value: str) -> Problem:
     hint = "write KEY=VALUE, once for each, or a YAML map in braces"
     where = Argument(label, value).position(1, 1)
-    return Problem(f"{value[:60]!r} is not KEY=VALUE", where, hint, "input.type")
+    # The value is not shown: it may be a header with a password in it.
+    return Problem("KEY=VALUE was expected, there is no =", where, hint, "input.type")

@@ -67,6 +67,16 @@ def test_flags_are_properties(words: list[str], properties: dict[str, Any]) -> N
     assert declared(*words) == properties
 
 
+def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """A header that is no KEY=VALUE, and a password that cannot be one, are refused unseen."""
+    archive = ["ensure", "archive", "/x.zip", "--url", "http://h/x.zip", "--owner", "root"]
+    for flags in (["--headers", "X-Token: s3cr3t-t0ken"], ["--headers", "s3cr3t-t0ken"]):
+        assert main([*archive, "--group", "root", *flags]) == 2
+        error = capsys.readouterr().err
+        assert "argument --headers: KEY=VALUE was expected" in error
+        assert "s3cr3t" not in error
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
