@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from testinfra.host import Host
 
 LONGEST = 200
+
+_UNEXPECTED = (AssertionError, RuntimeError, ValueError, IndexError, NotImplementedError)
 
 Ask = Callable[["Host"], Any]
 
@@ -73,8 +76,10 @@ def look(expectation: Expectation, host: Host, mask: Mask) -> Found:
             return Found(True)
         told = expectation.tell(host, answer) if expectation.tell else str(answer)
         return Found(False, one_line(mask.text(told), LONGEST))
-    except (AssertionError, RuntimeError, ValueError, IndexError, NotImplementedError) as error:
-        # What testinfra's modules raise at an answer that they did not expect.
+    except Exception as error:
+        # testinfra's modules raise anything at an answer that they did not expect.
+        if not isinstance(error, _UNEXPECTED) and not _is_of_testinfra(error):
+            raise
         reason = one_line(mask.text(_reason(error, host)), LONGEST)
         return Found(False, f"no answer ({reason})")
 
@@ -95,6 +100,16 @@ def judge(
         if expectation.gate:
             shut.add(expectation.group)
     return found
+
+
+def _is_of_testinfra(error: Exception) -> bool:
+    """Whether testinfra raised it, or what testinfra called, rather than ccm."""
+    modules = [
+        str(frame.f_globals.get("__name__")).partition(".")[0]
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+    ]
+    ours = max((at for at, name in enumerate(modules) if name == "orchestrator"), default=-1)
+    return "testinfra" in modules[ours + 1 :]
 
 
 def _reason(error: Exception, host: Host) -> str:

@@ -43,6 +43,19 @@ def test_a_secret_at_the_cut_is_masked() -> None:
         assert "s3c" not in answer.instead
 
 
+def test_an_odd_answer_is_no_defect_of_ours() -> None:
+    """Where testinfra cannot make sense of what a host says, the check fails, and only that."""
+    odd = {"uname -s": (1, ""), "cat /etc/os-release": (1, "")}
+    (answers,) = observe("web1", files(1), Script({}, odd).read_all)
+    assert all(answer.instead.startswith("no answer (") for answer in answers)
+
+    def find(host: object) -> str:
+        return None.missing  # type: ignore[attr-defined, no-any-return]
+
+    with pytest.raises(AttributeError):
+        observe("web1", [[Expectation("x", "y", find, bool)]], Script({}).read_all)
+
+
 def test_nothing_to_ask_costs_nothing() -> None:
     """A host whose plan holds nothing to look at is not asked."""
     script = Script({})
