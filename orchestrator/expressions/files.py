@@ -29,7 +29,7 @@ class Folder:
         the manifest's folder. EvaluationError.
         """
         path = self.path / name
-        if "\0" in name:
+        if not is_file_name(name):
             raise EvaluationError(f"{name!r} is not a file name", kind="template.file")
         if not literal and not _is_below(path, self.path):
             message = (
@@ -47,6 +47,14 @@ class Folder:
         if path not in self._texts:
             self._texts[path] = _read(path)
         return self._texts[path]
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a text, which may come from a host, can name a file of this machine at all."""
+    try:
+        return b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
 
 
 def _is_below(path: Path, folder: Path) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.expressions.files import is_file_name
 from orchestrator.manifest.references import Named, named
 from remote_runtime.errors import InputError, Problem
 
@@ -42,6 +43,8 @@ class Children:
         if depth >= DEEPEST:
             message = f"{name} is nested deeper than {DEEPEST} levels of apply"
             return _refused(declared, message, "look for a manifest that applies itself")
+        if not is_file_name(name):
+            return _refused(declared, f"{name!r} is not a file name", "check the name")
         path = parent.path.parent / name
         below = os.path.realpath(parent.folder.path)
         if os.path.commonpath([os.path.realpath(path), below]) != below:

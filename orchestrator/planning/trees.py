@@ -7,6 +7,7 @@ in properties beside it: ``engine``, ``left_delimiter``, ``right_delimiter``, ``
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Mapping
 from pathlib import Path
@@ -92,8 +93,8 @@ class Trees:
             place = self._folder.locate(name, literal)
         except EvaluationError as error:
             raise EvaluationError(f"{key}: {error.message}", where, error.kind) from error
-        if not place.is_dir():
-            why = "is not a directory" if place.exists() else "does not exist"
+        if not os.path.isdir(place):  # Path.is_dir raises for a name that is too long
+            why = "is not a directory" if os.path.exists(place) else "does not exist"
             raise EvaluationError(f"{key}: the folder {place} {why}", where, "plan.source")
         return place
 

@@ -8,7 +8,7 @@ import pytest
 
 import schemas
 from remote_runtime import plan as runtime_plan
-from remote_runtime.errors import ResourceError
+from remote_runtime.errors import PlanError, ResourceError
 
 from .planned import FakeHost, entries, gathered, plan, planner, refused, refused_host
 
@@ -233,6 +233,27 @@ def test_a_source_that_a_host_decides_stays_in_the_folder(tmp_path: Path) -> Non
     made = planner(inner, text).plan(FakeHost(), gathered({"path": "../secret"}))
     assert "leads out of the manifest's folder" in made.items[0].deferred_error
     assert "source" not in made.items[0].properties
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "\ud800", "a\0b", "a/" * 3000])
+@pytest.mark.parametrize(
+    "resource",
+    [
+        f"file: [{{/a: {{{FILE}, source: '{{{{ Facts.path }}}}'}}}}]",
+        f"file: [{{/a: {{{FILE}, content: '{{{{ file(Facts.path) }}}}'}}}}]",
+        "scaffold: [{/a: {source: '{{ Facts.path }}', engine: jinja}}]",
+        "apply: [{'{{ Facts.path }}': {}}]",
+        "apply: [{'sub/{{ Facts.path }}.yaml': {}}]",
+    ],
+)
+def test_what_names_no_file_fails_that_host_only(tmp_path: Path, resource: str, name: str) -> None:
+    """A host may give a name that no file can have; that is no defect of ccm."""
+    made = planner(tmp_path, f"ccm: {{resources: [{{{resource}}}]}}")
+    try:
+        told = made.plan(FakeHost(), gathered({"path": name})).items[0].deferred_error
+    except PlanError as error:
+        told = str(error)
+    assert told
 
 
 def test_a_secret_is_masked_in_a_refusal(tmp_path: Path) -> None:
