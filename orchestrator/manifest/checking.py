@@ -10,6 +10,7 @@ from orchestrator.manifest.declared import Control, Declared
 from orchestrator.manifest.health_rules import KEY as HEALTH_CHECKS
 from orchestrator.manifest.health_rules import health_complaints
 from orchestrator.manifest.references import REFERENCES, unrendered
+from orchestrator.manifest.templated import certain_complaints, has_its_form
 from orchestrator.manifest.types import Type
 from orchestrator.manifest.values import (
     compile_node,
@@ -83,15 +84,20 @@ def _check(declared: Declared, problems: list[Problem]) -> None:
     if isinstance(declared.name, str):
         _report(declared, (), type_.name_complaints(declared.name), problems)
     for key, value in declared.values.items():
-        if key not in declared.templated:
-            _report(declared, (key,), type_.properties[key].complaints(value), problems)
+        kind = type_.properties[key]
+        if key in declared.templated:
+            found = certain_complaints(kind, declared.raw[key])
+        else:
+            found = kind.complaints(value)
+        _report(declared, (key,), found, problems)
     _check_health(declared, problems)
     _check_provider(declared, problems)
     _check_files(declared, problems)
     if "ensure" in declared.templated:
         return  # it decides over the rules that follow
     _report(declared, (), type_.whole_complaints(declared.raw), problems)
-    if len(problems) > before:
+    formed = all(has_its_form(type_.properties[k], declared.raw[k]) for k in declared.templated)
+    if len(problems) > before or not formed:
         return  # the type's own rules may take it that the schema holds
     for key, message in type_.check(declared.name_node.text, declared.raw):
         known = isinstance(declared.name, str) if key == "name" else key not in declared.templated

@@ -37,13 +37,15 @@ _REQUIRED = re.compile(r"'(.*)' is a required property\Z", re.DOTALL)
 class Complaint(NamedTuple):
     """What is wrong with a value: the way to it, the sentence and what to do.
 
-    ``wants_text`` says that text was expected and a number or a boolean was found.
+    ``wants_text`` says that text was expected and a number or a boolean was found, ``unknown_key``
+    that the path ends with a key that must not be there, whatever its value.
     """
 
     path: tuple[str | int, ...]
     message: str
     hint: str = ""
     wants_text: bool = False
+    unknown_key: bool = False
 
 
 def complaints(error: Any, name: str) -> list[Complaint]:
@@ -139,7 +141,12 @@ def _fulfilled(error: Any) -> list[str]:
 def _of_unknown_keys(error: Any, subject: str, path: tuple[str | int, ...]) -> list[Complaint]:
     known = list(error.schema.get("properties", {}))
     return [
-        Complaint((*path, key), f"{subject} has no key {key!r}", suggestion(key, known))
+        Complaint(
+            (*path, key),
+            f"{subject} has no key {key!r}",
+            suggestion(key, known),
+            unknown_key=True,
+        )
         for key in error.instance
         if key not in known
     ]

@@ -184,6 +184,44 @@ ccm:
     assert len(load(tmp_path, text).resources) == 3
 
 
+def test_what_no_template_can_mend_is_told_beside_templates(tmp_path: Path) -> None:
+    """Unknown keys, and values without a template, are refused in properties that hold one."""
+    text = """
+ccm:
+  resources:
+    - service:
+        - ssh:
+            register_when_stable:
+              - {cluster: "{{ Data.c }}", service: s, protocol: tcp, address: a, port: 0, prio: 1}
+    - exec:
+        - x: {onlyif: {command: "{{ Data.x }}", tmeout: "{{ Data.t }}", timeout: "{{ Data.t }}"}}
+    - scaffold:
+        - /x: {source: x, post: [{"*.go": "{{ Data.p }}", "*.sh": 3}]}
+"""
+    found = [problem.message for problem in refused(tmp_path, text)]
+    assert [message.split(": ")[1] for message in found] == [
+        "register_when_stable[0].port must be at least 1, not '0'",
+        "register_when_stable[0] has no key 'prio'",
+        "onlyif has no key 'tmeout'",
+        "post[0].*.sh must be text, but YAML reads 3 as 3",
+    ]
+
+
+def test_a_types_own_rules_wait_for_what_has_not_its_form_yet(tmp_path: Path) -> None:
+    """A template where a list or a map belongs is no text that a rule could be asked about."""
+    text = """
+ccm:
+  resources:
+    - scaffold:
+        - /a: {source: x, post: "{{ Data.post }}"}
+        - /b: {source: x, post: ["{{ Data.post }}"]}
+    - exec:
+        - c: {environment: "{{ Data.e }}", unless: {command: "{{ Data.x }}"}}
+        - d: {environment: ["{{ Data.e }}"], creates: "{{ Data.x }}"}
+"""
+    assert len(load(tmp_path, text).resources) == 4
+
+
 def test_render_false_leaves_everything_as_it_is(tmp_path: Path) -> None:
     """Nothing in such a resource is a template, so nothing in it can be a broken one."""
     text = "ccm: {resources: [{exec: [{'a {{': {command: '{{ x', render: false}}]}]}"
