@@ -1,5 +1,6 @@
 """The summary at the end of a run, and of ``ccm report`` (controller)."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple, TextIO
 
@@ -193,8 +194,11 @@ class Summary:
         return tuple(errors), tuple(changes)
 
     def _details(self, entry: Entry, alone: bool) -> Iterator[str]:
-        yield from error_lines(entry.errors, self._style.width - 8, self._choice.everything)
-        yield from entry.health
+        width = self._style.width - INDENT
+        yield from error_lines(entry.errors, width, self._choice.everything)
+        for text in entry.health:
+            if not _is_error(text, entry.errors):
+                yield from wrapped(text, width)
         if self._compact:
             yield from () if alone else self._brief(entry)
             return
@@ -221,6 +225,19 @@ class Summary:
 def _headed(entry: Entry) -> tuple[str, ...]:
     """What the first line of a row is made of."""
     return entry.resource, entry.message, entry.unknown
+
+
+def _is_error(check: str, errors: tuple[str, ...]) -> bool:
+    """Whether the result of a health check is told already as the reason of the failure."""
+    return any(
+        name and check.partition(f" {status}")[0] == name
+        for name, status in map(_failed_check, errors)
+    )
+
+
+def _failed_check(error: str) -> tuple[str, str]:
+    found = re.match(r"health check (.+?): (CRITICAL|UNKNOWN) after ", error)
+    return (found[1], found[2]) if found else ("", "")
 
 
 def _told(entry: Entry) -> tuple[object, ...]:

@@ -328,3 +328,19 @@ def test_what_a_child_in_noop_would_do_is_not_told_as_changed() -> None:
     assert "Hosts      2: 1 changed, 1 would change" in text
     assert "Resources  3: 1 changed, 2 would change" in text
     assert "pending: 1 would change" in told.out.getvalue()
+
+
+def test_a_check_that_failed_is_told_once_and_others_keep_to_the_width() -> None:
+    """The reason of the failure holds the check's output; a warning stands below, wrapped."""
+    told = Told("web1")
+    checks = [
+        {"name": "goss", "status": "CRITICAL", "tries": 1, "output": "1 of 5 failed"},
+        {"name": "disk", "status": "WARNING", "tries": 1, "output": "little space left " * 8},
+    ]
+    error = "health check goss: CRITICAL after 1 try: 1 of 5 failed"
+    told.event("web1", "/etc/motd", "failed", error=[error], health_check=checks)
+    told.end("web1", "failed")
+    text = told.summary(width=80)
+    assert text.count("1 of 5 failed") == 1
+    assert "        disk WARNING: little space left" in text
+    assert max(map(len, text.splitlines())) <= 80
