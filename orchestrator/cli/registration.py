@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps([entry.payload() for entry in entries], indent=2))
     else:
-        _show(entries, store)
+        _show(entries, store, "nothing" if query == Query() else "nothing that fits")
     return 0
 
 
@@ -111,11 +111,11 @@ def _remove(store: Store, query: Query) -> int:
     return 0
 
 
-def _show(entries: list[Entry], store: Store) -> None:
+def _show(entries: list[Entry], store: Store, none: str) -> None:
     from orchestrator.fleet.plain_text import one_line
 
     if not entries:
-        print(f"nothing is registered in {store.shown}", file=sys.stderr)
+        print(f"{none} is registered in {store.shown}", file=sys.stderr)
     for entry in entries:
         place = f"[{entry.address}]" if ":" in entry.address else entry.address
         words = [f"{entry.cluster} {entry.protocol} {entry.service}", f"{place}:{entry.port}"]
