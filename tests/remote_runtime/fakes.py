@@ -185,7 +185,13 @@ def run_items(
     engine = Engine(
         ctx, lifecycle, EventMaker(ctx.mask), events.append, lambda i: None, noop, turns
     )
-    engine.run(items, fail_on_error)
+    try:
+        engine.run(items, fail_on_error)
+    finally:
+        ctx.files.discard_temporary()  # as a session does in the end
+        if shared is None:  # nobody else has it; a suite of many runs has few descriptors
+            os.close(ctx.cancellation.wakeup)
+            os.close(ctx.cancellation._signal)
     return events
 
 
