@@ -106,9 +106,9 @@ class Conversation:
         self._result.tally.add(checked.event)
         self._result.tally.unique = self._check.unique
         self._bus.publish(happening.ResourceEvent(self._host, checked.event, checked.line))
-        if self._publisher is not None and is_stable(checked.event):
+        if self._publisher is not None:
             registrations = self._plan.registrations(checked.identity)
-            if registrations:
+            if registrations and is_stable(checked.event):
                 self._publisher.add(self._host, registrations)
 
     def _aside(self, message: wire.Message) -> None:

@@ -202,7 +202,7 @@ class EventCheck:
         identity = self._take(event["type"] + "#" + event["name"], seq)
         self.count = seq
         self._last_id = event["event_id"]
-        return self._finished({**event, **self._origin})._replace(identity=identity)
+        return self._finished({**event, **self._origin}, identity)
 
     def _take(self, identity: str, seq: int) -> str:
         if not self._left[identity]:
@@ -224,7 +224,7 @@ class EventCheck:
         return next(found, identity)
 
     @staticmethod
-    def _finished(event: dict[str, Any]) -> Checked:
+    def _finished(event: dict[str, Any], identity: str) -> Checked:
         try:
             line = _encode(event)
             if not is_plain_json(line):
@@ -232,7 +232,7 @@ class EventCheck:
                 line = _encode(event)
         except (ValueError, RecursionError) as error:
             raise _refuse("an event that holds no proper values") from error
-        return Checked(event, line)
+        return Checked(event, line, identity)
 
 
 def _consists_of(name: str, pieces: list[str]) -> bool:

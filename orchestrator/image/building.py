@@ -9,6 +9,7 @@ controller's; they need no zip and compile nothing (see ``remote_runtime.bootstr
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -52,13 +53,13 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
         raise ValueError(f"these modules exist: {', '.join(files.keys() & added.keys())}")
     tag = bootstrap.interpreter_tag()
     # What builds an image says as much about it as what goes in.
-    builders = {path.name: path for path in sorted(_BUILDERS.glob("*.py"))}
+    builders = {path.name: str(path) for path in sorted(_BUILDERS.glob("*.py"))}
     key = keeping.key({**files, **builders}, added)
     names = tuple(f"{key}.{suffix}" for suffix in ("zip", f"{tag}.code", "program"))
     kept = keeping.load(names)
     if kept is None:
         # The site's own types are left as they are.
-        ours = {name: stripped(path.read_bytes()) for name, path in files.items()}
+        ours = {name: stripped(Path(path).read_bytes()) for name, path in files.items()}
         archive = _zip(dict(sorted({**ours, **added}.items())))
         kept = (archive, bootstrap.compiled(archive), program())
         keeping.save(names, kept)
@@ -66,10 +67,15 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
     return Image(archive, _sha256(archive), code, _sha256(code), tag, text)
 
 
-def _sources() -> dict[str, Path]:
+def _sources() -> dict[str, str]:
     """Member name to file, sorted by name."""
-    paths = (path for path in _ROOT.rglob("*.py") if "__pycache__" not in path.parts)
-    return {f"{_ROOT.name}/{p.relative_to(_ROOT).as_posix()}": p for p in sorted(paths)}
+    found = {}
+    # Every run looks through them, and Path objects of so many files cost more than the look.
+    for folder, folders, names in os.walk(_ROOT):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        member = folder.replace(str(_ROOT), _ROOT.name, 1)
+        found.update({f"{member}/{n}": f"{folder}/{n}" for n in names if n.endswith(".py")})
+    return dict(sorted(found.items()))
 
 
 def _zip(members: Mapping[str, bytes]) -> bytes:

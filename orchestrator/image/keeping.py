@@ -18,11 +18,11 @@ from remote_runtime.version import VERSION
 KEPT = 15
 
 
-def key(files: Mapping[str, Path], contents: Mapping[str, bytes]) -> str:
+def key(files: Mapping[str, str], contents: Mapping[str, bytes]) -> str:
     """A name for the state of the sources: of files their names, sizes and times of change."""
     digest = hashlib.sha256(VERSION.encode())
     for name, path in files.items():
-        found = path.stat()
+        found = os.stat(path)
         digest.update(f"{name}\0{path}\0{found.st_size}\0{found.st_mtime_ns}\n".encode())
     for name, content in contents.items():
         digest.update(f"{name}\0{len(content)}\n".encode() + content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import stat
@@ -14,6 +15,12 @@ from remote_runtime.masking import Mask
 from remote_runtime.wire import CHUNK
 
 MOST_SEARCHED = 1 << 20
+
+
+@functools.lru_cache(maxsize=64)
+def _mask(secrets: tuple[str, ...]) -> Mask:
+    """The mask of a host's secrets, made once for all that it has."""
+    return Mask(secrets)
 
 
 class Blob:
@@ -52,7 +59,7 @@ class Blob:
         known = self._searched
         if known is None or known[0] != secrets:
             text = self._text if self._path is None else self._searchable()
-            known = self._searched = (secrets, Mask(secrets).text(text) != text)
+            known = self._searched = (secrets, _mask(secrets).text(text) != text)
         return known[1]
 
     def _searchable(self) -> str:

@@ -135,8 +135,9 @@ class Walk:
     def _veiled(self, entry: Compiled) -> Compiled:
         """The resource, with no hash of its content to be told where that holds a secret."""
         secrets = tuple(self.secrets)
-        if any(blob.holds(secrets) for blob in entry.blobs):
-            return entry.extended(entry.children, veiled=True)
+        for blob in entry.blobs:
+            if blob.holds(secrets):
+                return entry.extended(entry.children, veiled=True)
         return entry
 
     def _note(self, part: Part, resources: Resources, is_child: bool) -> None:
