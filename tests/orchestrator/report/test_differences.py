@@ -62,7 +62,9 @@ def test_hosts_and_resources_of_one_run_only_are_told() -> None:
 def test_a_host_that_is_gone_in_one_run_is_told() -> None:
     """A host that was reached once and not the other time differs."""
     gone = {"outcome": "unreachable", "message": "no answer"}
-    found = compared(Kept("web1", run_id=ONE), Kept("web1", run_id=TWO), web1=gone)
+    one = Kept("web1", run_id=ONE)
+    one.event("web1", "/etc/x")  # not told: it is not there because the host is not
+    found = compared(one, Kept("web1", run_id=TWO), web1=gone)
     assert found.of("web1") == [Difference("", "outcome", "reached", "unreachable: no answer")]
 
 
