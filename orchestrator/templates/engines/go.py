@@ -25,6 +25,7 @@ from orchestrator.templates.engines import (
     Compiled,
     Turn,
 )
+from orchestrator.templates.engines.alone import Alone, too_deep
 from remote_runtime.errors import InputError, Position, Problem
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class GoTemplate:
         return Position(self._name, line, column)
 
 
-class GoEngine:
+class GoEngine(Alone):
     """Each template stands alone; ``render`` runs another one."""
 
     def __init__(self, delimiters: tuple[str, str] | None, prefix: str) -> None:
@@ -82,18 +83,7 @@ class GoEngine:
             where = Position(name, error.line, error.column)
             raise InputError([Problem(message, where, _hint(message), "template")]) from error
         except RecursionError as error:
-            where = Position(name, 1, 1)
-            raise InputError(
-                [Problem("it is nested too deeply", where, "split it", "template")]
-            ) from error
-
-    def problems(self, path: str, text: str) -> list[Problem]:
-        """See ``Engine``."""
-        try:
-            self.compile(path, text)
-        except InputError as error:
-            return error.problems
-        return []
+            too_deep(name, error)
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
         """See ``Engine``: gotpl does not tell."""

@@ -27,6 +27,7 @@ from orchestrator.templates.engines import (
     Compiled,
     Turn,
 )
+from orchestrator.templates.engines.alone import Alone, too_deep
 from remote_runtime.errors import CcmError, InputError, Position, Problem
 
 # What expressions have no use for, but files do; the widths are bounded.
@@ -143,7 +144,7 @@ class JinjaTemplate:
         return EvaluationError(message, where, error.kind if isinstance(error, CcmError) else kind)
 
 
-class JinjaEngine:
+class JinjaEngine(Alone):
     """``sources`` grow as templates are compiled; others may include them by path."""
 
     def __init__(self, delimiters: tuple[str, str] | None, prefix: str) -> None:
@@ -166,18 +167,7 @@ class JinjaEngine:
             where = Position(error.filename or name, error.lineno, 1)
             raise InputError([Problem(error.message or "", where, "", "template")]) from error
         except RecursionError as error:
-            where = Position(name, 1, 1)
-            raise InputError(
-                [Problem("it is nested too deeply", where, "split it", "template")]
-            ) from error
-
-    def problems(self, path: str, text: str) -> list[Problem]:
-        """See ``Engine``."""
-        try:
-            self.compile(path, text)
-        except InputError as error:
-            return error.problems
-        return []
+            too_deep(name, error)
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
         """See ``Engine``: what ``render()`` is given shows when it is called."""
