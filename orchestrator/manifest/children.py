@@ -82,6 +82,7 @@ class _Walk:
         self.found: list[Named] = []
 
     def site(self, site: Site, depth: int) -> None:
+        """Note what a manifest and those below it name, in the order of the run."""
         place = self._places
         self._places += 1
         for declared in site.resources:

@@ -22,6 +22,7 @@ class Literals(Reader):
     """What begins a value."""
 
     def primary(self) -> nodes.Expr:
+        """A literal, a name, a pointer of a predicate, or what stands in brackets."""
         token = self.token
         if token.kind == "number":
             return nodes.Const(self.take().value, lineno=token.at)

@@ -35,47 +35,47 @@ class Moment(str):
         made._time = time
         return made
 
-    def Year(self) -> int:  # noqa: N802 - as Go has it, and so for those that follow
+    def Year(self) -> int:
         """The year."""
         return self._time.year
 
-    def Month(self) -> int:  # noqa: N802
+    def Month(self) -> int:
         """The month, 1 to 12."""
         return self._time.month
 
-    def Day(self) -> int:  # noqa: N802
+    def Day(self) -> int:
         """The day of the month."""
         return self._time.day
 
-    def YearDay(self) -> int:  # noqa: N802
+    def YearDay(self) -> int:
         """The day of the year."""
         return self._time.timetuple().tm_yday
 
-    def Weekday(self) -> str:  # noqa: N802
+    def Weekday(self) -> str:
         """Monday to Sunday."""
         return f"{self._time:%A}"
 
-    def Hour(self) -> int:  # noqa: N802
+    def Hour(self) -> int:
         """The hour, 0 to 23."""
         return self._time.hour
 
-    def Minute(self) -> int:  # noqa: N802
+    def Minute(self) -> int:
         """The minute."""
         return self._time.minute
 
-    def Second(self) -> int:  # noqa: N802
+    def Second(self) -> int:
         """The second."""
         return self._time.second
 
-    def Unix(self) -> int:  # noqa: N802
+    def Unix(self) -> int:
         """Seconds since 1970."""
         return int(self._time.timestamp())
 
-    def UTC(self) -> Moment:  # noqa: N802
+    def UTC(self) -> Moment:
         """Itself."""
         return self
 
-    def Format(self, layout: str) -> str:  # noqa: N802
+    def Format(self, layout: str) -> str:
         """As the reference time ``Mon Jan 2 15:04:05 2006`` is written in the layout."""
         if len(layout) > bounds.MAX_WIDTH:
             raise bounds.TooLargeError("the layout is too long")
