@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from inventory.document import nearest
 from inventory.nodes import Mapping, Node, Scalar, Sequence
 from remote_runtime.errors import InputError, Problem
+from remote_runtime.nearest import nearest
 
 
 class Checker:

@@ -15,9 +15,7 @@ to more than a million nodes, nesting deeper than 100, a text beyond 64 MiB.
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
@@ -33,7 +31,6 @@ __all__ = [
     "Sequence",
     "Source",
     "comments_before",
-    "nearest",
     "parse_document",
     "read_document",
     "read_text",
@@ -103,12 +100,6 @@ def read_text(path: str | Path) -> str:
         where = _position_at(Source(name, good), len(good))
         problem = Problem("this is not UTF-8 text", where, "save it as UTF-8", "input.encoding")
         raise InputError([problem]) from error
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that a misspelt one was probably meant to be, or an empty text."""
-    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return matches[0] if matches else ""
 
 
 def _without_surrogates(text: str) -> str:

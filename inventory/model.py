@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from inventory.declaration import Declaration
-from inventory.document import nearest
 from inventory.explanation import Explained, explain_host, group_tree
 from inventory.nodes import Node
 from inventory.selection import Selector
 from remote_runtime.errors import InputError, Position, Problem
+from remote_runtime.nearest import nearest
 
 
 class Host:

@@ -12,8 +12,8 @@ from typing import Any
 
 from inventory.checking import Checker
 from inventory.declaration import Declaration, GroupEntry, Layer
-from inventory.document import nearest
 from inventory.model import Group, Host, Inventory
+from remote_runtime.nearest import nearest
 
 
 def resolve(declaration: Declaration, checker: Checker) -> Inventory:

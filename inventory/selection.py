@@ -16,8 +16,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from inventory.document import nearest, read_text
+from inventory.document import read_text
 from remote_runtime.errors import InputError, Position, Problem
+from remote_runtime.nearest import nearest
 
 MAX_GUESSES = 10
 """A guess looks at every name, so a long file of unknown names gets no more than these."""

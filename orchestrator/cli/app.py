@@ -108,7 +108,7 @@ def _fail(error: Exception, words: list[str]) -> int:
         _let_go_of_stdout()
         print(f"ccm: error: output could not be written: {error}", file=sys.stderr)
         return 1
-    from orchestrator.fleet.crash import describe_crash
+    from orchestrator.support.crash import describe_crash
 
     path = describe_crash(error, f"ccm {words[0] if words else ''}")
     print(f"ccm: error: a defect in ccm: {type(error).__name__}", file=sys.stderr)
@@ -128,7 +128,7 @@ def exit_code_of(error: "CcmError") -> int:
 
 
 def _told(error: "CcmError") -> str:
-    from orchestrator.fleet.plain_text import plain
+    from orchestrator.support.plain_text import plain
     from remote_runtime.errors import InputError
 
     if isinstance(error, InputError) and len(error.problems) > 1:

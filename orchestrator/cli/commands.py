@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from remote_runtime.errors import UsageError
+from remote_runtime.nearest import nearest
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,8 +42,8 @@ class Parser(argparse.ArgumentParser):
         hint = f"'{self.prog} --help' shows what it takes"
         if message.startswith("unrecognized arguments: -"):
             word = message.split()[2].split("=")[0]
-            guess = difflib.get_close_matches(word, self._option_string_actions, 1)
-            hint = f"did you mean {guess[0]}?" if guess else hint
+            guess = nearest(word, self._option_string_actions)
+            hint = f"did you mean {guess}?" if guess else hint
             message = f"there is no option {word[:60]}"
         elif message.startswith("argument -") and message.endswith(": expected one argument"):
             spellings = message.split()[1].rstrip(":").split("/")

@@ -76,9 +76,9 @@ def _lines(
 
 
 def _line(one: "Difference", style: "Style") -> str:
-    from orchestrator.fleet.plain_text import one_line
     from orchestrator.report.differences import FIRST, HASH, SECOND
     from orchestrator.report.wording import shorten
+    from orchestrator.support.plain_text import one_line
 
     who = one_line(one.resource) or "the host"
     if one.what in (FIRST, SECOND):

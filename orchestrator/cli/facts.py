@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import at_path, check_path, write
     from orchestrator.cli.gathering import gather
-    from orchestrator.fleet.plain_text import plain
+    from orchestrator.support.plain_text import plain
     from remote_runtime.errors import CcmError
 
     check_path("facts", args.path)

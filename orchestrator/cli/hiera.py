@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import check_path, write
     from orchestrator.cli.gathering import gather
-    from orchestrator.fleet.plain_text import plain
+    from orchestrator.support.plain_text import plain
     from remote_runtime.errors import CcmError
 
     check_path("data", args.query)
@@ -75,9 +75,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _hierarchy(args: argparse.Namespace) -> "Hierarchy":
-    from orchestrator.fleet.plain_text import plain
     from orchestrator.planning import PlanOptions
     from orchestrator.planning.hierarchy import Hierarchy
+    from orchestrator.support.plain_text import plain
 
     options = PlanOptions(
         args.hiera, args.data, args.facts, args.fact, registration=args.registration
@@ -95,8 +95,8 @@ def _resolved(
     answers: "Mapping[str, Gathered | CcmError]",
 ) -> Any:
     from orchestrator.cli.documents import at_path
-    from orchestrator.fleet.plain_text import plain
     from orchestrator.planning.facts import NothingGathered
+    from orchestrator.support.plain_text import plain
     from remote_runtime.errors import CcmError, PlanError
 
     answer = answers.get(host.name, NothingGathered())

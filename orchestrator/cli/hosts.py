@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(found: list[Shown | Unscanned]) -> None:
-    from orchestrator.fleet.plain_text import plain
+    from orchestrator.support.plain_text import plain
     from orchestrator.transport.known_hosts import entry_name
     from orchestrator.transport.trusting import Unscanned
 

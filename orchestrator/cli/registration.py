@@ -112,7 +112,7 @@ def _remove(store: Store, query: Query) -> int:
 
 
 def _show(entries: list[Entry], store: Store, none: str) -> None:
-    from orchestrator.fleet.plain_text import one_line
+    from orchestrator.support.plain_text import one_line
 
     if not entries:
         print(f"{none} is registered in {store.shown}", file=sys.stderr)

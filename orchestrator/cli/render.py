@@ -34,9 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the plan of the one host that is meant, and write it as a manifest."""
     from orchestrator.cli import assembly
-    from orchestrator.fleet.plain_text import plain
     from orchestrator.planning.facts import NothingGathered
     from orchestrator.planning.resolved import resolved_manifest
+    from orchestrator.support.plain_text import plain
 
     inventory, hosts = assembly.hosts(args)
     host = _only(hosts)

@@ -12,7 +12,6 @@ from orchestrator.cli.output import Output
 from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus, Subscriber
-from orchestrator.fleet.crash import describe_crash
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult
@@ -23,6 +22,7 @@ from orchestrator.fleet.settings import Settings
 from orchestrator.registration.publisher import CLOSING, Publisher
 from orchestrator.registration.store import open_store
 from orchestrator.report.document import write_document
+from orchestrator.support.crash import describe_crash
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:

@@ -97,7 +97,7 @@ class Seen:
 
 
 def _write(result: HostResult, event: dict[str, Any] | None, args: argparse.Namespace) -> None:
-    from orchestrator.fleet.plain_text import one_line
+    from orchestrator.support.plain_text import one_line
 
     errors = [result.message] if result.message else list(event["error"]) if event else []
     if result.hint and result.message:

@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Say that it is good, with warnings; every mistake, a child's too, is an InputError."""
     from orchestrator.cli import assembly
-    from orchestrator.fleet.plain_text import plain
+    from orchestrator.support.plain_text import plain
     from remote_runtime.errors import InputError
 
     site, planner = assembly.planner(args)

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli import assembly
     from orchestrator.cli.verifying import carry_out
     from orchestrator.fleet.descriptors import make_room
-    from orchestrator.fleet.plain_text import plain
+    from orchestrator.support.plain_text import plain
     from orchestrator.verify.running import Job, check_tests, need_pytest
 
     need_pytest()

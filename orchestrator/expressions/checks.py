@@ -7,9 +7,9 @@ from typing import Any
 
 from jinja2 import nodes
 
-from inventory.document import nearest
 from orchestrator.expressions.paths import BadPathError, split_path
 from orchestrator.expressions.sandbox import Sandbox
+from remote_runtime.nearest import nearest
 
 Found = tuple[str, str, int]
 """A mistake: the message, a hint, and the ``lineno`` of its node."""

@@ -16,6 +16,7 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from orchestrator.expressions import bounds
+from remote_runtime.nearest import nearest
 
 # These make markup, pad without bounds, or are for whole templates.
 _NO_FILTERS = {
@@ -108,12 +109,10 @@ class Missing(StrictUndefined):
         owner, name = self._undefined_obj, self._undefined_name
         if not isinstance(owner, _MAPPING_TYPES):
             return str(super()._undefined_message)
-        from difflib import get_close_matches
-
         # Facts refuses to be read as a whole while some are missing; their names may be.
         names = map(str, dict.keys(owner)) if isinstance(owner, dict) else ()
-        close = get_close_matches(str(name), names, 1)
-        return f"there is no {name!r}" + (f", did you mean {close[0]!r}?" if close else "")
+        likely = nearest(str(name), names)
+        return f"there is no {name!r}" + (f", did you mean {likely!r}?" if likely else "")
 
 
 def bounded_filter(function: Any) -> Any:

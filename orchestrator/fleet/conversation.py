@@ -9,12 +9,12 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.event_check import EventCheck
 from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.plain_text import one_line, plain
 from orchestrator.fleet.ports import Plan, Publisher
 from orchestrator.fleet.serving import Serving
 from orchestrator.fleet.session import Session
 from orchestrator.fleet.settings import Settings
 from orchestrator.fleet.stability import is_stable
+from orchestrator.support.plain_text import one_line, plain
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
 from remote_runtime.masking import Mask

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.plain_text import MAX_DEPTH, is_plain_json, plain_value
+from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, plain_value
 from remote_runtime.errors import ProtocolError
 from remote_runtime.masking import MASKED
 

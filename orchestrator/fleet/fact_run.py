@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from orchestrator.fleet.conversation import greet
-from orchestrator.fleet.crash import describe_crash
 from orchestrator.fleet.gathered import Gathered
-from orchestrator.fleet.plain_text import one_line
 from orchestrator.fleet.ports import Connector, Target
 from orchestrator.fleet.rollout import Rollout
 from orchestrator.fleet.session import Session
+from orchestrator.support.crash import describe_crash
+from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError, UnreachableError
 
 Answer = Gathered | CcmError

@@ -6,7 +6,7 @@ All of it comes from the host: it is data, never a template, never a path of the
 import json
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.plain_text import is_plain_json, one_line, plain_value
+from orchestrator.support.plain_text import is_plain_json, one_line, plain_value
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError
 from remote_runtime.version import VERSION

@@ -7,12 +7,12 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.conversation import Conversation, Notices, greet
-from orchestrator.fleet.crash import describe_crash
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.plain_text import one_line, plain
 from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
 from orchestrator.fleet.session import Session
 from orchestrator.fleet.settings import Settings
+from orchestrator.support.crash import describe_crash
+from orchestrator.support.plain_text import one_line, plain
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
 from remote_runtime.masking import Mask
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.state_folder import make_private, state_folder
+from orchestrator.support.state_folder import make_private, state_folder
 
 KEPT = 200
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl

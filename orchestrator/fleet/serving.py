@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from orchestrator.fleet.plain_text import one_line
 from orchestrator.fleet.ports import Blob, Plan
 from orchestrator.fleet.session import Session
+from orchestrator.support.plain_text import one_line
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, ResourceError
 

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from inventory.document import Mapping, Node, Scalar, Sequence, comments_before, nearest
+from inventory.document import Mapping, Node, Scalar, Sequence, comments_before
 from orchestrator.expressions import EvaluationError, Expression, Scope
 from orchestrator.manifest.validators import VALIDATORS
 from remote_runtime.errors import InputError, Position, Problem
+from remote_runtime.nearest import nearest
 
 _WORD = re.compile(r"@([A-Za-z_]\w*)\s*(.*)\Z")
 _TRAILING = re.compile(r"\s#\s*(@[A-Za-z_].*)\Z")

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from inventory.document import nearest
+from remote_runtime.nearest import nearest
 
 _KINDS = {
     "string": "text",

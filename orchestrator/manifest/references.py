@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from inventory.document import nearest
 from orchestrator.expressions import Template
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.values import is_templated
 from remote_runtime.errors import Position, Problem
+from remote_runtime.nearest import nearest
 
 REFERENCES = ("require", "subscribe")
 _ANY = ""  # stands for every type

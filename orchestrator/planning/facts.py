@@ -12,9 +12,9 @@ import yaml
 from inventory.document import parse_document, read_document, to_plain
 from inventory.nodes import Mapping as MappingNode
 from orchestrator.expressions.scope import Facts
-from orchestrator.fleet.plain_text import plain_value
 from orchestrator.manifest.merge import merge_facts
 from orchestrator.planning.options import assignments
+from orchestrator.support.plain_text import plain_value
 from remote_runtime.errors import InputError, Problem, ProtocolError
 
 MAX_CUSTOM = 1 << 20

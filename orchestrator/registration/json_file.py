@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.registration.entry import Entry, Query, in_order
-from orchestrator.registration.store import RegistrationError
+from orchestrator.registration.errors import RegistrationError
 
 FORMAT = 1
 PATIENCE = 30.0

@@ -25,8 +25,8 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StreamConfig
 from nats.js.errors import APIError, NoStreamResponseError, NotFoundError
 
 from orchestrator.registration.entry import PREFIX, Entry, Query, in_order
+from orchestrator.registration.errors import RegistrationError
 from orchestrator.registration.nats_url import Place
-from orchestrator.registration.store import RegistrationError
 
 CONNECTING = 5
 ANSWER = 10.0

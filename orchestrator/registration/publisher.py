@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.plain_text import one_line
 from orchestrator.registration.entry import Entry
 from orchestrator.registration.store import Store
+from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError
 
 GATHERING = 0.5  # seconds in which more entries may join a batch

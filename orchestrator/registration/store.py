@@ -7,19 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from orchestrator.fleet.state_folder import make_private, state_folder
 from orchestrator.registration.entry import Entry, Query
-from remote_runtime.errors import CcmError, UsageError
+from orchestrator.support.state_folder import make_private, state_folder
+from remote_runtime.errors import UsageError
 
 VARIABLE = "CCM_REGISTRATION"
 FILE_NAME = "registrations.json"
 SCHEMES = ("nats", "tls")
-
-
-class RegistrationError(CcmError):
-    """Registrations could not be read or written; no host is to blame."""
-
-    default_kind = "registration"
 
 
 class Store(Protocol):

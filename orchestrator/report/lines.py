@@ -3,8 +3,8 @@
 from typing import TextIO
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.plain_text import one_line
 from orchestrator.report.wording import host_line
+from orchestrator.support.plain_text import one_line
 
 
 class Lines:

@@ -20,9 +20,9 @@ from rich.text import Text
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.plain_text import one_line
 from orchestrator.report.grouping import alike
 from orchestrator.report.wording import host_line, took
+from orchestrator.support.plain_text import one_line
 
 SHORTEST_REFRESH = 0.2
 MAX_ROWS = 16

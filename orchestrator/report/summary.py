@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import NamedTuple, TextIO
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.plain_text import one_line
 from orchestrator.report.collected import Collected, Entry
 from orchestrator.report.grouping import Block, alike, alike_but_for, blocks_of
 from orchestrator.report.host_names import named
@@ -23,6 +22,7 @@ from orchestrator.report.wording import (
     span,
 )
 from orchestrator.report.wrapping import wrapped
+from orchestrator.support.plain_text import one_line
 
 MAX_VARIANTS = 3
 MAX_ROWS = 40

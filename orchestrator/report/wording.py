@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from orchestrator.fleet.outcome import OK, HostResult, Tally
-from orchestrator.fleet.plain_text import one_line
 from orchestrator.report.collected import ChangeLine, Entry
 from orchestrator.report.style import Style
 from orchestrator.report.wrapping import wrapped
+from orchestrator.support.plain_text import one_line
 
 _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{20,}\b")
 _HASHED = re.compile(r"(?:sha256:)?[0-9a-f]{32,}")

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import schemas
-from inventory.document import Mapping, Node, Sequence, nearest, parse_document
+from inventory.document import Mapping, Node, Sequence, parse_document
 from remote_runtime.errors import InputError, Position, Problem
+from remote_runtime.nearest import nearest
 
 
 class _Mistake(NamedTuple):

@@ -6,7 +6,7 @@ import threading
 import time
 from typing import Protocol
 
-from orchestrator.fleet.plain_text import plain
+from orchestrator.support.plain_text import plain
 
 STDERR_TAIL = 16 * 1024
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from orchestrator.fleet.plain_text import one_line, plain
+from orchestrator.support.plain_text import one_line, plain
 from orchestrator.verify.hiding import hide
 from orchestrator.verify.items import LOST, DerivedItem, ManifestFile, MismatchesError
 from orchestrator.verify.tally import Outcome, Tally

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.fleet.plain_text import one_line
+from orchestrator.support.plain_text import one_line
 from remote_runtime.masking import MASKED, Mask
 
 if TYPE_CHECKING:

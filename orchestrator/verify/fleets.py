@@ -14,7 +14,7 @@ import urllib.parse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from orchestrator.fleet.plain_text import plain
+from orchestrator.support.plain_text import plain
 from orchestrator.verify.fleet import Fleet, Means
 from remote_runtime.errors import CcmError, UsageError
 

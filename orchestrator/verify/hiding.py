@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.fleet.plain_text import plain
+from orchestrator.support.plain_text import plain
 from remote_runtime.masking import Mask
 
 

@@ -81,7 +81,7 @@ def pytest_runtest_makereport(
     host = getattr(item, "funcargs", {}).get("_testinfra_host")
     backend: Any = getattr(host, "backend", None)
     if getattr(backend, "NAME", "") == "ccm":
-        from orchestrator.fleet.plain_text import plain
+        from orchestrator.support.plain_text import plain
         from orchestrator.verify.hiding import hide
         from remote_runtime.errors import CcmError
         from remote_runtime.masking import Mask

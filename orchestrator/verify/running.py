@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.fleet.state_folder import make_private, state_folder
+from orchestrator.support.state_folder import make_private, state_folder
 from remote_runtime.errors import InputError, Position, Problem, UsageError
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.crash import describe_crash
-from orchestrator.fleet.plain_text import one_line
 from orchestrator.fleet.rollout import Rollout
+from orchestrator.support.crash import describe_crash
+from orchestrator.support.plain_text import one_line
 from orchestrator.verify.backend import LiveBackend, as_host
 from orchestrator.verify.derivation import Check, derive
 from orchestrator.verify.expectation import Found, judge

@@ -3,8 +3,9 @@
 The controller asks before any host is contacted; the target asks again, because a plan is data.
 """
 
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
+from ..nearest import nearest
 from . import matchers, patterns, regex, semver
 from .kind import ANYTHING, BOOLEAN, LINES, LIST, NUMBER, SCALAR, TEXT
 from .kinds import NAMES, load
@@ -225,10 +226,8 @@ def _keys(value: Any) -> Sequence[Any]:
 
 
 def _nearest(word: Any, known: Sequence[str]) -> str:
-    import difflib
-
-    close: Optional[List[str]] = difflib.get_close_matches(str(word), known, 1)
-    return "did you mean %s?" % close[0] if close else _all(known)
+    likely = nearest(str(word), known)
+    return "did you mean %s?" % likely if likely else _all(known)
 
 
 def _all(known: Any) -> str:

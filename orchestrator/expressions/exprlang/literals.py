@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from jinja2 import nodes
 
-from inventory.document import nearest
 from orchestrator.expressions.exprlang import PREFIX
 from orchestrator.expressions.exprlang.lexer import ExpressionSyntaxError, Token
 from orchestrator.expressions.exprlang.library import FUNCTIONS, REFUSED
 from orchestrator.expressions.exprlang.reader import Reader, operation
 from orchestrator.expressions.exprlang.regex import RegexError, compile_regex
+from remote_runtime.nearest import nearest
 
 _CONSTANTS = {
     "true": True, "True": True, "false": False, "False": False,

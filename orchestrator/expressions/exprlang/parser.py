@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
-from inventory.document import nearest
 from orchestrator.expressions.exprlang import PREFIX
 from orchestrator.expressions.exprlang.lexer import ExpressionSyntaxError
 from orchestrator.expressions.exprlang.library import FUNCTIONS
 from orchestrator.expressions.exprlang.operands import Operands
 from orchestrator.expressions.exprlang.reader import operation
+from remote_runtime.nearest import nearest
 
 _COMPARE = {
     "==": "eq", "!=": "ne", "<": "lt", "<=": "lteq", ">": "gt", ">=": "gteq", "in": "in",

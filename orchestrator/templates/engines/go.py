@@ -203,7 +203,7 @@ def _explained(error: gotpl.TemplateError, name: str) -> EvaluationError | NeedF
 
 
 def _hint(message: str) -> str:
-    from inventory.document import nearest
+    from remote_runtime.nearest import nearest
 
     if not message.startswith("function '"):
         return ""

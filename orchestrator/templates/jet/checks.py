@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import Any
 
-from inventory.document import nearest
 from orchestrator.templates.jet.functions import FUNCTIONS, REFUSED
 from orchestrator.templates.jet.lexer import JetSyntaxError
 from orchestrator.templates.jet.syntax import (
@@ -25,6 +24,7 @@ from orchestrator.templates.jet.syntax import (
     Try,
     Yield,
 )  # fmt: skip
+from remote_runtime.nearest import nearest
 
 SCOPE_FUNCTIONS = ("lookup", "file", "readFile", "registrations")
 VARIABLES = ("facts", "Facts", "data", "Data", "environ", "Environ", "Host")

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import TemplateError
 
-from inventory.document import nearest
 from orchestrator.expressions.bounds import MAX_TEXT, TooLargeError
 from orchestrator.expressions.errors import EvaluationError, FactsUnavailableError
 from orchestrator.templates.jet import values
 from orchestrator.templates.jet.operations import Caught, Frame, Operations
 from remote_runtime.errors import CcmError, InputError
+from remote_runtime.nearest import nearest
 
 if TYPE_CHECKING:
     from orchestrator.templates.jet.compiler import BlockBodies

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.registration.entry import Entry, Query
+from orchestrator.registration.errors import RegistrationError
 from orchestrator.registration.json_file import JsonFile
-from orchestrator.registration.store import RegistrationError, open_store
+from orchestrator.registration.store import open_store
 from remote_runtime.errors import UsageError
 
 WRITER = """

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.registration.entry import Entry, Query
+from orchestrator.registration.errors import RegistrationError
 from orchestrator.registration.nats_url import parse_url
-from orchestrator.registration.store import RegistrationError, open_store
+from orchestrator.registration.store import open_store
 from remote_runtime.errors import UsageError
 
 SERVER = shutil.which("nats-server", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 import pytest
 
 from orchestrator.registration.entry import Entry, Query
+from orchestrator.registration.errors import RegistrationError
 from orchestrator.registration.lookup import Lookup
 from orchestrator.registration.publisher import Publisher
-from orchestrator.registration.store import RegistrationError
 
 WEB = {"cluster": "prod", "service": "web", "protocol": "http", "address": "10.0.0.1", "port": 80}
 

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.plain_text import plain
 from orchestrator.report.live import LiveView
+from orchestrator.support.plain_text import plain
 
 
 class Terminal(io.StringIO):

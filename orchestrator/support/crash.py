@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from orchestrator.fleet.plain_text import one_line
-from orchestrator.fleet.state_folder import make_private, state_folder
+from orchestrator.support.plain_text import one_line
+from orchestrator.support.state_folder import make_private, state_folder
 from remote_runtime.masking import Mask
 from remote_runtime.version import VERSION
 

@@ -1,0 +1,52 @@
+"""What comes from a host is shown without what could act on a terminal."""
+
+import json
+
+import pytest
+
+from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, one_line, plain, plain_value
+from remote_runtime.errors import ProtocolError
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07text", "text"),
+        ("a\rb\x08c\x7f", "abc"),
+        ("pay\u202eexe.txt", "payexe.txt"),
+        ("one\r\ntwo\tthree\n", "one\ntwo\tthree\n"),
+        ("naïve 日本", "naïve 日本"),
+    ],
+)
+def test_what_acts_on_a_terminal_is_taken_out(sent: str, shown: str) -> None:
+    """Sequences, control characters and turned directions go; letters, newline and tab stay."""
+    assert plain(sent) == shown
+
+
+def test_one_line_is_short_and_says_that_it_was_cut() -> None:
+    """Blanks and newlines become one blank, and what is too long ends with an ellipsis."""
+    assert one_line(" a\n\n b\t c ") == "a b c"
+    assert one_line("x" * 11, 10) == "x" * 9 + "…"
+
+
+def test_values_are_made_plain_at_every_depth() -> None:
+    """Keys, values and items of lists are made plain; numbers and truth stay what they are."""
+    sent = {"\x1b[1mkey": ["\x07bell", 1, True, None, {"a": "b\x00"}]}
+    assert plain_value(sent) == {"key": ["bell", 1, True, None, {"a": "b"}]}
+
+
+def test_a_value_that_nests_too_deep_is_refused() -> None:
+    """A host cannot exhaust the stack of the controller with its answer."""
+    value: object = "x"
+    for _ in range(MAX_DEPTH + 1):
+        value = [value]
+    with pytest.raises(ProtocolError, match="too deep"):
+        plain_value(value)
+
+
+@pytest.mark.parametrize("text", ["\x1b[31m", "a\rb", "a\x08", "\x0c", "\x7f", "\u202e"])
+def test_json_with_anything_to_take_out_is_looked_at(text: str) -> None:
+    """The quick look at JSON text never passes what ``plain`` would change."""
+    assert not is_plain_json(json.dumps({"message": text}))
+    assert is_plain_json(json.dumps({"message": "a\tb\nc 'd' \"e\""}))
