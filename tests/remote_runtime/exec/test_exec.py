@@ -10,6 +10,14 @@ from remote_runtime.resources.exec.resource import LOGGED, Resource
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import ROOT, FolderTest, context, item, one, run_items
 
+CSH = r"""
+set word = ''
+foreach part (c s h)
+set word = $word$part
+end
+printf '%s\n' $word > out
+"""
+
 
 class ExecTest(FolderTest):
     def apply(self, command: str = "true", provider: str = "", **properties: Any) -> Dict[str, Any]:
@@ -230,12 +238,7 @@ class ExecTest(FolderTest):
             ("python", "open('out', 'w').write('python\\n')", "import os", "raise SystemExit(1)"),
             ("perl", "open F, '>out'; print F \"perl\\n\"", "exit 0", "exit 1"),
             ("ruby", "File.write('out', \"ruby\\n\")", "exit 0", "exit 1"),
-            (
-                "csh",
-                "rm -f out\nforeach part (c s h)\nprintf $part >> out\nend\necho >> out",
-                "exit 0",
-                "exit 1",
-            ),
+            ("csh", CSH, "exit 0", "exit 1"),
         ):
             program = "python3" if name == "python" else name
             if shutil.which(program) is None:
@@ -246,6 +249,21 @@ class ExecTest(FolderTest):
                 self.assertEqual((event["error"], event["changed"]), ([], True))
                 self.assertEqual(self.read("out").decode(), name + "\n")
                 self.assertEqual(self.apply(onlyif=false, **options)["status"], "stable")
+
+    def test_every_csh(self) -> None:
+        """A script for csh does the same in each of the programs that Debian has for it."""
+        os.mkdir(self.path("programs"))
+        for name in ("bsd-csh", "tcsh"):
+            program = shutil.which(name)
+            if program is None:
+                continue
+            with self.subTest(name):
+                os.symlink(program, self.path("programs/csh"))
+                options = {"cwd": self.root, "path": self.path("programs") + ":/usr/bin:/bin"}
+                event = self.apply(CSH, interpreter="csh", **options)
+                self.assertEqual((event["error"], self.read("out")), ([], b"csh\n"))
+                os.unlink(self.path("programs/csh"))
+                os.unlink(self.path("out"))
 
     def test_default_guard_interpreter(self) -> None:
         """Without guard_interpreter a guard runs in the way of the provider."""
