@@ -1,4 +1,4 @@
-"""How old apt's package lists are (target)."""
+"""How old apt's package lists are, and its cache of them (target)."""
 
 import os
 import time
@@ -6,6 +6,8 @@ from typing import List
 
 _LISTS = "var/lib/apt/lists"
 _STAMP = "var/lib/apt/periodic/update-success-stamp"
+_CACHE = "var/cache/apt/pkgcache.bin"
+_DATABASE = "var/lib/dpkg/status"
 _SOURCES = ("etc/apt/sources.list", "etc/apt/sources.list.d")
 
 
@@ -37,6 +39,19 @@ class Lists(object):
         folder = os.path.join(self._root, _LISTS)
         if os.path.isdir(folder):
             os.utime(folder, None)
+
+    def drop_stale_cache(self) -> None:
+        """Remove apt's cache of what is installed where dpkg's database is newer.
+
+        apt tells by size and whole seconds whether its cache is current, so it misses a ``dpkg -i``
+        in the second in which it made the cache: it takes the old version for installed, then.
+        """
+        database, cache = self._time(_DATABASE), self._time(_CACHE)
+        if 0.0 < cache <= database:
+            try:
+                os.unlink(os.path.join(self._root, _CACHE))
+            except OSError:  # a transaction may do without, or fails with a reason of its own
+                pass
 
     def _updated(self) -> float:
         folder = os.path.join(self._root, _LISTS)

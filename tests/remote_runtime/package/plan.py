@@ -5,6 +5,7 @@ from typing import Any, List
 
 from remote_runtime.base import Item
 from remote_runtime.registry import Registry
+from remote_runtime.resources.package.apt_lists import Lists
 from remote_runtime.system.commands import Result
 
 from ..fake_commands import FakeCommands, make_context
@@ -46,6 +47,8 @@ class Plan(object):
         self._registry = Registry(self.context)
         self.resources = [self._registry.create(item) for item in items]
         self.provider = self.resources[0].provider
+        if provider == "apt":
+            self.provider.lists = Lists("/nonexistent")  # not those of the machine of the tests
 
     def messages(self) -> List[str]:
         """What noop says of each resource, "" where nothing is to do."""

@@ -269,8 +269,9 @@ class PackageLists(unittest.TestCase):
     def setUp(self):
         self.root = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.root)
-        for folder in ("var/lib/apt/lists", "etc/apt/sources.list.d"):
-            os.makedirs(os.path.join(self.root, folder))
+        for folder in ("lib/apt/lists", "cache/apt", "lib/dpkg"):
+            os.makedirs(os.path.join(self.root, "var", folder))
+        os.makedirs(os.path.join(self.root, "etc/apt/sources.list.d"))
         self.write("etc/apt/sources.list", 90000)
         self.write("etc/apt/sources.list.d", 90000)
 
@@ -292,6 +293,19 @@ class PackageLists(unittest.TestCase):
         plan = Plan(recorded_commands(), ("ccm-hello", properties))
         plan.provider.lists = Lists(self.root)
         return plan
+
+    def test_a_cache_older_than_the_database_is_dropped(self):
+        """Before a transaction apt forgets what it knew before dpkg was at work, and only that."""
+        for cache, database, stays in ((5.2, 5.1, False), (5.1, 5.2, True), (9000, 5, False)):
+            self.write("var/cache/apt/pkgcache.bin", cache)
+            self.write("var/lib/dpkg/status", database)
+            plan = self.plan()
+            plan.messages()
+            self.assertIn("pkgcache.bin", os.listdir(os.path.join(self.root, "var/cache/apt")))
+            plan.context.noop = False
+            plan.carry_out()
+            left = os.listdir(os.path.join(self.root, "var/cache/apt"))
+            self.assertEqual(left, ["pkgcache.bin"] if stays else [])
 
     def test_lists_are_refreshed_when_they_are_older(self):
         """Lists of two hours are refreshed for 1h and not for 3h; without the property never."""

@@ -71,6 +71,19 @@ def test_noop_says_what_the_push_then_does(debian: Host) -> None:
         assert not after["changed"], after
 
 
+def test_a_version_that_dpkg_brought_in_the_same_second(debian: Host) -> None:
+    """A version that came past apt, in the second of apt's last look, is seen and replaced."""
+    debian.publish(Package("ccm-twin", "1.0-1"), Package("ccm-twin", "1.1-1"))
+    debian.run("apt-get update && apt-get install -y ccm-twin=1.0-1")
+    # What apt compares is the size and the whole second of this file.
+    second = debian.run("stat -c %Y /var/lib/dpkg/status").stdout.strip()
+    debian.run("dpkg -i /srv/ccm-repo/ccm-twin_1.1-1_all.deb")
+    debian.run(f"touch -d @{second}.2 /var/cache/apt/pkgcache.bin")
+    debian.run(f"touch -d @{second}.4 /var/lib/dpkg/status")
+    event = one(debian, "ccm-twin", ensure="1.0-1")
+    assert (event["error"], event["final_ensure"]) == ([], "1.0-1")
+
+
 def test_a_changed_conffile_is_kept(debian: Host) -> None:
     """An upgrade asks nothing and leaves a configuration file that was edited as it is."""
     one(debian, "ccm-conf", ensure="1.0-1")

@@ -160,6 +160,7 @@ class Provider(PackageProvider):
         from .. import apt_errors
 
         self._database = None
+        self.lists.drop_stale_cache()
         try:
             self._transaction(what, argv, TRANSACTION_LOCKS, lock_timeout)
         except ResourceError as error:
