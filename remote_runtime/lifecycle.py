@@ -9,7 +9,8 @@ from .errors import CcmError, ProtocolError, ResourceError
 from .events import Outcome, secrets_of
 from .pending import ANYTHING
 from .registry import Registry
-from .wording import APPLIED
+
+APPLIED = "Would have applied changes"  # noop, of a resource that is made of others
 
 Children = Callable[[], Sequence[Outcome]]
 

@@ -3,7 +3,6 @@
 import os
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
-from remote_runtime import wording
 from remote_runtime.base import (
     Action,
     Change,
@@ -18,7 +17,7 @@ from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Status
 
-from . import rules
+from . import rules, wording
 from .settings import settings
 
 if TYPE_CHECKING:
@@ -61,14 +60,14 @@ class Resource(ResourceType):
         if self.context.planned(Condition("absent", self.name)):
             status = None
         if self.ensure == "absent":
-            return [] if status is None else [self._removing(wording.ARCHIVE_REMOVED, "ensure")]
+            return [] if status is None else [self._removing(wording.REMOVED, "ensure")]
         if self._created():
             left = status is not None and self.settings.cleanup
-            return [self._removing(wording.ARCHIVE_CLEANED_UP, "archive")] if left else []
+            return [self._removing(wording.CLEANED_UP, "archive")] if left else []
         return self._getting(status)
 
     def describe(self, actions: Sequence[Action]) -> str:
-        return wording.ARCHIVE_JOIN.join(action.message for action in actions)
+        return wording.JOIN.join(action.message for action in actions)
 
     def _created(self) -> bool:
         path = self.settings.creates
@@ -84,7 +83,7 @@ class Resource(ResourceType):
         if self.settings.extract_parent and (differences or self.settings.creates):
             actions.append(self._extracting())
         if self.settings.cleanup:
-            actions.append(self._removing(wording.ARCHIVE_CLEANED_UP, "archive"))
+            actions.append(self._removing(wording.CLEANED_UP, "archive"))
         pending = self.context.pending
         for missing in sorted(self._unmet, key=lambda m: pending.may_hold(m.condition)):
             raise Missing(missing.condition, missing.message, actions, missing.hint)
@@ -147,7 +146,7 @@ class Resource(ResourceType):
                 self._place()
 
         provides = [] if self.settings.cleanup else [Condition("path", self.name)]
-        return Action(wording.ARCHIVE_DOWNLOADED, download, changes, provides)
+        return Action(wording.DOWNLOADED, download, changes, provides)
 
     def _extracting(self) -> Action:
         parent, creates = self.settings.extract_parent, self.settings.creates
@@ -161,7 +160,7 @@ class Resource(ResourceType):
         if creates:
             provides.append(Condition("path", creates))
         changes = [Change("extracted", None, parent)]
-        return Action(wording.ARCHIVE_EXTRACTED, self._extract, changes, provides)
+        return Action(wording.EXTRACTED, self._extract, changes, provides)
 
     def _extract(self) -> None:
         """Extract first, put the archive at its place then: one that is there was extracted."""

@@ -3,10 +3,11 @@
 import os
 from typing import TYPE_CHECKING, List, Optional
 
-from remote_runtime import wording
 from remote_runtime.base import Action, Change, Condition, Missing
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Status
+
+from . import wording
 
 if TYPE_CHECKING:
     from .resource import Resource
@@ -17,7 +18,7 @@ def actions(resource: "Resource", status: Optional[Status]) -> List[Action]:
     if status is None:
         return []
     if status.kind != "directory":
-        return [_removing(resource, wording.FILE_REMOVED, "present", False)]
+        return [_removing(resource, wording.REMOVED, "present", False)]
     if resource.properties.get("force") is True:
         message = wording.DIRECTORY_REMOVED_RECURSIVELY
         return [_removing(resource, message, "directory", True)]

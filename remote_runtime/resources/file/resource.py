@@ -3,7 +3,6 @@
 import os
 from typing import Any, List, NamedTuple, Optional, Tuple
 
-from remote_runtime import wording
 from remote_runtime.base import (
     Action,
     Change,
@@ -19,7 +18,7 @@ from remote_runtime.difference import LARGEST as LARGEST_DIFF
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Status
 
-from . import needs, removal, rules, showing
+from . import needs, removal, rules, showing, wording
 from .content import Content, desired
 
 
@@ -133,7 +132,7 @@ class Resource(ResourceType):
         want = self._wanted()
         return [
             Action(
-                wording.FILE_CREATED,
+                wording.CREATED,
                 lambda: self._store(None, want),
                 [Change("content", None, None)],
                 [Condition("path", self.name)],
@@ -157,7 +156,7 @@ class Resource(ResourceType):
                 self._need(needs.validator(self.context, str(self.properties["validate"])))
             return [
                 Action(
-                    wording.FILE_CREATED,
+                    wording.CREATED,
                     lambda: self._store(content, want),
                     changes + attributes,
                     [Condition("path", self.name)],
@@ -207,7 +206,7 @@ class Resource(ResourceType):
 
         return [
             Action(
-                wording.FILE_EMPTY,
+                wording.EMPTY,
                 lambda: self._store(Text(""), want),
                 [Change("ensure", "absent", "present")],
                 [Condition("path", self.name)],
@@ -217,7 +216,7 @@ class Resource(ResourceType):
     def _attribute_action(self, changes: List[Change], want: Wanted) -> List[Action]:
         if not changes:
             return []
-        return [Action(wording.FILE_ATTRIBUTES, lambda: self._set_attributes(want), changes)]
+        return [Action(wording.ATTRIBUTES, lambda: self._set_attributes(want), changes)]
 
     def _content_changes(
         self, status: Optional[Status], content: Optional[Content], want: Wanted

@@ -2,9 +2,10 @@
 
 from typing import List, NamedTuple, Sequence, Tuple
 
-from ... import duration, wording
+from ... import duration
 from ...base import Action, Change, Condition, Missing, Properties, ResourceType, State
 from ...errors import ResourceError
+from . import wording
 from .provider import (
     ABSENT,
     LATEST,
@@ -191,19 +192,19 @@ class Resource(ResourceType):
         candidate = available.candidate
         shown = self.provider.shown(candidate)
         if self.ensure == PRESENT:
-            return _Step(wording.PACKAGE_INSTALLED, "", False, shown or PRESENT)
+            return _Step(wording.INSTALLED, "", False, shown or PRESENT)
         if self.ensure == LATEST:
-            words = wording.PACKAGE_UPGRADED_LATEST
+            words = wording.UPGRADED_LATEST
             if not installed.version:
-                words = wording.PACKAGE_INSTALLED_LATEST
+                words = wording.INSTALLED_LATEST
             return _Step(words, candidate, False, shown or LATEST)
         version = matching_version(self.provider, available, self.ensure) or self.ensure
         if not installed.version:
-            words = wording.PACKAGE_INSTALLED_VERSION
+            words = wording.INSTALLED_VERSION
         elif self.provider.compare(installed.version, version) < 0:
-            words = wording.PACKAGE_UPGRADED
+            words = wording.UPGRADED
         else:
-            words = wording.PACKAGE_DOWNGRADED
+            words = wording.DOWNGRADED
         return _Step(words % self.ensure, version, True, self.provider.shown(version))
 
     def _install(self, step: _Step) -> None:
@@ -216,7 +217,7 @@ class Resource(ResourceType):
                 hint="release it with `apt-mark unhold %s`" % self.name,
             )
         return Action(
-            wording.PACKAGE_UNINSTALLED,
+            wording.UNINSTALLED,
             lambda: self.provider.uninstall(self.name, self._lock_timeout()),
             changes=[Change("ensure", state.ensure, ABSENT)],
             provides=[Condition("anything")],

@@ -3,10 +3,10 @@
 import os
 from typing import TYPE_CHECKING, Iterable, List, Set
 
-from remote_runtime import wording
 from remote_runtime.base import Action, Change, Condition
 from remote_runtime.errors import ResourceError
 
+from . import wording
 from .looking import Look, shown
 from .tree import Tree, parents
 
@@ -19,7 +19,7 @@ def of_extra(resource: "Resource", look: Look, tree: Tree) -> List[Action]:
     extra = look.extra(tree)
     if not extra:
         return []
-    actions = [_removing(resource, look, path, wording.SCAFFOLD_CHANGED) for path in extra]
+    actions = [_removing(resource, look, path, wording.CHANGED) for path in extra]
     above = _above(extra) - directories_of(tree)
     return actions + [_tidying(resource, look, above)]
 
@@ -31,7 +31,7 @@ def of_scaffold(resource: "Resource", look: Look, tree: Tree) -> List[Action]:
         raise look.unmet[0]  # what is at the path itself is no directory
     if not there:
         return []
-    message = wording.SCAFFOLD_REMOVED % len(there)
+    message = wording.REMOVED % len(there)
     actions = [_removing(resource, look, path, message) for path in there]
     tidying = _tidying(resource, look, directories_of(tree) | {""})
     if look.holds_only(tree):

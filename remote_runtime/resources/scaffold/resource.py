@@ -3,7 +3,6 @@
 import os
 from typing import Any, List, Optional, Tuple
 
-from remote_runtime import wording
 from remote_runtime.base import (
     Action,
     Change,
@@ -18,7 +17,7 @@ from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Status
 
-from . import removal, rules
+from . import removal, rules, wording
 from .looking import Look, parent_in_the_way, shown
 from .processing import Processing
 from .showing import Diffs
@@ -165,7 +164,7 @@ class Resource(ResourceType):
             self.provider.put(full, wanted.content, mode, status)
             self.context.changed_paths.add(full)
 
-        return Action(wording.SCAFFOLD_CHANGED, put, [change], [Condition("path", full)])
+        return Action(wording.CHANGED, put, [change], [Condition("path", full)])
 
     def _mode(self, look: Look, path: str, status: Status, mode: int) -> Optional[Action]:
         if status.mode & 0o777 == mode:
@@ -178,7 +177,7 @@ class Resource(ResourceType):
             self.context.changed_paths.add(full)
 
         change = Change(shown(path), "%04o" % status.mode, "%04o" % mode)
-        return Action(wording.SCAFFOLD_CHANGED, set_mode, [change])
+        return Action(wording.CHANGED, set_mode, [change])
 
 
 def file_mode(status: Optional[Status], executable: bool) -> int:
@@ -191,8 +190,8 @@ def file_mode(status: Optional[Status], executable: bool) -> int:
 
 def _counted(actions: List[Action]) -> List[Action]:
     """The actions with the number of files in their message; directories do not count."""
-    count = sum(1 for action in actions if action.message == wording.SCAFFOLD_CHANGED)
+    count = sum(1 for action in actions if action.message == wording.CHANGED)
     if not count:
         return actions
-    message = wording.SCAFFOLD_CHANGED % count
+    message = wording.CHANGED % count
     return [action._replace(message=message if action.message else "") for action in actions]

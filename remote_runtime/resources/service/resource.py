@@ -2,9 +2,9 @@
 
 from typing import Callable, List, Tuple
 
-from ... import wording
 from ...base import Action, Change, Condition, Missing, Properties, ResourceType, State
 from ...errors import ResourceError
+from . import wording
 from .provider import ServiceProvider, Status
 
 RUNNING, STOPPED = "running", "stopped"
@@ -105,21 +105,17 @@ class Resource(ResourceType):
         return [running] if self._enable is None else [running, self._switch()]
 
     def _start(self, before: str) -> Action:
-        return self._action(
-            wording.SERVICE_STARTED, self.provider.start, Change("ensure", before, RUNNING)
-        )
+        return self._action(wording.STARTED, self.provider.start, Change("ensure", before, RUNNING))
 
     def _stop(self, status: Status) -> Action:
         before = RUNNING if status.running else status.words
-        return self._action(
-            wording.SERVICE_STOPPED, self.provider.stop, Change("ensure", before, STOPPED)
-        )
+        return self._action(wording.STOPPED, self.provider.stop, Change("ensure", before, STOPPED))
 
     def _restart(self, status: Status) -> Action:
         if status.masked:
             raise ResourceError(*self._masked_error())
         return self._action(
-            wording.SERVICE_RESTARTED, self.provider.restart, Change("ensure", RUNNING, "restarted")
+            wording.RESTARTED, self.provider.restart, Change("ensure", RUNNING, "restarted")
         )
 
     def _masked_error(self) -> Tuple[str, str, str]:
@@ -129,7 +125,7 @@ class Resource(ResourceType):
     def _switch(self) -> Action:
         on = bool(self._enable)
         return self._action(
-            wording.SERVICE_ENABLED if on else wording.SERVICE_DISABLED,
+            wording.ENABLED if on else wording.DISABLED,
             self.provider.enable if on else self.provider.disable,
             Change("enable", not on, on),
         )

@@ -4,8 +4,7 @@ import time
 import unittest
 from typing import Any, Dict
 
-from remote_runtime import wording
-from remote_runtime.resources.exec import interpreters
+from remote_runtime.resources.exec import interpreters, wording
 from remote_runtime.resources.exec.resource import LOGGED, Resource
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import ROOT, FolderTest, context, item, one, run_items

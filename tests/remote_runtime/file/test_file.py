@@ -5,7 +5,7 @@ import time
 import unittest
 from typing import Any, Dict
 
-from remote_runtime import wording
+from remote_runtime.resources.file import wording
 from remote_runtime.system.files import Files, Temporary
 from tests.remote_runtime.fakes import (
     GROUP,
@@ -73,11 +73,11 @@ class FileTest(FolderTest):
         os.makedirs(self.path("empty"))
         os.makedirs(self.path("full", "inner"))
         cases = [
-            (self.file("new", content="x"), wording.FILE_CREATED),
-            (self.file("old", content="x"), wording.FILE_CREATED),
-            (self.file("loose", content="x"), wording.FILE_ATTRIBUTES),
-            (self.file("bare"), wording.FILE_EMPTY),
-            (self.file("gone", ensure="absent"), wording.FILE_REMOVED),
+            (self.file("new", content="x"), wording.CREATED),
+            (self.file("old", content="x"), wording.CREATED),
+            (self.file("loose", content="x"), wording.ATTRIBUTES),
+            (self.file("bare"), wording.EMPTY),
+            (self.file("gone", ensure="absent"), wording.REMOVED),
             (self.file("empty", ensure="absent"), wording.DIRECTORY_REMOVED),
             (self.file("full", ensure="absent", force=True), wording.DIRECTORY_REMOVED_RECURSIVELY),
             (self.file("d/e", ensure="directory"), wording.DIRECTORY_CREATED),
@@ -112,7 +112,7 @@ class FileTest(FolderTest):
         ):
             events = run_items([command, resource], noop=True)
             self.assertEqual((events[1]["prediction"], events[1]["failed"]), ("unknown", False))
-            self.assertEqual(events[1]["noop_message"], wording.FILE_CREATED)
+            self.assertEqual(events[1]["noop_message"], wording.CREATED)
             self.assertTrue(one(run_items([resource], noop=True))["failed"])
 
     def test_preview_of_a_planned_source(self) -> None:

@@ -1,0 +1,5 @@
+"""How noop words what it would do to the files of a scaffold (target)."""
+
+DIRECTORY_CREATED = "Would have created directory"
+CHANGED = "Would have changed %d scaffold files"
+REMOVED = "Would have removed %d scaffold files"
