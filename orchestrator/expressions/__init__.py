@@ -8,10 +8,10 @@ What may be reached from an expression is decided here and nowhere else: the nam
 a sandboxed Jinja2, and bounds on what one expression can cost the controller.
 """
 
-from orchestrator.expressions.errors import EvaluationError, FactsUnavailableError, NeedFileError
 from orchestrator.expressions.expression import Expression
 from orchestrator.expressions.scope import Scope
 from orchestrator.expressions.template import Template, render_value
+from orchestrator.language.errors import EvaluationError, FactsUnavailableError, NeedFileError
 
 __all__ = [
     "EvaluationError",

@@ -7,9 +7,9 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.expressions.errors import EvaluationError, NeedFileError
 from orchestrator.expressions.plain import Runnable, plain_program
 from orchestrator.expressions.scope import Scope
+from orchestrator.language.errors import EvaluationError, NeedFileError
 from remote_runtime.errors import CcmError, InputError, Position, Problem
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from orchestrator.expressions.paths import BadPathError, split_path
 from orchestrator.expressions.scope import VARIABLES, Scope
+from orchestrator.language.paths import BadPathError, split_path
 
 # ASCII only, and no name that the sandbox hides.
 _NAME = re.compile(rf"(?:{'|'.join(VARIABLES)})(?:\.[A-Za-z][A-Za-z0-9_]*)*", re.ASCII)

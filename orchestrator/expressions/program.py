@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 
-from orchestrator.expressions.checks import (
+from orchestrator.expressions.scope import FUNCTIONS, VARIABLES, Scope
+from orchestrator.language.checks import (
     Found,
     calls,
     literal_arguments,
     static_problems,
     walk,
 )
-from orchestrator.expressions.sandbox import Sandbox, sandbox
-from orchestrator.expressions.scope import FUNCTIONS, VARIABLES, Scope
+from orchestrator.language.sandbox import Sandbox, sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.expressions.exprlang.evaluation import Compiled
+    from orchestrator.language.exprlang.evaluation import Compiled
 
 _KNOWN = (*VARIABLES, *FUNCTIONS, "range", "dict")
 _FILE_FUNCTIONS = ("file", "readFile")
@@ -71,7 +71,7 @@ class Program:
     def _parse_exprlang(
         self, source: str, known: tuple[str, ...], extra: tuple[str, ...], engine: Sandbox
     ) -> None:
-        from orchestrator.expressions.exprlang.reading import read
+        from orchestrator.language.exprlang.reading import read
 
         self._exprlang, self.problems = read(source, known, extra, engine)
         if self._exprlang is not None:

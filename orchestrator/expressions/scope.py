@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from orchestrator.expressions.errors import EvaluationError, FactsUnavailableError, NeedFileError
-from orchestrator.expressions.files import Folder
-from orchestrator.expressions.paths import MISSING, BadPathError, find, split_path
+from orchestrator.language.errors import EvaluationError, FactsUnavailableError, NeedFileError
+from orchestrator.language.files import Folder
+from orchestrator.language.paths import MISSING, BadPathError, find, split_path
 from remote_runtime.errors import CcmError
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class Scope:
 
     def jet(self, text: str, literals: frozenset[str], left: str = "[[", right: str = "]]") -> str:
         """Render a Jet template; what may be one is the same as for ``template``."""
-        from orchestrator.templates.jet import Delimiters, library_of
+        from orchestrator.language.jet import Delimiters, library_of
         from remote_runtime.errors import InputError
 
         delimiters = Delimiters(left, right)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from orchestrator.expressions.errors import EvaluationError
 from orchestrator.expressions.expression import Expression
 from orchestrator.expressions.scan import UnclosedError, scan
 from orchestrator.expressions.scope import Scope
+from orchestrator.language.errors import EvaluationError
 from remote_runtime.errors import InputError, Position, Problem
 
 Locate = Callable[[str, int], Position | None]

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.expressions.files import is_file_name
+from orchestrator.language.files import is_file_name
 from orchestrator.manifest.references import Named, named
 from remote_runtime.errors import InputError, Problem
 

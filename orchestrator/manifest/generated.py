@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inventory.document import Mapping, Scalar, parse_document
-from orchestrator.expressions.errors import EvaluationError
 from orchestrator.expressions.scan import holds_expression
+from orchestrator.language.errors import EvaluationError
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.structure import ResourceReader
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from orchestrator.expressions.files import Folder
+    from orchestrator.language import jet
+    from orchestrator.language.files import Folder
     from orchestrator.manifest.types import Types
-    from orchestrator.templates import jet
 
 
 def resources_template(
@@ -33,7 +33,7 @@ def resources_template(
         message = f"resources_jet_file must be the name of a file, not {(node or ccm).describe()}"
         problems.append(Problem(message, key.position, "such as resources.jet", "input.type"))
         return None
-    from orchestrator.templates.jet import Delimiters, library_of
+    from orchestrator.language.jet import Delimiters, library_of
 
     try:
         template = library_of(folder, Delimiters()).load(node.text)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from inventory.document import Mapping, Node, Scalar, read_document
-from orchestrator.expressions.files import Folder
+from orchestrator.language.files import Folder
 from orchestrator.manifest.children import Children
 from orchestrator.manifest.data import DataSource, refuse_unknown_keys
 from orchestrator.manifest.declared import Declared
@@ -17,7 +17,7 @@ from orchestrator.manifest.types import BUILT_IN, Types, types_beside
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from orchestrator.templates import jet
+    from orchestrator.language import jet
 
 _TOP = ("data", "hierarchy", "overrides", "ccm")
 _CCM = ("resources", "resources_jet_file", "fail_on_error", "pre_message", "post_message")

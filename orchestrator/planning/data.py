@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
-from orchestrator.expressions.files import Folder
 from orchestrator.expressions.scope import Facts
+from orchestrator.language.files import Folder
 from orchestrator.manifest.annotations import check_annotations, secrets
 from orchestrator.manifest.data import DataSource, load_source
 from orchestrator.manifest.declared import Declared

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from inventory.document import Mapping, read_document
-from orchestrator.expressions.files import Folder
+from orchestrator.language.files import Folder
 from orchestrator.manifest.data import KEYS, DataSource, refuse_unknown_keys
 from orchestrator.planning.data import Given, ManifestData, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.expressions import EvaluationError, Scope
-from orchestrator.expressions.files import Folder
+from orchestrator.language.files import Folder
 from orchestrator.manifest.children import applies
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
@@ -18,7 +18,7 @@ from orchestrator.planning.travel import Travel
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from orchestrator.templates import jet
+    from orchestrator.language import jet
 
 
 class Part:
@@ -159,6 +159,6 @@ class Parts:
 
 
 def _jet_library(folder: Folder) -> jet.Library:
-    from orchestrator.templates.jet import Delimiters, library_of
+    from orchestrator.language.jet import Delimiters, library_of
 
     return library_of(folder, Delimiters())

@@ -16,7 +16,7 @@ from orchestrator.planning.travel import Travel
 from remote_runtime.errors import Problem
 
 if TYPE_CHECKING:
-    from orchestrator.templates import jet
+    from orchestrator.language import jet
 
 MOST_KEPT = 64
 

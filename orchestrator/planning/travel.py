@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from orchestrator.expressions.errors import EvaluationError
-from orchestrator.expressions.files import Folder
+from orchestrator.language.errors import EvaluationError
+from orchestrator.language.files import Folder
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob, FileBlobs
 from orchestrator.planning.trees import Trees

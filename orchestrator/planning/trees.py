@@ -14,9 +14,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from orchestrator.expressions.errors import EvaluationError, NeedFileError
-from orchestrator.expressions.files import Folder
 from orchestrator.expressions.scope import Scope
+from orchestrator.language.errors import EvaluationError, NeedFileError
+from orchestrator.language.files import Folder
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob, FileBlobs
 from orchestrator.templates.tree import Rendered, Tree, TreeSettings

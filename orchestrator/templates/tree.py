@@ -7,9 +7,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from orchestrator.expressions.errors import EvaluationError
-from orchestrator.expressions.files import Folder
 from orchestrator.expressions.scope import Scope
+from orchestrator.language.errors import EvaluationError
+from orchestrator.language.files import Folder
 from orchestrator.templates.engines import MAX_DEPTH, Compiled, make_engine
 from orchestrator.templates.tree_source import (
     SourceFile,

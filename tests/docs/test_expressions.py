@@ -7,9 +7,9 @@ import pytest
 from docs import expressions
 from docs.expressions import DIFFERENCES, OPERATORS
 from orchestrator.expressions import EvaluationError, Expression
-from orchestrator.expressions.exprlang.library import FUNCTIONS, REFUSED
-from orchestrator.expressions.exprlang.moment import METHODS
-from orchestrator.expressions.exprlang.parser import PRECEDENCE
+from orchestrator.language.exprlang.library import FUNCTIONS, REFUSED
+from orchestrator.language.exprlang.moment import METHODS
+from orchestrator.language.exprlang.parser import PRECEDENCE
 from remote_runtime.errors import InputError
 from tests.docs.pages import DOCS
 from tests.orchestrator.expressions.fakes import evaluate

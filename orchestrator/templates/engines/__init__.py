@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from orchestrator.expressions.files import Folder
 from orchestrator.expressions.scope import FUNCTIONS, Scope
+from orchestrator.language.files import Folder
 from remote_runtime.errors import InputError, Position, Problem
 
 VARIABLES = ("facts", "data", "environ")

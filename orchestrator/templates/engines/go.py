@@ -13,9 +13,9 @@ from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.expressions import bounds
-from orchestrator.expressions.errors import EvaluationError, NeedFileError
 from orchestrator.expressions.scope import Facts
+from orchestrator.language import bounds
+from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.templates.engines import (
     MAX_DEPTH,
     MAX_STEPS,

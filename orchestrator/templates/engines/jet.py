@@ -1,15 +1,15 @@
-"""Jet as the language of a folder (controller); the language itself is in ``templates/jet``."""
+"""Jet as the language of a folder (controller); the language itself is in ``language/jet``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from orchestrator.expressions.files import Folder
-from orchestrator.templates import jet
+from orchestrator.language import jet
+from orchestrator.language.files import Folder
+from orchestrator.language.jet import checks
+from orchestrator.language.jet.syntax import Call, Const
 from orchestrator.templates.engines import TREE_FUNCTIONS, Compiled, Turn
-from orchestrator.templates.jet import checks
-from orchestrator.templates.jet.syntax import Call, Const
 from remote_runtime.errors import InputError, Position, Problem
 
 

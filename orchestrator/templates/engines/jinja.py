@@ -16,9 +16,9 @@ from jinja2 import TemplateError, TemplateNotFound, TemplateSyntaxError, nodes
 from jinja2.filters import FILTERS
 from jinja2.utils import Cycler, Joiner, Namespace
 
-from orchestrator.expressions import bounds
-from orchestrator.expressions.errors import EvaluationError, NeedFileError
-from orchestrator.expressions.sandbox import Missing, Sandbox, bounded_filter
+from orchestrator.language import bounds
+from orchestrator.language.errors import EvaluationError, NeedFileError
+from orchestrator.language.sandbox import Missing, Sandbox, bounded_filter
 from orchestrator.templates.engines import (
     MAX_STEPS,
     SCOPE_FUNCTIONS,

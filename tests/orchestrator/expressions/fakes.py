@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.expressions import Expression, Scope, Template
-from orchestrator.expressions.files import Folder
 from orchestrator.expressions.scope import Facts
+from orchestrator.language.files import Folder
 
 FACTS = {"host": {"info": {"os": "linux"}}, "list": [1, {"null": None}], "evil": "{{ 1 + 1 }}"}
 DATA = {"items": "key", "port": 80, "empty": "", "a.b": "dotted", "on": True}

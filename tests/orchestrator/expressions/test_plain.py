@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from orchestrator.expressions import EvaluationError, Expression, Scope
-from orchestrator.expressions.files import Folder
 from orchestrator.expressions.plain import plain_program
 from orchestrator.expressions.program import Program
 from orchestrator.expressions.scope import Facts
+from orchestrator.language.files import Folder
 from remote_runtime.errors import CcmError
 
 DATA = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.templates.engines import go
-from tests.orchestrator.templates.jet import DATA, host
+from tests.orchestrator.language.jet.fakes import DATA, host
 from tests.orchestrator.templates.trees import failure, fill, needs_gotpl, refused, render, tree
 
 

@@ -8,7 +8,7 @@ import pytest
 from orchestrator.expressions import FactsUnavailableError, NeedFileError
 from orchestrator.templates.tree import below_folder
 from remote_runtime.errors import CcmError
-from tests.orchestrator.templates.jet import host
+from tests.orchestrator.language.jet.fakes import host
 from tests.orchestrator.templates.trees import failure, fill, needs_gotpl, refused, render, tree
 
 ENGINES = {

@@ -9,7 +9,7 @@ import pytest
 from orchestrator.expressions import EvaluationError
 from orchestrator.templates.tree import Tree, TreeSettings
 from remote_runtime.errors import InputError
-from tests.orchestrator.templates.jet import host
+from tests.orchestrator.language.jet.fakes import host
 
 needs_gotpl = pytest.mark.skipif(
     sys.version_info < (3, 11), reason="gotpl, the engine go, needs Python 3.11"

@@ -1,0 +1,235 @@
+"""What expr-lang's operators do, and the bodies of one expression at work (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jinja2 import StrictUndefined, Undefined
+
+from orchestrator.language import bounds
+from orchestrator.language.exprlang import PREFIX, values
+from orchestrator.language.exprlang.library import FUNCTIONS, Function
+from orchestrator.language.exprlang.parser import Body, Parsed
+from orchestrator.language.exprlang.regex import RegexError, compile_regex
+from orchestrator.language.exprlang.texts import ends_with, starts_with
+from orchestrator.language.sandbox import Sandbox, Trusted
+
+RUN_COST = 10
+"""One run of a predicate costs as many entries of ``values.MAX_ENTRIES``."""
+STEPS = 10
+"""So many steps of a regular expression cost as much as one entry."""
+
+
+class _Held:
+    """A value that is there, so that ``Or`` takes it whatever it is."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Compiled:
+    """The bodies of one expression, each compiled when it is first needed; for all threads."""
+
+    def __init__(self, engine: Sandbox, parsed: Parsed) -> None:
+        self.engine = engine
+        self.parsed = parsed
+        self._compiled: dict[int, Callable[[dict[str, Any]], Any]] = {}
+
+    def evaluate(self, names: dict[str, Any]) -> Any:
+        """The value of the whole expression, perhaps an ``Undefined``."""
+        evaluation = Evaluation(self)
+        names.update(evaluation.operations(self.parsed.names))
+        return evaluation.run(-1, names)
+
+    def compile_all(self) -> None:
+        """Compile every body; RecursionError, MemoryError, SyntaxError where one is too deep."""
+        for number in range(-1, len(self.parsed.bodies)):
+            self.program(number)
+
+    def body(self, number: int) -> Body:
+        """A body; -1 is the whole expression."""
+        return self.parsed.whole if number < 0 else self.parsed.bodies[number]
+
+    def program(self, number: int) -> Callable[[dict[str, Any]], Any]:
+        """A body's compiled form."""
+        found = self._compiled.get(number)
+        if found is None:
+            found = self._compiled[number] = self.engine.compile_tree(self.body(number).tree)
+        return found
+
+
+class Evaluation(Trusted):
+    """One evaluation. Its public operators are what a tree may call, under ``PREFIX``."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._expression = compiled
+        self._left = values.MAX_ENTRIES
+
+    def operations(self, wanted: frozenset[str]) -> dict[str, Any]:
+        """The operations behind the names of a tree."""
+        found: dict[str, Any] = {}
+        for name in wanted:
+            word = name[len(PREFIX) :]
+            if word.startswith("f_"):
+                found[name] = _Call(self, FUNCTIONS[word[2:]]).call
+            elif word in _OPERATIONS:
+                found[name] = getattr(self, _OPERATIONS[word])
+        return found
+
+    def run(self, number: int, names: dict[str, Any]) -> Any:
+        """Evaluate one body; its own bodies see its names."""
+        for child in self._expression.body(number).children:
+            names[f"{PREFIX}body_{child}"] = _Bound(self, child, names)
+        return self._expression.program(number)(names)
+
+    def charge(self, value: Any) -> Any:
+        """Count what a body came to; TooLargeError."""
+        self.spend(RUN_COST + values.size(value, max(self._left, 0)))
+        return value
+
+    def spend(self, entries: int) -> None:
+        """Count work, whose unit is an entry of a list; TooLargeError."""
+        self._left -= entries
+        if self._left < 0:
+            raise bounds.TooLargeError("it takes too many steps")
+
+    def settled(self, value: Any) -> Any:
+        """The value; what is missing is an error, or empty where that is asked for."""
+        if not isinstance(value, Undefined):
+            return value
+        return value._fail_with_undefined_error() if isinstance(value, StrictUndefined) else ""
+
+    def truth(self, value: Any, sign: str) -> bool:
+        """The value of an operator that takes true or false only."""
+        found = self.settled(value)
+        if isinstance(found, bool):
+            return found
+        raise ValueError(f"{sign} takes true or false, not {values.kind(found)}")
+
+    def hold(self, value: Any) -> _Held | None:
+        """The left side of ``??``."""
+        return None if self.missing(value) else _Held(value)
+
+    def release(self, value: Any) -> Any:
+        """What ``??`` comes to."""
+        return value.value if isinstance(value, _Held) else value
+
+    def missing(self, value: Any) -> bool:
+        """Whether it is nil or not there."""
+        return value is None or isinstance(value, Undefined)
+
+    def member(self, value: Any, key: Any, optional: bool) -> Any:
+        """A member in a chain with ``?.``, which ends where nothing is left."""
+        if value is _NOTHING or (optional and self.missing(value)):
+            return _NOTHING
+        engine = self._expression.engine
+        found = self.settled(value)
+        return engine.getattr(found, key) if isinstance(key, str) else engine.getitem(found, key)
+
+    def chain(self, value: Any) -> Any:
+        """The end of a chain with ``?.``."""
+        return None if value is _NOTHING or isinstance(value, Undefined) else value
+
+    def range(self, first: Any, last: Any) -> list[int]:
+        """``first..last``."""
+        low, high = (values.whole("..", self.settled(end)) for end in (first, last))
+        return list(bounds.bounded_range(low, high + 1))
+
+    def concat(self, left: Any, right: Any) -> str:
+        """``left ~ right``."""
+        texts = [str(self.settled(value)) for value in (left, right)]
+        bounds.check_size(sum(map(len, texts)), bounds.MAX_TEXT, "the text")
+        return "".join(texts)
+
+    def power(self, left: Any, right: Any) -> float:
+        """``left ^ right``, which is never a whole number's type."""
+        sides = (values.number("^", self.settled(side)) for side in (left, right))
+        base, exponent = map(float, sides)
+        if base < 0 and not exponent.is_integer():
+            raise ValueError("^ of a number below 0 takes a whole number")
+        return float(base**exponent)
+
+    def key(self, value: Any) -> str:
+        """The key of a map that is computed."""
+        return values.text(self.settled(value))
+
+    def contains(self, text: Any, part: Any) -> bool:
+        """``text contains part``."""
+        text, part = self.settled(text), self.settled(part)
+        if isinstance(text, list | tuple | Mapping):
+            raise ValueError("contains takes texts; write part in list")
+        values.texts("contains", text, part)
+        return part in text
+
+    def starts_with(self, text: Any, part: Any) -> bool:
+        """``text startsWith part``."""
+        return starts_with(self.settled(text), self.settled(part))
+
+    def ends_with(self, text: Any, part: Any) -> bool:
+        """``text endsWith part``."""
+        return ends_with(self.settled(text), self.settled(part))
+
+    def matches(self, text: Any, pattern: Any) -> bool:
+        """``text matches pattern``."""
+        text, pattern = self.settled(text), self.settled(pattern)
+        values.texts("matches", text, pattern)
+        try:
+            found, steps = compile_regex(str(pattern)).measured(text)
+            self.spend(steps // STEPS)
+            return found
+        except RegexError as error:
+            raise ValueError(f"matches {pattern[:60]!r}: {error}") from error
+
+    def let(self, value: Any, name: str, body: _Bound) -> Any:
+        """``let name = value; body``."""
+        return body.let(name, self.charge(self.settled(value)))
+
+
+_NOTHING = object()
+_OPERATIONS = {
+    **{name: name for name in (
+        "truth", "hold", "release", "missing", "member", "chain", "range", "concat", "power", "key",
+        "contains", "matches", "let",
+    )},
+    "startsWith": "starts_with",
+    "endsWith": "ends_with",
+}  # fmt: skip
+
+
+class _Bound:
+    """A body together with the names that it sees; a predicate when it is called."""
+
+    __slots__ = ("_evaluation", "_names", "_number")
+
+    def __init__(self, evaluation: Evaluation, number: int, names: dict[str, Any]) -> None:
+        self._evaluation = evaluation
+        self._number = number
+        self._names = names
+
+    def __call__(self, entry: Any, index: int, acc: Any = None) -> Any:
+        more = {f"{PREFIX}it": entry, f"{PREFIX}index": index, f"{PREFIX}acc": acc}
+        found = self._evaluation.run(self._number, {**self._names, **more})
+        return self._evaluation.charge(self._evaluation.settled(found))
+
+    def let(self, name: str, value: Any) -> Any:
+        """What it comes to with one more name."""
+        return self._evaluation.run(self._number, {**self._names, name: value})
+
+
+class _Call(Trusted):
+    """A function of the library, called with values that are there."""
+
+    __slots__ = ("_evaluation", "_function")
+
+    def __init__(self, evaluation: Evaluation, function: Function) -> None:
+        self._evaluation = evaluation
+        self._function = function
+
+    def call(self, *arguments: Any) -> Any:
+        """The function's value; ValueError."""
+        given = [self._evaluation.settled(argument) for argument in arguments]
+        self._evaluation.spend(sum(map(values.breadth, given)))
+        return self._function.call(*given)

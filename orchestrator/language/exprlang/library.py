@@ -1,0 +1,76 @@
+"""The functions of expr-lang (controller). What each does is in ``texts`` and ``lists``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from orchestrator.language.exprlang import lists, texts
+from orchestrator.language.exprlang.values import Table
+
+ANY = 1_000
+
+
+class Function(NamedTuple):
+    """``usage`` and ``meaning`` are for people; ``predicate`` is the place of one, or -1."""
+
+    call: Callable[..., Any]
+    usage: str
+    meaning: str
+    least: int
+    most: int
+    predicate: int = -1
+
+    def takes(self) -> str:
+        """How many arguments, in words."""
+        if self.most == ANY:
+            return f"{self.least} arguments or more"
+        count = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
+        return f"{count} argument{'' if self.most == 1 else 's'}"
+
+
+FUNCTIONS: dict[str, Function] = {}
+
+
+def _add(group: Table, predicate: int = -1) -> None:
+    """Reads the number of arguments out of the parameters: ``a, b[, c]``."""
+    for name, (call, parameters, meaning) in group.items():
+        needed, _, optional = parameters.partition("[")
+        least = needed.count(",") + 1 if needed else 0
+        most = least + optional.count(",")
+        if "…" in parameters:
+            least, most = least - 1, ANY
+        usage = f"{name}({parameters})"
+        FUNCTIONS[name] = Function(call, usage, meaning, least, most, predicate)
+
+
+_add(texts.FUNCTIONS)
+_add(lists.FUNCTIONS)
+_add(lists.PREDICATES, 1)
+
+_BITS = "there are no operations on bits"
+
+REFUSED = {
+    "date": "compare texts in RFC 3339, which is how now() is written",
+    "duration": "write the number of seconds: now().Unix() - 3600",
+    "timezone": "now() is in UTC",
+    **dict.fromkeys(
+        (
+            "bitand", "bitor", "bitxor", "bitnand", "bitnot", "bitshl", "bitshr", "bitushr",
+        ),
+        _BITS,
+    ),
+    "splitN": "split(text, separator, n)",
+    "splitAfterN": "splitAfter(text, separator, n)",
+    "kvGet": "put the value into data, with --hiera or --data",
+    "length": "len(x) or x|length",
+    "size": "len(x)",
+    "str": "string(x)",
+    "print": "string(x)",
+    "sprintf": "a ~ b, or '%s' % x",
+    "contains": "it is an operator: text contains part",
+    "startsWith": "it is an operator: text startsWith start",
+    "endsWith": "it is an operator: text endsWith end",
+    "matches": "it is an operator: text matches pattern",
+}  # fmt: skip
+"""What has another name or is not there, with what to write instead."""

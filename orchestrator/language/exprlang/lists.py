@@ -1,0 +1,288 @@
+"""Functions on lists and maps (controller). ValueError for a wrong argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from orchestrator.language import bounds
+from orchestrator.language.exprlang import values
+from orchestrator.language.exprlang.values import Table
+
+Predicate = Callable[..., Any]
+"""Called with the entry and its index, and for ``reduce`` with what the runs so far came to."""
+
+
+def _length(value: Any) -> int:
+    if isinstance(value, str | list | tuple | range):
+        return len(value)
+    return len(list(values.mapping("len", value).keys()))
+
+
+def _join(entries: Any, separator: Any = "") -> str:
+    found = values.entries("join", entries)
+    values.texts("join", separator, *found)
+    total = sum(map(len, found)) + len(separator) * len(found)
+    bounds.check_size(total, bounds.MAX_TEXT, "the joined text")
+    return str(separator.join(found))
+
+
+def _keys(value: Any) -> list[str]:
+    return list(values.mapping("keys", value).keys())
+
+
+def _values(value: Any) -> list[Any]:
+    return list(values.mapping("values", value).values())
+
+
+def _get(value: Any, key: Any) -> Any:
+    if isinstance(value, list | tuple | range):
+        at = values.whole("get", key)
+        return value[at] if -len(value) <= at < len(value) else None
+    return values.mapping("get", value).get(key)
+
+
+def _to_pairs(value: Any) -> list[list[Any]]:
+    return [[key, entry] for key, entry in values.mapping("toPairs", value).items()]
+
+
+def _from_pairs(entries: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for pair in values.entries("fromPairs", entries):
+        if len(values.entries("fromPairs", pair)) != 2:
+            raise ValueError("fromPairs takes a list of lists of a key and a value")
+        found[values.text(pair[0])] = pair[1]
+    return found
+
+
+def _first(entries: Any) -> Any:
+    return next(iter(values.entries("first", entries)), None)
+
+
+def _last(entries: Any) -> Any:
+    return next(reversed(values.entries("last", entries)), None)
+
+
+def _take(entries: Any, count: Any) -> list[Any]:
+    if values.whole("take", count) < 0:
+        raise ValueError("take takes a count of 0 or more")
+    return values.entries("take", entries)[:count]
+
+
+def _reverse(entries: Any) -> list[Any]:
+    return values.entries("reverse", entries)[::-1]
+
+
+def _concat(*lists: Any) -> list[Any]:
+    found = [entry for entries in lists for entry in values.entries("concat", entries)]
+    return found
+
+
+def _flatten(entries: Any) -> list[Any]:
+    values.size(entries)
+    found: list[Any] = []
+    open_: list[Iterator[Any]] = [iter(values.entries("flatten", entries))]
+    while open_:
+        for entry in open_[-1]:
+            if isinstance(entry, list | tuple | range):
+                open_.append(iter(entry))
+                break
+            found.append(entry)
+        else:
+            open_.pop()
+    return found
+
+
+def _unique(entries: Any) -> list[Any]:
+    found: dict[str, Any] = {}
+    for entry in values.entries("uniq", entries):
+        found.setdefault(values.json_text(entry), entry)
+    return list(found.values())
+
+
+def _descending(name: str, order: Any) -> bool:
+    if order not in ("asc", "desc"):
+        raise ValueError(f"{name} orders 'asc' or 'desc', not {order!r}")
+    return bool(order == "desc")
+
+
+def _sorted(name: str, pairs: list[tuple[Any, Any]], order: Any) -> list[Any]:
+    """Entries by their keys, which are all numbers or all texts."""
+    keys = [key for key, _ in pairs]
+    if not (all(map(values.is_number, keys)) or all(isinstance(key, str) for key in keys)):
+        raise ValueError(f"{name} orders numbers or texts, not both and nothing else")
+    made = sorted(pairs, key=lambda pair: pair[0], reverse=_descending(name, order))
+    return [entry for _, entry in made]
+
+
+def _sort(entries: Any, order: Any = "asc") -> list[Any]:
+    return _sorted("sort", [(entry, entry) for entry in values.entries("sort", entries)], order)
+
+
+def _sort_by(entries: Any, key: Any, order: Any = "asc") -> list[Any]:
+    found = values.entries("sortBy", entries)
+    if isinstance(key, str):
+        pairs = [(values.mapping("sortBy", entry).get(key), entry) for entry in found]
+    else:
+        pairs = [(key(entry, at), entry) for at, entry in enumerate(found)]
+    return _sorted("sortBy", pairs, order)
+
+
+def _numbers(name: str, arguments: tuple[Any, ...]) -> list[int | float]:
+    return [values.number(name, entry) for entry in _flatten(list(arguments))]
+
+
+def _max(*arguments: Any) -> Any:
+    return max(_numbers("max", arguments), default=None)
+
+
+def _min(*arguments: Any) -> Any:
+    return min(_numbers("min", arguments), default=None)
+
+
+def _mean(*arguments: Any) -> float:
+    found = _numbers("mean", arguments)
+    return sum(found) / len(found) if found else 0.0
+
+
+def _median(*arguments: Any) -> float:
+    found = sorted(_numbers("median", arguments))
+    half = len(found) // 2
+    if not found:
+        return 0.0
+    return float(found[half]) if len(found) % 2 else (found[half - 1] + found[half]) / 2
+
+
+def _sum(entries: Any, predicate: Predicate | None = None) -> int | float:
+    found = values.entries("sum", entries)
+    if predicate is not None:
+        found = [predicate(entry, at) for at, entry in enumerate(found)]
+    return sum(values.number("sum", entry) for entry in found)
+
+
+def _matching(name: str, entries: Any, predicate: Predicate) -> Iterator[tuple[int, Any]]:
+    for at, entry in enumerate(values.entries(name, entries)):
+        if _holds(name, predicate(entry, at)):
+            yield at, entry
+
+
+def _holds(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"the predicate of {name} gives {values.kind(value)}, not true or false")
+    return value
+
+
+def _map(entries: Any, predicate: Predicate) -> list[Any]:
+    return [predicate(entry, at) for at, entry in enumerate(values.entries("map", entries))]
+
+
+def _filter(entries: Any, predicate: Predicate) -> list[Any]:
+    return [entry for _, entry in _matching("filter", entries, predicate)]
+
+
+def _all(entries: Any, predicate: Predicate) -> bool:
+    found = enumerate(values.entries("all", entries))
+    return all(_holds("all", predicate(entry, at)) for at, entry in found)
+
+
+def _any(entries: Any, predicate: Predicate) -> bool:
+    return next(_matching("any", entries, predicate), None) is not None
+
+
+def _none(entries: Any, predicate: Predicate) -> bool:
+    return next(_matching("none", entries, predicate), None) is None
+
+
+def _one(entries: Any, predicate: Predicate) -> bool:
+    return len(list(_matching("one", entries, predicate))) == 1
+
+
+def _count(entries: Any, predicate: Predicate | None = None) -> int:
+    def itself(entry: Any, _: int) -> Any:
+        return entry
+
+    return len(list(_matching("count", entries, predicate or itself)))
+
+
+def _find(entries: Any, predicate: Predicate) -> Any:
+    return next(_matching("find", entries, predicate), (-1, None))[1]
+
+
+def _find_index(entries: Any, predicate: Predicate) -> int:
+    return next(_matching("findIndex", entries, predicate), (-1, None))[0]
+
+
+def _last_match(name: str, entries: Any, predicate: Predicate) -> tuple[int, Any]:
+    found = values.entries(name, entries)
+    for at in range(len(found) - 1, -1, -1):
+        if _holds(name, predicate(found[at], at)):
+            return at, found[at]
+    return -1, None
+
+
+def _find_last(entries: Any, predicate: Predicate) -> Any:
+    return _last_match("findLast", entries, predicate)[1]
+
+
+def _find_last_index(entries: Any, predicate: Predicate) -> int:
+    return _last_match("findLastIndex", entries, predicate)[0]
+
+
+def _group_by(entries: Any, predicate: Predicate) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for at, entry in enumerate(values.entries("groupBy", entries)):
+        found.setdefault(values.text(predicate(entry, at)), []).append(entry)
+    return found
+
+
+def _reduce(entries: Any, predicate: Predicate, *start: Any) -> Any:
+    found = values.entries("reduce", entries)
+    if not found and not start:
+        raise ValueError("reduce of an empty list needs a value to begin with")
+    value = start[0] if start else found[0]
+    for at in range(0 if start else 1, len(found)):
+        value = predicate(found[at], at, value)
+    return value
+
+
+FUNCTIONS: Table = {
+    "len": (_length, "x", "Characters of a text, entries of a list or a map"),
+    "join": (_join, "list[, separator]", "The texts of a list as one"),
+    "keys": (_keys, "map", "The keys"),
+    "values": (_values, "map", "The values"),
+    "get": (_get, "x, key", "The entry of a list or a map, or `nil`"),
+    "toPairs": (_to_pairs, "map", "A list of lists of a key and a value"),
+    "fromPairs": (_from_pairs, "list", "The map of such a list"),
+    "first": (_first, "list", "The first entry, or `nil`"),
+    "last": (_last, "list", "The last entry, or `nil`"),
+    "take": (_take, "list, n", "The first `n` entries"),
+    "reverse": (_reverse, "list", "Back to front"),
+    "concat": (_concat, "list, …", "Lists one after the other"),
+    "flatten": (_flatten, "list", "The entries of lists in lists"),
+    "uniq": (_unique, "list", "Each entry once"),
+    "sort": (_sort, "list[, order]", "Numbers or texts in order, `'asc'` or `'desc'`"),
+    "max": (_max, "n, …", "The largest number, also of lists"),
+    "min": (_min, "n, …", "The smallest number, also of lists"),
+    "mean": (_mean, "n, …", "The average"),
+    "median": (_median, "n, …", "The number in the middle"),
+}
+"""Function, parameters and meaning by name."""
+
+PREDICATES: Table = {
+    "map": (_map, "list, predicate", "What the predicate gives for each entry"),
+    "filter": (_filter, "list, predicate", "The entries for which it is true"),
+    "all": (_all, "list, predicate", "Whether it is true for every entry"),
+    "any": (_any, "list, predicate", "Whether it is true for an entry"),
+    "none": (_none, "list, predicate", "Whether it is true for no entry"),
+    "one": (_one, "list, predicate", "Whether it is true for exactly one"),
+    "count": (_count, "list[, predicate]", "For how many it is true"),
+    "sum": (_sum, "list[, predicate]", "The sum of numbers, or of what it gives"),
+    "find": (_find, "list, predicate", "The first entry for which it is true, or `nil`"),
+    "findIndex": (_find_index, "list, predicate", "Its place, from 0, or -1"),
+    "findLast": (_find_last, "list, predicate", "The last such entry, or `nil`"),
+    "findLastIndex": (_find_last_index, "list, predicate", "Its place, or -1"),
+    "groupBy": (_group_by, "list, predicate", "A map of lists, by what it gives"),
+    "sortBy": (_sort_by, "list, predicate[, order]", "In the order of what it gives, or of a key"),
+    "reduce": (_reduce, "list, predicate[, start]", "One value; `#acc` is what it is so far"),
+}  # fmt: skip
+"""The same for functions whose second argument is evaluated for each entry."""

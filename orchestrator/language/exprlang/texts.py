@@ -1,0 +1,192 @@
+"""Functions on texts, numbers and single values (controller). ValueError for a wrong argument."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+from typing import Any
+
+from orchestrator.language import bounds
+from orchestrator.language.exprlang import values
+from orchestrator.language.exprlang.moment import Moment
+from orchestrator.language.exprlang.values import Table
+
+_BLANKS = " \t\n\v\f\r\x85\xa0"
+
+
+def _trim(text: Any, characters: Any = None) -> str:
+    values.texts("trim", text, "" if characters is None else characters)
+    return str(text.strip(_BLANKS if characters is None else characters))
+
+
+def _trim_prefix(text: Any, prefix: Any = " ") -> str:
+    values.texts("trimPrefix", text, prefix)
+    return str(text.removeprefix(prefix))
+
+
+def _trim_suffix(text: Any, suffix: Any = " ") -> str:
+    values.texts("trimSuffix", text, suffix)
+    return str(text.removesuffix(suffix))
+
+
+def _upper(text: Any) -> str:
+    values.texts("upper", text)
+    return str(text.upper())
+
+
+def _lower(text: Any) -> str:
+    values.texts("lower", text)
+    return str(text.lower())
+
+
+def _split(text: Any, separator: Any, count: Any = -1) -> list[str]:
+    values.texts("split", text, separator)
+    if values.whole("split", count) == 0:
+        return []
+    parts = text.count(separator) if separator else len(text)
+    bounds.check_size(parts, values.MAX_ENTRIES, "the list")
+    if not separator:
+        whole = list(text)
+        return whole if count < 0 else [*whole[: count - 1], "".join(whole[count - 1 :])]
+    return list(text.split(separator, -1 if count < 0 else count - 1))
+
+
+def _split_after(text: Any, separator: Any, count: Any = -1) -> list[str]:
+    parts = _split(text, separator, count)
+    return [part + separator for part in parts[:-1]] + parts[-1:]
+
+
+def _replace(text: Any, old: Any, new: Any, count: Any = -1) -> str:
+    values.texts("replace", text, old, new)
+    bounds.check_replace(text, (old, new))
+    return str(text.replace(old, new, values.whole("replace", count)))
+
+
+def _repeat(text: Any, count: Any) -> str:
+    values.texts("repeat", text)
+    if values.whole("repeat", count) < 0:
+        raise ValueError("repeat takes a count of 0 or more")
+    return str(bounds.multiply(text, count))
+
+
+def _index_of(text: Any, part: Any) -> int:
+    values.texts("indexOf", text, part)
+    return int(text.find(part))
+
+
+def _last_index_of(text: Any, part: Any) -> int:
+    values.texts("lastIndexOf", text, part)
+    return int(text.rfind(part))
+
+
+def starts_with(text: Any, prefix: Any) -> bool:
+    """Whether a text begins so."""
+    values.texts("startsWith", text, prefix)
+    return bool(text.startswith(prefix))
+
+
+def ends_with(text: Any, suffix: Any) -> bool:
+    """Whether a text ends so."""
+    values.texts("endsWith", text, suffix)
+    return bool(text.endswith(suffix))
+
+
+def _int(value: Any) -> int:
+    if isinstance(value, str):
+        digits = value[1:] if value[:1] in ("+", "-") else value
+        if not (digits.isascii() and digits.isdigit()) or len(digits) > 1000:
+            raise ValueError(f"int({value[:40]!r}): not a whole number")
+        return int(value)
+    found = values.number("int", value)
+    if not math.isfinite(found):
+        raise ValueError(f"int({found}): not a whole number")
+    return int(found)
+
+
+def _float(value: Any) -> float:
+    if isinstance(value, str):
+        try:
+            if "_" in value or value != value.strip():
+                raise ValueError
+            return float(value)
+        except ValueError as error:
+            raise ValueError(f"float({value[:40]!r}): not a number") from error
+    return float(values.number("float", value))
+
+
+def _abs(value: Any) -> int | float:
+    return abs(values.number("abs", value))
+
+
+def _ceil(value: Any) -> float:
+    return float(math.ceil(values.number("ceil", value)))
+
+
+def _floor(value: Any) -> float:
+    return float(math.floor(values.number("floor", value)))
+
+
+def _round(value: Any) -> float:
+    found = values.number("round", value)
+    return math.copysign(math.floor(abs(found) + 0.5), found)
+
+
+def _type(value: Any) -> str:
+    names = {bool: "bool", int: "int", float: "float", type(None): "nil"}
+    if type(value) in names:
+        return names[type(value)]
+    return {"a text": "string", "a map": "map", "a list": "array"}.get(values.kind(value), "func")
+
+
+def _from_json(text: Any) -> Any:
+    values.texts("fromJSON", text)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"fromJSON: this is not JSON: {error}") from error
+
+
+def _to_base64(text: Any) -> str:
+    values.texts("toBase64", text)
+    return base64.b64encode(text.encode()).decode()
+
+
+def _from_base64(text: Any) -> str:
+    values.texts("fromBase64", text)
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise ValueError(f"fromBase64: {error}") from error
+
+
+FUNCTIONS: Table = {
+    "trim": (_trim, "text[, characters]", "Without blanks, or without these, at both ends"),
+    "trimPrefix": (_trim_prefix, "text, start", "The text without this start"),
+    "trimSuffix": (_trim_suffix, "text, end", "The text without this end"),
+    "upper": (_upper, "text", "In capital letters"),
+    "lower": (_lower, "text", "In small letters"),
+    "split": (_split, "text, separator[, n]", "The parts, at most `n`"),
+    "splitAfter": (_split_after, "text, separator[, n]", "The parts, each with its separator"),
+    "replace": (_replace, "text, old, new[, n]", "All, or the first `n`, replaced"),
+    "repeat": (_repeat, "text, n", "The text `n` times"),
+    "indexOf": (_index_of, "text, part", "Where the part begins, or -1"),
+    "lastIndexOf": (_last_index_of, "text, part", "Where it begins for the last time, or -1"),
+    "hasPrefix": (starts_with, "text, start", "Whether the text begins so"),
+    "hasSuffix": (ends_with, "text, end", "Whether the text ends so"),
+    "int": (_int, "x", "A whole number out of a number or a text; anything else is an error"),
+    "float": (_float, "x", "A number out of a number or a text"),
+    "string": (values.text, "x", "A text; lists and maps as JSON"),
+    "type": (_type, "x", "`nil`, `bool`, `int`, `float`, `string`, `array` or `map`"),
+    "abs": (_abs, "n", "Without its sign"),
+    "ceil": (_ceil, "n", "The next whole number above"),
+    "floor": (_floor, "n", "The next whole number below"),
+    "round": (_round, "n", "The nearest whole number, a half away from 0"),
+    "toJSON": (lambda value: values.json_text(value, 2), "x", "JSON, indented by two blanks"),
+    "fromJSON": (_from_json, "text", "The value that a JSON text stands for"),
+    "toBase64": (_to_base64, "text", "Base64"),
+    "fromBase64": (_from_base64, "text", "The text that Base64 stands for"),
+    "now": (Moment.now, "", "The time in UTC, as text in RFC 3339; with the methods below"),
+}  # fmt: skip
+"""Function, parameters and meaning by name."""

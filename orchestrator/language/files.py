@@ -1,0 +1,78 @@
+"""Texts that stand beside a manifest on the controller."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from orchestrator.language.errors import EvaluationError
+
+MAX_BYTES = 16 * 1024 * 1024
+
+
+class Folder:
+    """The folder of one manifest; each file is read once per run. Thread-safe.
+
+    ``bounds`` is the folder that even a name that is written out may not lead out of: a child
+    manifest may be others' work, and does not get at what else the controller holds.
+    """
+
+    def __init__(self, path: Path, bounds: Path | None = None) -> None:
+        self.path = path
+        self.bounds = bounds
+        self._texts: dict[Path, str] = {}
+
+    def locate(self, name: str, literal: bool) -> Path:
+        """The path of a file named relative to the manifest.
+
+        A name that the manifest does not spell out may come from a host, so it must not lead out of
+        the manifest's folder. EvaluationError.
+        """
+        path = self.path / name
+        if not is_file_name(name):
+            raise EvaluationError(f"{name!r} is not a file name", kind="template.file")
+        if not literal and not _is_below(path, self.path):
+            message = (
+                f"{name!r} leads out of the manifest's folder; only a path that is written out may"
+            )
+            raise EvaluationError(message, kind="template.file")
+        if self.bounds is not None and not _is_below(path, self.bounds):
+            message = f"{name!r} leads out of {self.bounds}, which a child manifest may not leave"
+            raise EvaluationError(message, kind="template.file")
+        return path
+
+    def read(self, name: str, literal: bool) -> str:
+        """The text of a file named relative to the manifest; EvaluationError."""
+        path = self.locate(name, literal)
+        if path not in self._texts:
+            self._texts[path] = _read(path)
+        return self._texts[path]
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a text, which may come from a host, can name a file of this machine at all."""
+    try:
+        return b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    root = os.path.realpath(folder)
+    return os.path.commonpath([os.path.realpath(path), root]) == root
+
+
+def _read(path: Path) -> str:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        message = f"cannot read {path}: {error.strerror}"
+        raise EvaluationError(message, kind="template.file") from error
+    if len(data) > MAX_BYTES:
+        message = f"{path} is larger than {MAX_BYTES >> 20} MiB, too large for a template"
+        raise EvaluationError(message, kind="template.file")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise EvaluationError(f"{path} is not UTF-8 text", kind="template.file") from error

@@ -1,0 +1,15 @@
+"""The Jet template language, compiled to Jinja2 syntax trees (controller).
+
+    library = Library(Folder(path))                      # once per run; keeps what it compiled
+    template = library.load("motd.jet")                  # InputError: every mistake, with positions
+    text = template.render(scope)                        # per host; EvaluationError
+
+The way of a text: ``lexer`` (actions and tokens), ``parser`` (the tree of ``syntax``), ``checks``
+(names, functions, arguments), ``compiler`` (a Jinja2 tree of calls into a ``Run``). What a value
+does (``values``, ``functions``) is Go's, not Python's.
+"""
+
+from orchestrator.language.jet.lexer import Delimiters
+from orchestrator.language.jet.library import Library, Template, library_of, text_problems
+
+__all__ = ["Delimiters", "Library", "Template", "library_of", "text_problems"]

@@ -1,0 +1,145 @@
+"""What shows in a template before it is rendered: names, functions, arguments (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from typing import Any
+
+from orchestrator.language.jet.functions import FUNCTIONS, REFUSED
+from orchestrator.language.jet.lexer import JetSyntaxError
+from orchestrator.language.jet.syntax import (
+    Block,
+    Call,
+    Const,
+    Field,
+    Include,
+    Index,
+    Name,
+    Node,
+    Range,
+    Set,
+    Slot,
+    Tree,
+    Try,
+    Yield,
+)  # fmt: skip
+from remote_runtime.nearest import nearest
+
+SCOPE_FUNCTIONS = ("lookup", "file", "readFile", "registrations")
+VARIABLES = ("facts", "Facts", "data", "Data", "environ", "Environ", "Host")
+_ARGUMENTS: dict[str, tuple[int, int | None]] = {
+    **{name: (function.least, function.most) for name, function in FUNCTIONS.items()},
+    "lookup": (1, 2),
+    "file": (1, 1),
+    "readFile": (1, 1),
+    "registrations": (4, 4),
+    "isset": (1, None),
+    "exec": (1, 2),
+}
+
+
+def walk(node: Any) -> Iterator[Node]:
+    """Every node of a tree, itself included, in the order written."""
+    if isinstance(node, Node):
+        yield node
+        for field in fields(node):
+            yield from walk(getattr(node, field.name))
+    elif isinstance(node, list | tuple):
+        for entry in node:
+            yield from walk(entry)
+
+
+def call_problems(tree: Tree, more: Iterable[str]) -> Iterator[JetSyntaxError]:
+    """Calls of functions that are not there, or with too few or too many arguments.
+
+    ``more`` are functions beyond those of every template, which check their arguments themselves.
+    """
+    for node in walk(tree.body):
+        if isinstance(node, Slot):
+            hint = 'it takes the place of the piped value: 2 | repeat("x", _)'
+            yield JetSyntaxError("_ stands only in a call behind a pipe", node.at, hint)
+        elif isinstance(node, Call) and node.name not in more:
+            yield from _call_problem(node, more)
+
+
+def _call_problem(call: Call, more: Iterable[str]) -> Iterator[JetSyntaxError]:
+    if call.name in REFUSED:
+        yield JetSyntaxError(f"{call.name}() is not supported here", call.at, REFUSED[call.name])
+        return
+    if call.name not in _ARGUMENTS:
+        known = sorted({*_ARGUMENTS, *more})
+        likely = nearest(call.name, known)
+        hint = f"did you mean {likely}?" if likely else "known: " + ", ".join(known)
+        yield JetSyntaxError(f"there is no function {call.name!r}", call.at, hint)
+        return
+    least, most = _ARGUMENTS[call.name]
+    count = len(call.arguments)
+    if count < least or (most is not None and count > most):
+        words = str(least) if least == most else f"{least} or more" if most is None else (
+            f"{least} to {most}"
+        )  # fmt: skip
+        yield JetSyntaxError(f"{call.name} takes {words} argument(s), not {count}", call.at)
+
+
+def introduced(tree: Tree) -> set[str]:
+    """The variables that a template sets anywhere."""
+    found: set[str] = set()
+    for node in walk(tree.body):
+        if isinstance(node, Set) and node.let:
+            found.update(node.names)
+        elif isinstance(node, Range):
+            found.update((node.index, node.value))
+        elif isinstance(node, Block):
+            found.update(name for name, _ in node.parameters)
+        elif isinstance(node, Yield):
+            found.update(name for name, _ in node.arguments)
+        elif isinstance(node, Try):
+            found.add(node.error)
+    return found
+
+
+def used(node: Any) -> Iterator[Name]:
+    """The variables that must be there, wherever control goes: not those that ``isset`` asks for,
+    nor those that a ``try`` may miss."""
+    if isinstance(node, Name):
+        yield node
+    elif isinstance(node, Try):
+        yield from used(node.otherwise)
+    elif isinstance(node, Call) and node.name == "isset":
+        for argument in node.arguments:
+            yield from _used_as_keys(argument)
+    elif isinstance(node, Node):
+        for field in fields(node):
+            yield from used(getattr(node, field.name))
+    elif isinstance(node, list | tuple):
+        for entry in node:
+            yield from used(entry)
+
+
+def _used_as_keys(node: Any) -> Iterator[Name]:
+    while isinstance(node, Field | Index):
+        if isinstance(node, Index):
+            yield from used(node.key)
+        node = node.base
+    if not isinstance(node, Name):
+        yield from used(node)
+
+
+def unknown_names(tree: Tree, known: set[str]) -> Iterator[JetSyntaxError]:
+    """Variables that no template sets."""
+    for name in used(tree.body):
+        if name.name not in known:
+            likely = nearest(name.name, [word for word in known if word])
+            hint = f"did you mean {likely}?" if likely else f"set it first: {name.name} := …"
+            yield JetSyntaxError(f"{name.name!r} is not set anywhere", name.at, hint)
+
+
+def includes(tree: Tree) -> Iterator[tuple[Const | None, bool]]:
+    """The paths of the templates that are run; None for a computed one. With: may be missing."""
+    for node in walk(tree.body):
+        if isinstance(node, Include):
+            yield (node.path if isinstance(node.path, Const) else None), node.optional
+        elif isinstance(node, Call) and node.name == "exec":
+            path = node.arguments[0] if node.arguments else None
+            yield (path if isinstance(path, Const) else None), False

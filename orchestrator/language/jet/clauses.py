@@ -1,0 +1,94 @@
+"""Reads what one action holds beside expressions: assignments, arguments (controller)."""
+
+from __future__ import annotations
+
+from orchestrator.language.jet.expressions import ActionParser
+from orchestrator.language.jet.lexer import JetSyntaxError
+from orchestrator.language.jet.syntax import Expr, Field, Index, Name, Set, Slot
+
+
+class ClauseParser(ActionParser):
+    """The tokens of one action, with the clauses that statements are made of."""
+
+    def assignment(self, first: Expr) -> Set:
+        """The rest of ``names := values``, whose first target was read already."""
+        targets = [first]
+        while self.accept(","):
+            targets.append(self.expression())
+        let = self.sign == ":="
+        if self.sign not in (":=", "="):
+            raise self.unexpected("':=' or '='")
+        self.take()
+        values = [self.expression()]
+        while self.accept(","):
+            values.append(self.expression())
+        names = [self._target(target) for target in targets]
+        found = len(names) == 2 and len(values) == 1 and isinstance(values[0], Index)
+        if len(names) != len(values) and not found:
+            message = f"{len(names)} names, but {len(values)} values"
+            raise JetSyntaxError(message, first.at)
+        return Set(first.at, let, names, values, found)
+
+    def condition(self) -> tuple[Set | None, Expr]:
+        """What follows ``if``: perhaps an assignment, and the condition."""
+        first = None
+        condition = self.expression()
+        if self.sign in (",", ":=", "="):
+            first = self.assignment(condition)
+            self.expect(";", "';' and the condition")
+            condition = self.expression()
+        hint = "no pipes in a condition: write upper(x)" if self.sign == "|" else ""
+        self.close(hint)
+        return first, condition
+
+    def range_names(self, first: Expr) -> tuple[list[str], Expr]:
+        """The rest of ``index, value := items`` of a range."""
+        targets = [first]
+        while self.accept(","):
+            targets.append(self.expression())
+        if len(targets) > 2:
+            raise JetSyntaxError("range gives an index and a value, not more", first.at)
+        self.expect(":=", "':=' and what to range over")
+        return [self._target(target) for target in targets], self.expression()
+
+    def yield_arguments(self, block: str) -> list[tuple[str, Expr]]:
+        """What a yield gives to the block: name=value, …"""
+        found: list[tuple[str, Expr]] = []
+        self.expect("(", f"'(' as in yield {block}()")
+        while self.sign != ")":
+            hint = f'arguments are given by name: yield {block}(title="x")'
+            if self.sign != "name":
+                raise self.unexpected("an argument as name=value", hint)
+            argument = self.take()
+            if self.sign != "=":
+                raise self.unexpected("'=' and the value of the argument", hint)
+            self.take()
+            found.append((argument.value, self.expression()))
+            if not self.accept(","):
+                break
+        self.expect(")", "')' or a comma")
+        return found
+
+    def parameters(self) -> list[tuple[str, Expr | None]]:
+        """The parameters of a block with their defaults."""
+        found: list[tuple[str, Expr | None]] = []
+        self.expect("(", "'(' and perhaps parameters, as in block menu(title=\"\")")
+        while self.sign != ")":
+            parameter = self.expect("name", "a parameter or ')'")
+            found.append((parameter.value, self.expression() if self.accept("=") else None))
+            if not self.accept(","):
+                break
+        self.expect(")", "')' or a comma")
+        return found
+
+    def _target(self, target: Expr) -> str:
+        if isinstance(target, Name):
+            return target.name
+        if isinstance(target, Slot):
+            return "_"
+        if isinstance(target, Field | Index):
+            hint = "set a variable of its own"
+            raise JetSyntaxError(
+                "only variables can be set, nothing inside a value", target.at, hint
+            )
+        raise JetSyntaxError("only a variable can be set", target.at)

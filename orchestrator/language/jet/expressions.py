@@ -1,0 +1,238 @@
+"""Reads the expressions and pipelines of one action (controller).
+
+Jet's own precedence: ``* / %``, ``+ -``, ``< <= > >=``, ``== !=``, then ``&&`` and ``||`` as one
+level from left to right, then the ternary; ``!`` takes a whole comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from orchestrator.language.jet.lexer import Action, JetSyntaxError, Token
+from orchestrator.language.jet.syntax import (
+    Binary,
+    Call,
+    Const,
+    Dot,
+    ErrorText,
+    Expr,
+    Field,
+    Index,
+    Logic,
+    Name,
+    Negative,
+    Not,
+    Slice,
+    Slot,
+    Ternary,
+)  # fmt: skip
+
+_CONSTANTS = {"true": True, "false": False, "nil": None}
+_WORDS = {"and": "&&", "or": "||", "not": "!"}
+
+
+class ActionParser:
+    """The tokens of one action, read from left to right."""
+
+    def __init__(self, action: Action) -> None:
+        self._tokens = action.tokens
+        self._next = 0
+
+    @property
+    def token(self) -> Token:
+        """The next token; ``close`` at the end."""
+        return self._tokens[self._next]
+
+    @property
+    def sign(self) -> str:
+        """What the next token is: an operator or a keyword itself, or its kind."""
+        kind, value = self.token.kind, self.token.value
+        return _WORDS.get(value, value) if kind == "keyword" else kind
+
+    def take(self) -> Token:
+        """The next token, which is then behind us."""
+        token = self.token
+        if token.kind != "close":
+            self._next += 1
+        return token
+
+    def accept(self, sign: str) -> bool:
+        """Take the next token if it is this one."""
+        if self.sign != sign:
+            return False
+        self.take()
+        return True
+
+    def expect(self, sign: str, what: str) -> Token:
+        """Take the next token, which must be this one."""
+        if self.sign != sign:
+            raise self.unexpected(what)
+        return self.take()
+
+    def close(self, hint: str = "") -> None:
+        """The action must end here."""
+        if self.token.kind != "close":
+            raise self.unexpected("the end of the action", hint)
+
+    def unexpected(self, wanted: str, hint: str = "") -> JetSyntaxError:
+        """The error for a token that does not belong here."""
+        found = "the action ends" if self.token.kind == "close" else repr(self._spelling())
+        return JetSyntaxError(f"expected {wanted}, found {found}", self.token.at, hint)
+
+    def _spelling(self) -> str:
+        token = self.token
+        return f".{token.value}" if token.kind == "field" else str(token.value)
+
+    def pipeline(self, first: Expr | None = None) -> Expr:
+        """``command | command | …``, where each is given what the one before it came to.
+
+        ``first`` is an expression that was read already.
+        """
+        value = self._command(first)
+        while self.accept("|"):
+            value = self._piped(value)
+        return value
+
+    def _command(self, first: Expr | None = None) -> Expr:
+        value = first or self.expression()
+        if self.sign != ":":
+            return value
+        if not isinstance(value, Name):
+            raise JetSyntaxError("only a function can stand before a colon", value.at)
+        self.take()
+        return Call(value.at, value.name, self._arguments())
+
+    def _piped(self, value: Expr) -> Expr:
+        stage = self._command()
+        if isinstance(stage, Name):
+            return Call(stage.at, stage.name, [value])
+        if not isinstance(stage, Call):
+            hint = 'write a function, such as "x" | upper'
+            raise JetSyntaxError("only functions can stand behind a pipe", stage.at, hint)
+        slots = sum(isinstance(argument, Slot) for argument in stage.arguments)
+        if slots > 1:
+            raise JetSyntaxError("_ can stand only once in a call", stage.at)
+        if slots:
+            filled = [value if isinstance(a, Slot) else a for a in stage.arguments]
+        else:
+            filled = [value, *stage.arguments]
+        return Call(stage.at, stage.name, filled)
+
+    def expression(self) -> Expr:
+        """An expression without pipes."""
+        condition = self._logic()
+        if self.sign != "?":
+            return condition
+        at = self.take().at
+        yes = self.expression()
+        self.expect(":", "':' of the ternary")
+        return Ternary(at, condition, yes, self.expression())
+
+    def _logic(self) -> Expr:
+        left = self._equality()
+        while self.sign in ("&&", "||"):
+            operator, at = self.sign, self.take().at
+            left = Logic(at, operator, left, self._equality())
+        return left
+
+    def _equality(self) -> Expr:
+        return self._binary(("==", "!="), self._order)
+
+    def _order(self) -> Expr:
+        return self._binary(("<", "<=", ">", ">="), self._sum)
+
+    def _sum(self) -> Expr:
+        return self._binary(("+", "-"), self._product)
+
+    def _product(self) -> Expr:
+        return self._binary(("*", "/", "%"), self._unary)
+
+    def _binary(self, operators: tuple[str, ...], operand: Callable[[], Expr]) -> Expr:
+        left = operand()
+        while self.sign in operators:
+            operator, at = self.sign, self.take().at
+            left = Binary(at, operator, left, operand())
+        return left
+
+    def _unary(self) -> Expr:
+        if self.sign == "!":
+            return Not(self.take().at, self._equality())
+        if self.sign == "-":
+            return Negative(self.take().at, self._operand())
+        if self.sign == "+":
+            self.take()
+        return self._operand()
+
+    def _operand(self) -> Expr:
+        value = self._term()
+        while True:
+            token = self.token
+            if token.kind == "field" and not token.spaced:
+                value = self._field(value)
+            elif token.kind == "(" and isinstance(value, Name | Dot | Field | Index):
+                value = self._call(value)
+            elif token.kind == "[" and not isinstance(value, Const):
+                value = self._index(value)
+            else:
+                return value
+
+    def _field(self, base: Expr) -> Expr:
+        token = self.take()
+        if isinstance(base, Const):
+            raise JetSyntaxError("a literal has no fields", token.at)
+        return Field(token.at, base, token.value)
+
+    def _call(self, called: Expr) -> Expr:
+        self.take()
+        arguments = self._arguments()
+        self.expect(")", "')' or a comma")
+        if isinstance(called, Name):
+            return Call(called.at, called.name, arguments)
+        if isinstance(called, Field) and called.name == "Error" and not arguments:
+            return ErrorText(called.at, called.base)
+        hint = "call a function with the value as its argument"
+        raise JetSyntaxError("values have no methods here", called.at, hint)
+
+    def _arguments(self) -> list[Expr]:
+        found: list[Expr] = []
+        while self.sign not in (")", "|", "close"):
+            found.append(self.expression())
+            if not self.accept(","):
+                break
+        return found
+
+    def _index(self, base: Expr) -> Expr:
+        at = self.take().at
+        low = None if self.sign == ":" else self.expression()
+        if not self.accept(":"):
+            self.expect("]", "']'")
+            assert low is not None  # there was no colon
+            return Index(at, base, low)
+        high = None if self.sign == "]" else self.expression()
+        self.expect("]", "']'")
+        return Slice(at, base, low, high)
+
+    def _term(self) -> Expr:
+        token = self.token
+        if token.kind in ("number", "string"):
+            self.take()
+            return Const(token.at, token.value)
+        if token.kind == "keyword" and token.value in _CONSTANTS:
+            self.take()
+            return Const(token.at, _CONSTANTS[token.value])
+        if token.kind == "name":
+            self.take()
+            if token.value == "_":
+                return Slot(token.at)
+            return Name(token.at, token.value)
+        if token.kind == ".":
+            self.take()
+            return Dot(token.at)
+        if token.kind == "field":
+            self.take()
+            return Field(token.at, Dot(token.at), token.value)
+        if self.accept("("):
+            value = self.expression()
+            self.expect(")", "')'")
+            return value
+        raise self.unexpected("a value")

@@ -1,0 +1,135 @@
+"""Jet's built-in functions (controller). Each refuses arguments of the wrong kind: ValueError."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import quote_plus
+
+from orchestrator.language import bounds
+from orchestrator.language.jet import values
+
+_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"})
+_JSON = str.maketrans(
+    {"&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
+
+
+class Function(NamedTuple):
+    """``most`` None: any number of arguments."""
+
+    call: Callable[..., Any]
+    least: int
+    most: int | None
+
+
+def _texts(name: str, *arguments: Any) -> None:
+    for argument in arguments:
+        if not isinstance(argument, str):
+            raise ValueError(f"{name} takes texts, not {values.kind(argument)}")
+
+
+def _whole(name: str, number: Any) -> int:
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise ValueError(f"{name} takes a whole number, not {values.kind(number)}")
+    return number
+
+
+def _of_text(name: str, convert: Callable[[str], str]) -> Function:
+    def call(text: Any) -> str:
+        _texts(name, text)
+        return convert(text)
+
+    return Function(call, 1, 1)
+
+
+def _has_prefix(text: Any, prefix: Any) -> bool:
+    _texts("hasPrefix", text, prefix)
+    return bool(text.startswith(prefix))
+
+
+def _has_suffix(text: Any, suffix: Any) -> bool:
+    _texts("hasSuffix", text, suffix)
+    return bool(text.endswith(suffix))
+
+
+def _repeat(text: Any, count: Any) -> str:
+    _texts("repeat", text)
+    if _whole("repeat", count) < 0:
+        raise ValueError("repeat takes a count of 0 or more")
+    return str(bounds.multiply(text, count))
+
+
+def _replace(text: Any, old: Any, new: Any, count: Any) -> str:
+    _texts("replace", text, old, new)
+    bounds.check_replace(text, (old, new))
+    return str(text.replace(old, new, _whole("replace", count)))
+
+
+def _split(text: Any, separator: Any) -> list[str]:
+    _texts("split", text, separator)
+    return text.split(separator) if separator else list(text)
+
+
+def _json(value: Any) -> str:
+    made = json.dumps(
+        values.plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":")
+    )
+    return made.translate(_JSON)
+
+
+def _map(*pairs: Any) -> dict[str, Any]:
+    if len(pairs) % 2:
+        raise ValueError("map takes pairs of a key and a value")
+    return {values.text(key): value for key, value in zip(pairs[::2], pairs[1::2], strict=True)}
+
+
+def _slice(*entries: Any) -> list[Any]:
+    return list(entries)
+
+
+def _length(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value.encode("utf-8"))
+    if isinstance(value, Mapping):
+        return len(list(value.keys()))
+    if isinstance(value, list | tuple | range):
+        return len(value)
+    raise ValueError(f"len takes a text, a list or a map, not {values.kind(value)}")
+
+
+def _ints(low: Any, high: Any) -> list[int]:
+    if _whole("ints", low) >= _whole("ints", high):
+        raise ValueError(f"ints({low}, {high}): the second number must be the larger one")
+    return list(bounds.bounded_range(low, high))
+
+
+FUNCTIONS = {
+    "lower": _of_text("lower", str.lower),
+    "upper": _of_text("upper", str.upper),
+    "trimSpace": _of_text("trimSpace", str.strip),
+    "html": _of_text("html", lambda text: text.translate(_HTML)),
+    "url": _of_text("url", quote_plus),
+    "safeHtml": Function(lambda value: values.text(value).translate(_HTML), 1, 1),
+    "raw": Function(values.text, 1, 1),
+    "unsafe": Function(values.text, 1, 1),
+    "hasPrefix": Function(_has_prefix, 2, 2),
+    "hasSuffix": Function(_has_suffix, 2, 2),
+    "repeat": Function(_repeat, 2, 2),
+    "replace": Function(_replace, 4, 4),
+    "split": Function(_split, 2, 2),
+    "json": Function(_json, 1, 1),
+    "writeJson": Function(lambda value: _json(value) + "\n", 1, 1),
+    "map": Function(_map, 0, None),
+    "slice": Function(_slice, 0, None),
+    "array": Function(_slice, 0, None),
+    "len": Function(_length, 1, 1),
+    "ints": Function(_ints, 2, 2),
+}
+
+REFUSED = {
+    "dump": "it would show every value, secrets included; write the one that you look for",
+    "safeJs": "use json",
+    "includeIfExists": "it stands alone in its action",
+}

@@ -1,0 +1,281 @@
+"""The templates of one folder, each read and compiled once (controller)."""
+
+from __future__ import annotations
+
+import posixpath
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import count
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.language.errors import EvaluationError
+from orchestrator.language.files import Folder
+from orchestrator.language.jet import checks
+from orchestrator.language.jet.lexer import Delimiters, JetSyntaxError
+from orchestrator.language.jet.parser import parse
+from orchestrator.language.jet.syntax import Const, Plain, Tree
+from remote_runtime.errors import InputError, Position, Problem
+
+if TYPE_CHECKING:
+    from orchestrator.expressions.scope import Scope
+    from orchestrator.language.jet.compiler import BlockBodies
+
+EXTENSIONS = ("", ".jet", ".html.jet", ".jet.html")
+MAX_CHAIN = 20
+
+
+class Template:
+    """One compiled template; immutable once its library gave it out, shared by all threads.
+
+    ``path`` is where it stands below the folder, ``name`` what positions call it; ``reached`` are
+    the templates that a rendering of it may run, itself included, as far as their paths are
+    literal.
+    """
+
+    def __init__(
+        self, text: str, path: str, name: str, number: int, library: Library | None = None
+    ) -> None:
+        self._library = library
+        self.text = text
+        self.path = path
+        self.name = name
+        self.number = number
+        self.tree = Tree()
+        self.extends: Template | None = None
+        self.imports: list[Template] = []
+        self.reached: tuple[Template, ...] = ()
+        self.blocks: dict[str, BlockBodies] = {}
+        self.macros: list[str] = []
+        self.root = ""
+        self.code: Any = None
+        self._lines = [0, *(i + 1 for i, sign in enumerate(text) if sign == "\n")]
+
+    def read(self, delimiters: Delimiters, functions: Iterable[str]) -> list[Problem]:
+        """Make the tree; the mistakes that show in it alone."""
+        try:
+            self.tree = parse(self.text, delimiters)
+            problems = list(checks.call_problems(self.tree, functions))
+        except JetSyntaxError as error:
+            problems = [error]
+        except RecursionError:
+            problems = [JetSyntaxError("an expression is nested too deeply", 0, "split it")]
+        return [self.problem(error) for error in problems]
+
+    def position(self, at: int) -> Position:
+        """Where an offset is."""
+        line = bisect_right(self._lines, at)
+        return Position(self.name, line, at - self._lines[line - 1] + 1)
+
+    def problem(self, error: JetSyntaxError) -> Problem:
+        """A mistake in this template as the user is told it."""
+        return Problem(error.message, self.position(error.at), error.hint, "template")
+
+    def parts(self) -> Iterator[Template]:
+        """The templates whose blocks it may run, itself included."""
+        yield self
+        for other in (*self.imports, *([self.extends] if self.extends else [])):
+            yield from other.parts()
+
+    def plain_texts(self) -> Iterator[tuple[str, Position]]:
+        """The texts that all templates it reaches copy as they are, with their positions."""
+        for part in self.reached:
+            for node in checks.walk(part.tree.body):
+                if isinstance(node, Plain):
+                    yield node.text, part.position(node.at)
+
+    def render(
+        self,
+        scope: Scope,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        context: Sequence[Any] = (),
+    ) -> str:
+        """The text for one host; EvaluationError with the position, NeedFileError.
+
+        ``functions`` are those that the library was told of. ``context`` holds what the dot is, if
+        not the names of the scope.
+        """
+        from orchestrator.language.jet.run import Run
+
+        assert self._library is not None  # only a library compiles
+        names = scope.names(frozenset(self._library.literals))
+        variables = {name: names[name.capitalize()] for name in checks.VARIABLES}
+        given = {name: names[name] for name in checks.SCOPE_FUNCTIONS}
+        run = Run(self._library, variables, {**given, **(functions or {})})
+        return run.render(self, context)
+
+
+class Library:
+    """Jet's set of templates. Thread-safe.
+
+    Paths in ``include``, ``import`` and ``extends`` are relative to the template that names them,
+    or, with a slash in front, to the folder; no path leads out of it. ``functions`` are names of
+    functions beyond Jet's own, which each rendering provides. ``prefix`` stands before a path in
+    positions.
+    """
+
+    def __init__(
+        self,
+        folder: Folder,
+        delimiters: Delimiters | None = None,
+        functions: Iterable[str] = (),
+        prefix: str = "",
+    ) -> None:
+        self._folder = folder
+        self._delimiters = delimiters or Delimiters()
+        self._functions = frozenset(functions)
+        self._prefix = prefix
+        self._lock = RLock()
+        self._numbers = count()
+        self._parsed: dict[tuple[str, str], Template] = {}
+        self.positions: list[Position] = []
+        self.literals: set[str] = set()
+
+    def load(self, name: str, literal: bool = True) -> Template:
+        """A template of the folder, checked with all that it names.
+
+        InputError with every mistake; EvaluationError where it cannot be read. ``literal``: the
+        name is written out by the user, so it may lead out of the folder.
+        """
+        return self.parse(self._folder.read(name, literal), name)
+
+    def parse(self, text: str, name: str, path: str | None = None) -> Template:
+        """The template of a text; InputError with every mistake. ``path``: where it stands."""
+        with self._lock:
+            template = self._parse(text, name if path is None else path, name)
+            self._check(template)
+            return template
+
+    def find(self, path: Any, asking: Template, optional: bool = False) -> Template | None:
+        """The template that another one names; None for an optional one that is not there."""
+        if not isinstance(path, str) or not path:
+            raise ValueError("the path of a template is a text")
+        with self._lock:
+            found = self._find(path, asking)
+            if found is None and not optional:
+                raise ValueError(self._not_found(path))
+            return found
+
+    def _parse(self, text: str, path: str, name: str, chain: tuple[str, ...] = ()) -> Template:
+        key = (posixpath.normpath("/" + path), text)
+        known = self._parsed.get(key)
+        if known is not None:
+            return known
+        if key[0] in chain or len(chain) >= MAX_CHAIN:
+            message = f"{name} extends or imports itself"
+            raise InputError([Problem(message, Position(name, 1, 1), "", "template")])
+        template = Template(text, key[0], name, next(self._numbers), self)
+        problems = template.read(self._delimiters, self._functions)
+        if problems:
+            raise InputError(problems)
+        self._link(template, (*chain, key[0]))
+        self._compile(template)
+        self._parsed[key] = template
+        return template
+
+    def _link(self, template: Template, chain: tuple[str, ...]) -> None:
+        """Load what it extends and imports; nearer blocks go before farther ones."""
+        tree = template.tree
+        if tree.extends is not None:
+            template.extends = self._named(tree.extends, template, chain)
+            template.blocks.update(template.extends.blocks)
+        for path in tree.imports:
+            template.imports.append(self._named(path, template, chain))
+            template.blocks.update(template.imports[-1].blocks)
+
+    def _named(self, path: Const, asking: Template, chain: tuple[str, ...]) -> Template:
+        found = self._find(path.value, asking, chain)
+        if found is None:
+            error = JetSyntaxError(self._not_found(path.value), path.at, "check the path")
+            raise InputError([asking.problem(error)])
+        return found
+
+    def _compile(self, template: Template) -> None:
+        from orchestrator.language.jet.compiler import Compiler
+        from orchestrator.language.sandbox import sandbox
+
+        def note(at: int) -> int:
+            self.positions.append(template.position(at))
+            return len(self.positions) - 1
+
+        if not self.positions:
+            self.positions.append(template.position(0))
+        compiled = Compiler(f"t{template.number}m", note).compile(template.tree)
+        template.root = compiled.root
+        # the compiler makes nothing but macros there
+        template.macros = [macro.name for macro in compiled.tree.body]  # type: ignore[attr-defined]
+        template.blocks.update(compiled.blocks)
+        template.code = sandbox(False).compile_template(compiled.tree)
+        self.literals.update(
+            node.value
+            for node in checks.walk(template.tree.body)
+            if isinstance(node, Const) and isinstance(node.value, str)
+        )
+
+    def _find(self, path: str, asking: Template, chain: tuple[str, ...] = ()) -> Template | None:
+        # As Jet has it: normalized below the folder, so that no path can leave it.
+        whole = posixpath.normpath(posixpath.join("/", posixpath.dirname(asking.path), path))
+        for extension in EXTENSIONS:
+            name = whole.lstrip("/") + extension
+            if name and self._folder.locate(name, literal=False).is_file():
+                text = self._folder.read(name, literal=False)
+                return self._parse(text, name, self._prefix + name, chain)
+        return None
+
+    def _not_found(self, path: str) -> str:
+        return f"there is no template {path!r} in {self._folder.path}"
+
+    def _check(self, template: Template) -> None:
+        """Look for names that are set nowhere in all that one rendering can reach."""
+        if template.reached:
+            return
+        reached: dict[int, Template] = {}
+        whole = self._reach(template, reached)
+        if whole:
+            known = set(checks.VARIABLES)
+            for part in reached.values():
+                known |= checks.introduced(part.tree)
+            problems = [
+                part.problem(error)
+                for part in reached.values()
+                for error in checks.unknown_names(part.tree, known)
+            ]
+            if problems:
+                raise InputError(problems)
+        template.reached = tuple(reached.values())
+
+    def _reach(self, template: Template, reached: dict[int, Template]) -> bool:
+        """Collect what a rendering may run; False where a path is computed."""
+        whole = True
+        for part in template.parts():
+            if part.number in reached:
+                continue
+            reached[part.number] = part
+            for path, optional in checks.includes(part.tree):
+                if path is None:
+                    whole = False
+                    continue
+                try:
+                    found = self._find(path.value, part) if isinstance(path.value, str) else None
+                except EvaluationError as error:
+                    problem = part.problem(JetSyntaxError(error.message, path.at))
+                    raise InputError([problem]) from error
+                if found is not None:
+                    whole = self._reach(found, reached) and whole
+                elif not optional:
+                    error_here = JetSyntaxError(self._not_found(str(path.value)), path.at)
+                    raise InputError([part.problem(error_here)])
+        return whole
+
+
+def text_problems(text: str, delimiters: Delimiters) -> list[Problem]:
+    """What is wrong with a template, as far as it shows without any other."""
+    template = Template(text, "jet()", "jet()", 0)
+    return template.read(delimiters, ())
+
+
+@lru_cache(maxsize=16)
+def library_of(folder: Folder, delimiters: Delimiters) -> Library:
+    """The library of a manifest's folder: one per run and pair of delimiters."""
+    return Library(folder, delimiters)

@@ -1,0 +1,130 @@
+"""What the expressions of a compiled template call (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.language.jet import values
+from orchestrator.language.jet.functions import FUNCTIONS
+from orchestrator.language.sandbox import Trusted
+
+if TYPE_CHECKING:
+    from orchestrator.language.jet.compiler import BlockBodies
+
+
+class Frame:
+    """The variables of one list of statements; ``blocks`` where a template begins."""
+
+    __slots__ = ("blocks", "parent", "variables")
+
+    def __init__(
+        self,
+        parent: Frame | None,
+        variables: dict[str, Any],
+        blocks: Mapping[str, BlockBodies] | None = None,
+    ) -> None:
+        self.parent = parent
+        self.variables = variables
+        self.blocks = blocks or {}
+
+
+class Caught(NamedTuple):
+    """What ``catch`` names: the message, written as it is."""
+
+    message: str
+
+
+class Operations(Trusted):
+    """The variables and the context of a rendering, and what can be done with values.
+
+    ``_at`` is the number of the position that an error is told with.
+    """
+
+    def __init__(
+        self, variables: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]
+    ) -> None:
+        self._functions = {
+            **{name: function.call for name, function in FUNCTIONS.items()},
+            **functions,
+        }
+        self._frame = Frame(None, dict(variables))
+        self._dot: Any = dict(variables)
+        self._at = 0
+
+    def _frame_of(self, name: str) -> Frame | None:
+        frame: Frame | None = self._frame
+        while frame is not None and name not in frame.variables:
+            frame = frame.parent
+        return frame
+
+    def jet_get(self, name: str, at: int) -> Any:
+        """The value of a variable."""
+        self._at = at
+        frame = self._frame_of(name)
+        if frame is None:
+            raise values.MissingError(f"{name!r} is not set")
+        return frame.variables[name]
+
+    def jet_dot(self) -> Any:
+        """The context."""
+        return self._dot
+
+    def jet_element(self, base: Any, key: Any, path: str, at: int) -> Any:
+        """``base[key]``."""
+        self._at = at
+        return values.element(base, key, path)
+
+    def jet_cut(self, base: Any, low: Any, high: Any, path: str, at: int) -> Any:
+        """``base[low:high]``."""
+        self._at = at
+        return values.cut(base, low, high, path)
+
+    def jet_call(self, name: str, at: int, *arguments: Any) -> Any:
+        """The value of a function."""
+        self._at = at
+        return self._functions[name](*arguments)
+
+    def jet_calculate(self, operator: str, left: Any, right: Any, at: int) -> Any:
+        """Arithmetic."""
+        self._at = at
+        return values.calculate(operator, left, right)
+
+    def jet_compare(self, operator: str, left: Any, right: Any, at: int) -> bool:
+        """An order."""
+        self._at = at
+        return values.compare(operator, left, right)
+
+    def jet_equal(self, left: Any, right: Any) -> bool:
+        """``==``."""
+        return values.equal(left, right)
+
+    def jet_truth(self, value: Any) -> bool:
+        """What a condition makes of a value."""
+        return values.truth(value)
+
+    def jet_error_text(self, value: Any, at: int) -> str:
+        """``value.Error()``."""
+        self._at = at
+        if not isinstance(value, Caught):
+            raise ValueError(f"Error() is asked of what catch caught, not of {values.kind(value)}")
+        return value.message
+
+    def jet_has(self, value: Any, keys: list[Any], nil: bool = False) -> bool:
+        """Whether the keys lead to something below a value; nil is nothing unless ``nil``."""
+        for key in keys:
+            try:
+                value = values.element(value, key, "")
+            except (values.MissingError, ValueError):
+                return False
+        return nil or value is not None
+
+    def jet_has_name(self, name: str, keys: list[Any]) -> bool:
+        """Whether a variable is set, and the keys lead to something below it."""
+        frame = self._frame_of(name)
+        return frame is not None and self.jet_has(frame.variables[name], keys)
+
+    def jet_has_path(self, path: Any, keys: list[Any], at: int) -> bool:
+        """Whether ``lookup(path)`` finds something."""
+        self._at = at
+        return self.jet_has(self._functions["lookup"](path, None), keys)

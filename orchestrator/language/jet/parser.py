@@ -1,0 +1,251 @@
+"""Reads a whole Jet template into its syntax tree (controller)."""
+
+from __future__ import annotations
+
+from orchestrator.language.jet.clauses import ClauseParser
+from orchestrator.language.jet.lexer import Action, Delimiters, JetSyntaxError, Lexer, Text
+from orchestrator.language.jet.syntax import (
+    Block,
+    Call,
+    Const,
+    Expr,
+    If,
+    Include,
+    Output,
+    Plain,
+    Range,
+    Return,
+    Statement,
+    Tree,
+    Try,
+    Yield,
+    YieldContent,
+)  # fmt: skip
+
+MAX_DEPTH = 15
+_ENDS = ("end", "else", "catch", "content")
+
+
+def parse(text: str, delimiters: Delimiters) -> Tree:
+    """The tree of a template; JetSyntaxError at the first mistake."""
+    return _Parser(Lexer(text, delimiters).split()).parse()
+
+
+class _Parser:
+    def __init__(self, pieces: list[Text | Action]) -> None:
+        self._pieces = pieces
+        self._next = 0
+        self._depth = 0
+        self._tree = Tree()
+        self._action = ClauseParser(Action([], 0))
+
+    def parse(self) -> Tree:
+        self._head()
+        self._tree.body, end, at = self._statements()
+        if end:
+            raise JetSyntaxError(f"{end} without anything that it belongs to", at)
+        return self._tree
+
+    def _head(self) -> None:
+        """``extends`` and ``import`` come before everything but blanks, which Jet drops there."""
+        if not any(isinstance(piece, Action) for piece in self._pieces):
+            return
+        while self._next < len(self._pieces):
+            piece = self._pieces[self._next]
+            if isinstance(piece, Text):
+                if piece.text.strip():
+                    return
+            else:
+                action = ClauseParser(piece)
+                if action.sign not in ("extends", "import"):
+                    return
+                self._take_head(action)
+            self._next += 1
+
+    def _take_head(self, action: ClauseParser) -> None:
+        word = action.take()
+        path = action.expect("string", f"the path that {word.value} names, in quotes")
+        action.close()
+        if word.value == "import":
+            self._tree.imports.append(Const(path.at, path.value))
+        elif self._tree.extends or self._tree.imports:
+            raise JetSyntaxError("extends comes first, and only once", word.at)
+        else:
+            self._tree.extends = Const(path.at, path.value)
+
+    def _statements(self) -> tuple[list[Statement], str, int]:
+        """Statements up to an action that ends them: which one, and where it stands."""
+        found: list[Statement] = []
+        while self._next < len(self._pieces):
+            piece = self._pieces[self._next]
+            self._next += 1
+            if isinstance(piece, Text):
+                found.append(Plain(piece.at, piece.text))
+                continue
+            self._action = ClauseParser(piece)
+            sign = self._action.sign
+            if sign in _ENDS:
+                self._action.take()
+                return found, sign, piece.at
+            if sign != "close":
+                found += self._statement(sign, piece.at)
+        return found, "", 0
+
+    def _body(self, opened_at: int, what: str) -> tuple[list[Statement], str]:
+        """The statements inside of ``what``, and the word that ends them."""
+        if self._depth >= MAX_DEPTH:
+            hint = "move a part of it into a block"
+            message = f"if, range, block and try are nested deeper than {MAX_DEPTH} levels"
+            raise JetSyntaxError(message, opened_at, hint)
+        self._depth += 1
+        body, end, _ = self._statements()
+        self._depth -= 1
+        if not end:
+            raise JetSyntaxError(f"{what} has no end", opened_at, "add an action with 'end'")
+        return body, end
+
+    def _last_body(self, opened_at: int, what: str) -> list[Statement]:
+        body, end = self._body(opened_at, what)
+        self._end(end, what, opened_at)
+        return body
+
+    def _end(self, end: str, what: str, opened_at: int) -> None:
+        if end != "end":
+            raise JetSyntaxError(f"{what} cannot have {end} here", opened_at)
+        self._action.close()
+
+    def _statement(self, sign: str, at: int) -> list[Statement]:
+        if sign in ("extends", "import"):
+            hint = "move it to the top of the file"
+            raise JetSyntaxError(f"{sign} comes before everything else", at, hint)
+        if sign in ("trans", "msg"):
+            raise JetSyntaxError(f"{sign} is not supported", at)
+        read = {
+            "if": self._if, "range": self._range, "block": self._block, "yield": self._yield,
+            "include": self._include, "return": self._return, "try": self._try,
+        }.get(sign)  # fmt: skip
+        if read is None:
+            return self._simple(at)
+        self._action.take()
+        return [read(at)]
+
+    def _simple(self, at: int) -> list[Statement]:
+        """An assignment, or an expression whose value is written, or both."""
+        action = self._action
+        value = action.expression()
+        if action.sign not in (",", ":=", "="):
+            return [self._shown(at, value)]
+        assignment = action.assignment(value)
+        if not action.accept(";"):
+            piped = action.sign == "|"
+            action.close("no pipes in an assignment: write x := upper(y)" if piped else "")
+            return [assignment]
+        if action.sign == "close":
+            return [assignment]
+        return [assignment, self._shown(at, None)]
+
+    def _shown(self, at: int, value: Expr | None) -> Statement:
+        shown = self._action.pipeline(value)
+        self._action.close()
+        if isinstance(shown, Call) and shown.name == "includeIfExists":
+            if not 1 <= len(shown.arguments) <= 2:
+                raise JetSyntaxError("includeIfExists takes a path and perhaps a context", at)
+            context = shown.arguments[1] if len(shown.arguments) == 2 else None
+            return Include(at, shown.arguments[0], context, optional=True)
+        return Output(at, shown)
+
+    def _if(self, at: int) -> Statement:
+        first, condition = self._action.condition()
+        body, end = self._body(at, "if")
+        if end != "else":
+            self._end(end, "if", at)
+            return If(at, first, condition, body, [])
+        return If(at, first, condition, body, self._else(at))
+
+    def _else(self, at: int) -> list[Statement]:
+        """What follows ``else``; an ``else if`` ends with the end of the first if."""
+        if self._action.sign != "if":
+            self._action.close()
+            return self._last_body(at, "if")
+        branch_at = self._action.take().at
+        first, condition = self._action.condition()
+        body, end = self._body(branch_at, "if")
+        if end != "else":
+            self._end(end, "if", branch_at)
+            return [If(branch_at, first, condition, body, [])]
+        return [If(branch_at, first, condition, body, self._else(at))]
+
+    def _range(self, at: int) -> Statement:
+        action = self._action
+        names: list[str] = []
+        items = action.expression()
+        if action.sign in (",", ":=", "="):
+            names, items = action.range_names(items)
+        action.close()
+        body, end = self._body(at, "range")
+        otherwise: list[Statement] = []
+        if end == "else":
+            action = self._action
+            action.close("range has no 'else if'")
+            otherwise = self._last_body(at, "range")
+        else:
+            self._end(end, "range", at)
+        index, value = ([*names, "", ""])[:2]
+        return Range(at, index, value, items, body, otherwise)
+
+    def _block(self, at: int) -> Statement:
+        action = self._action
+        name = action.expect("name", "the name of the block")
+        parameters = action.parameters()
+        context = None if action.sign == "close" else action.expression()
+        action.close()
+        body, end = self._body(at, "block")
+        content = None
+        if end == "content":
+            action = self._action
+            action.close()
+            content = self._last_body(at, "block")
+        else:
+            self._end(end, "block", at)
+        block = Block(name.at, name.value, parameters, context, body, content)
+        self._tree.blocks[block.name] = block
+        return block
+
+    def _yield(self, at: int) -> Statement:
+        action = self._action
+        if action.accept("content"):
+            context = None if action.sign == "close" else action.expression()
+            action.close()
+            return YieldContent(at, context)
+        name = action.expect("name", "the name of a block, or content")
+        arguments = action.yield_arguments(name.value)
+        context = None if action.sign in ("close", "content") else action.expression()
+        content = None
+        given = action.accept("content")
+        action.close()
+        if given:
+            content = self._last_body(at, "yield")
+        return Yield(name.at, name.value, arguments, context, content)
+
+    def _include(self, at: int) -> Statement:
+        action = self._action
+        path = action.expression()
+        context = None if action.sign == "close" else action.expression()
+        action.close()
+        return Include(at, path, context)
+
+    def _return(self, at: int) -> Statement:
+        value = self._action.expression()
+        self._action.close()
+        return Return(at, value)
+
+    def _try(self, at: int) -> Statement:
+        self._action.close()
+        body, end = self._body(at, "try")
+        if end != "catch":
+            self._end(end, "try", at)
+            return Try(at, body, "", [])
+        action = self._action
+        error = action.take().value if action.sign == "name" else ""
+        action.close()
+        return Try(at, body, error, self._last_body(at, "try"))

@@ -1,0 +1,165 @@
+"""What operators do with values, as in Go; ValueError where they cannot (controller)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from orchestrator.language import bounds
+
+_KINDS = {bool: "true or false", int: "a number", float: "a number", str: "a text"}
+
+
+def kind(value: Any) -> str:
+    """What a value is, in words."""
+    if value is None:
+        return "nil"
+    if isinstance(value, Mapping):
+        return "a map"
+    return _KINDS.get(type(value), "a text" if isinstance(value, str) else "a list")
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def truth(value: Any) -> bool:
+    """False for nil, false, 0 and an empty text only: an empty list or map is true, as in Jet."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return bool(value)
+    return True
+
+
+def plain(value: Any) -> Any:
+    """A copy in JSON's own types; touching facts that are not there raises."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | range):
+        return [plain(entry) for entry in value]
+    return value
+
+
+def text(value: Any) -> str:
+    """A value as it is written: nil is empty, lists and maps are JSON."""
+    if isinstance(value, str):
+        return str(value)
+    if value is None:
+        return ""
+    if value.__class__ is int:
+        return str(value)
+    if isinstance(value, float):
+        return _float(value)
+    return json.dumps(plain(value), ensure_ascii=False)
+
+
+def _float(value: float) -> str:
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is not a number that can be written")
+    if value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    return repr(value)
+
+
+def equal(left: Any, right: Any) -> bool:
+    """``==``: true is not 1."""
+    if isinstance(left, bool) != isinstance(right, bool):
+        return False
+    return bool(left == right)
+
+
+def compare(operator: str, left: Any, right: Any) -> bool:
+    """``<``, ``<=``, ``>`` or ``>=`` of two numbers or two texts."""
+    both_text = isinstance(left, str) and isinstance(right, str)
+    if not both_text and not (is_number(left) and is_number(right)):
+        raise ValueError(f"{operator} compares two numbers or two texts, {_both(left, right)}")
+    if operator == "<":
+        return bool(left < right)
+    if operator == "<=":
+        return bool(left <= right)
+    return bool(left > right) if operator == ">" else bool(left >= right)
+
+
+def calculate(operator: str, left: Any, right: Any) -> Any:
+    """Arithmetic; ``+`` joins whatever it is to a text on its left."""
+    if operator == "+" and isinstance(left, str):
+        right = text(right)
+        bounds.check_replace(left, ("", ""))
+        return left + right
+    if operator == "+" and is_number(left) and isinstance(right, str):
+        right = _numeric(right)
+    if not (is_number(left) and is_number(right)):
+        raise ValueError(f"{operator} takes two numbers, {_both(left, right)}")
+    if operator == "+":
+        return left + right
+    if operator == "-":
+        return left - right
+    if operator == "*":
+        return bounds.multiply(left, right)
+    if right == 0:
+        raise ValueError(f"{text(left)} {operator} 0 cannot be calculated")
+    if operator == "/":
+        return _divide(left, right)
+    return int(math.fmod(int(left), int(right))) if abs(left) < 2**53 else left % right
+
+
+def _divide(left: int | float, right: int | float) -> int | float:
+    """Two whole numbers give a whole one, cut off towards zero."""
+    if isinstance(left, float) or isinstance(right, float):
+        return left / right
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+def _numeric(value: str) -> int | float:
+    try:
+        return int(value) if value.lstrip("+-").isdigit() else float(value)
+    except ValueError:
+        raise ValueError(f"+ needs a number behind a number, not the text {value!r}") from None
+
+
+def _both(left: Any, right: Any) -> str:
+    return f"not {kind(left)} and {kind(right)}"
+
+
+def element(base: Any, key: Any, path: str) -> Any:
+    """``base[key]``; ``path`` says how the template calls the base."""
+    if isinstance(base, Mapping):
+        if not isinstance(key, str):
+            raise ValueError(f"{path}: the keys of a map are texts, not {kind(key)}")
+        if key not in base:
+            raise MissingError(f"{path.removesuffix('.')}.{key}: no such path")
+        return base[key]
+    if base is None:
+        raise MissingError(f"{path}: it is nil, which has nothing inside")
+    if not isinstance(base, list | tuple | range | str):
+        raise ValueError(f"{path}: {kind(base)} has nothing inside")
+    sequence = base.encode("utf-8") if isinstance(base, str) else base
+    if not is_number(key) or isinstance(key, float):
+        raise ValueError(f"{path}: {kind(base)} has numbers as its index, not {text(key)!r}")
+    if not 0 <= key < len(sequence):
+        raise MissingError(f"{path}[{key}]: there are only {len(sequence)}")
+    return sequence[key]
+
+
+def cut(base: Any, low: Any, high: Any, path: str) -> Any:
+    """``base[low:high]`` of a list, or of the bytes of a text."""
+    if not isinstance(base, list | tuple | range | str):
+        raise ValueError(f"{path}: a part can be taken of a list or a text, not of {kind(base)}")
+    sequence = base.encode("utf-8") if isinstance(base, str) else list(base)
+    low = 0 if low is None else low
+    high = len(sequence) if high is None else high
+    whole = isinstance(low, int) and isinstance(high, int)
+    if not whole or not 0 <= low <= high <= len(sequence):
+        raise ValueError(f"{path}[{text(low)}:{text(high)}]: there are only {len(sequence)}")
+    part = sequence[low:high]
+    try:
+        return part.decode("utf-8") if isinstance(part, bytes) else part
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}[{low}:{high}] cuts a character in two") from None
+
+
+class MissingError(LookupError):
+    """A path leads nowhere; the message is for people."""

@@ -1,0 +1,142 @@
+"""The Jinja2 environment that expressions are compiled in (controller).
+
+Differences from Jinja2's own sandbox: a mapping's key beats its attribute, nothing can be changed,
+only filters whose cost is bounded are there, and operators and calls pass through ``bounds``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, wraps
+from typing import Any
+
+from jinja2 import ChainableUndefined, StrictUndefined, Template, Undefined, nodes
+from jinja2.filters import FILTERS
+from jinja2.parser import Parser
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from orchestrator.language import bounds
+from remote_runtime.nearest import nearest
+
+# These make markup, pad without bounds, or are for whole templates.
+_NO_FILTERS = {
+    "attr", "batch", "center", "e", "escape", "filesizeformat", "forceescape", "format", "indent",
+    "pprint", "random", "safe", "slice", "striptags", "urlize", "wordwrap", "xmlattr",
+}  # fmt: skip
+_MAPPING_TYPES = (dict, Mapping)
+
+
+class Trusted:
+    """Whose methods are part of a language: they bound and check what they do themselves.
+
+    No template may get hold of such an object, only of what its methods give.
+    """
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """Compiles bare expressions; one instance serves all threads."""
+
+    intercepted_binops = frozenset(bounds.OPERATORS)
+
+    def __init__(self, undefined: type[Undefined]) -> None:
+        # Folding constants ahead would cost more than each template's few evaluations gain.
+        super().__init__(undefined=undefined, autoescape=False, cache_size=0, optimized=False)
+        self.globals = {"range": bounds.bounded_range, "dict": dict}
+        self.filters = {k: v for k, v in FILTERS.items() if k not in _NO_FILTERS}
+        self.filters["replace"] = _bounded(self.filters["replace"], bounds.check_replace)
+        for name in ("round", "tojson", "truncate"):
+            self.filters[name] = bounded_filter(self.filters[name])
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """``obj.attribute``: the key of a mapping first."""
+        if isinstance(obj, _MAPPING_TYPES) and attribute in obj:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
+    def wrap_str_format(self, value: Any) -> Any:
+        """A text's ``format``, whose widths are bounded."""
+        wrapped = super().wrap_str_format(value)
+        if wrapped is not None:
+            bounds.check_format(value.__self__)
+        return wrapped
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """Carry out a binary operation within bounds."""
+        return bounds.OPERATORS[operator](left, right)
+
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as Jinja2 has it
+        """Call what a template may call, within bounds."""
+        owner = getattr(__obj, "__self__", None)
+        if isinstance(owner, Trusted):
+            return __obj(*args)  # the keywords are Jinja2's own
+        bounds.check_method(owner, getattr(__obj, "__name__", ""), (*args, *kwargs.values()))
+        return super().call(__context, __obj, *args, **kwargs)
+
+    def parse_expression(self, source: str) -> nodes.Expr:
+        """The syntax tree of one bare expression; TemplateSyntaxError."""
+        parser = Parser(self, source, state="variable")
+        tree = parser.parse_expression()
+        if not parser.stream.eos:
+            parser.fail(f"the expression ends before {parser.stream.current.value!r}")
+        tree.set_environment(self)
+        return tree
+
+    def compile_tree(self, tree: nodes.Expr) -> Any:
+        """A callable that takes the names and returns the value, perhaps an ``Undefined``."""
+        body: list[nodes.Node] = [nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)]
+        template = self.compile_template(nodes.Template(body, lineno=1))
+        root = template.root_render_func
+
+        def evaluate(names: dict[str, Any]) -> Any:
+            context = template.new_context(names)
+            for _ in root(context):
+                pass
+            return context.vars["result"]
+
+        return evaluate
+
+    def compile_template(self, tree: nodes.Template) -> Template:
+        """A whole template, such as another language's compiler makes it."""
+        tree.set_environment(self)
+        return self.from_string(tree)
+
+
+class Missing(StrictUndefined):
+    """What is not there; touching it is an error in the words of manifests, not of Python."""
+
+    @property
+    def _undefined_message(self) -> str:
+        owner, name = self._undefined_obj, self._undefined_name
+        if not isinstance(owner, _MAPPING_TYPES):
+            return str(super()._undefined_message)
+        # Facts refuses to be read as a whole while some are missing; their names may be.
+        names = map(str, dict.keys(owner)) if isinstance(owner, dict) else ()
+        likely = nearest(str(name), names)
+        return f"there is no {name!r}" + (f", did you mean {likely!r}?" if likely else "")
+
+
+def bounded_filter(function: Any) -> Any:
+    """A filter that refuses widths and counts beyond ``bounds.MAX_WIDTH``."""
+    return _bounded(function, _check_numbers)
+
+
+def _check_numbers(_: Any, arguments: tuple[Any, ...]) -> None:
+    bounds.check_numbers(arguments)
+
+
+def _bounded(function: Any, check: Any) -> Any:
+    passes_environment = hasattr(function, "jinja_pass_arg")
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        value, *rest = args[1:] if passes_environment else args
+        check(value, (*rest, *kwargs.values()))
+        return function(*args, **kwargs)
+
+    return checked
+
+
+@cache
+def sandbox(lenient: bool) -> Sandbox:
+    """The environment where undefined is an error, or the lenient one where it is empty."""
+    return Sandbox(ChainableUndefined if lenient else Missing)

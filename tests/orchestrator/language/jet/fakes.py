@@ -1,0 +1,69 @@
+"""Renders Jet templates for a host that was never contacted."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.expressions import EvaluationError, Scope
+from orchestrator.language.files import Folder
+from orchestrator.language.jet import Delimiters, Library
+from remote_runtime.errors import InputError
+from tests.orchestrator.expressions.fakes import scope
+
+DATA = {
+    "name": "web",
+    "port": 8080,
+    "ratio": 0.5,
+    "on": True,
+    "empty": "",
+    "none": None,
+    "list": ["a", "b", "c"],
+    "no": [],
+    "map": {"b": 2, "a": 1},
+    "users": [{"name": "Eva", "admin": True}, {"name": "Udo", "admin": False}],
+}
+JET = Delimiters("{{", "}}")
+
+
+def host(folder: Path = Path("."), **changes: Any) -> Scope:
+    return scope(folder, **{"data": DATA, **changes})
+
+
+def render(
+    text: str,
+    delimiters: Delimiters = JET,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    **changes: Any,
+) -> str:
+    """The text of a template that stands alone."""
+    library = Library(Folder(Path(".")), delimiters, functions or ())
+    return library.parse(text, "t.jet").render(host(**changes), functions)
+
+
+def render_files(folder: Path, first: str = "main.jet", **texts: str) -> str:
+    """The text of ``main.jet`` among other templates, whose names have _ for a dot."""
+    write(folder, **texts)
+    return Library(Folder(folder), JET).load(first).render(host(folder))
+
+
+def write(folder: Path, **texts: str) -> None:
+    for name, text in texts.items():
+        path = folder / name.replace("__", "/").replace("_jet", ".jet")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def refused(text: str, delimiters: Delimiters = JET) -> str:
+    """Why a text is no template."""
+    with pytest.raises(InputError) as caught:
+        Library(Folder(Path(".")), delimiters).parse(text, "t.jet")
+    return str(caught.value)
+
+
+def failure(text: str, **changes: Any) -> str:
+    """Why a template cannot be rendered."""
+    with pytest.raises(EvaluationError) as caught:
+        render(text, **changes)
+    return str(caught.value)
