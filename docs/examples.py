@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inventory.document import parse_document, to_plain
-from orchestrator.cli.spelling import folded, named, words_of
+from orchestrator.cli.spelling import command_line, named
 from orchestrator.manifest.request import PROTOCOL
 from orchestrator.manifest.types import load_type
 
@@ -40,7 +40,7 @@ def command_lines(page: str) -> str:
             raise ValueError(f"there is no type {type_name}")
         if {"require", "subscribe"} & properties.keys() and _SESSION not in lines:
             lines.insert(0, _SESSION)
-        lines.append(folded(words_of(type_, name, properties)))
+        lines.append(command_line(type_, name, properties))
     return "```nohighlight\n" + "\n".join(lines) + "\n```"
 
 

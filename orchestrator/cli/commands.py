@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import textwrap
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, NoReturn
@@ -10,12 +11,22 @@ from remote_runtime.errors import UsageError
 from remote_runtime.nearest import nearest
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Wraps sentences; what is indented, such as an example, stays as it is."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = text.splitlines()
+        return "\n".join(
+            line if line.startswith(" ") else textwrap.fill(line, width) for line in lines
+        )
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose mistakes become UsageError, and that guesses no abbreviations."""
 
     def __init__(self, **settings: Any) -> None:
         settings.setdefault("allow_abbrev", False)
-        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        settings.setdefault("formatter_class", _Help)
         super().__init__(**settings)
         self.intermixed = False
 
@@ -106,7 +117,6 @@ def overview(commands: Iterable[str]) -> str:
 def entry(name: str, text: str, column: int = 12) -> str:
     """A line of a list: a name, and behind it a text that keeps to its column where it is long."""
     import shutil
-    import textwrap
 
     width = max(shutil.get_terminal_size().columns, 40)
     return textwrap.fill(f"{name:<{column}} {text}", width, subsequent_indent=" " * (column + 1))

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 HELP = "Show what differs between two runs, by host and resource."
 EXAMPLE = """
 ccm diff 20260314T091502Z 20260315T091502Z
-ccm diff 20260314T0915 20260314T0920 --detailed-exitcode    # did the push do as previewed?
+# did the push do as previewed?
+ccm diff 20260314T0915 20260314T0920 --detailed-exitcode
 """
 DIFFERENT = 4
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 HELP = "Make one resource be as the flags say, or preview that with --noop."
 EXAMPLE = """
-ccm ensure file /etc/motd --content Welcome --owner root --group root --mode 0644
+ccm ensure file /etc/motd --content Hi --owner root --group root --mode 0644
 ccm ensure package nginx latest -i hosts.yaml -l web --noop
 ccm ensure service nginx running --enable --require package#nginx
 ccm ensure file --help     # the properties of a type

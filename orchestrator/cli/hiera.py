@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 HELP = "Look into hierarchical data."
 EXAMPLE = """
-ccm hiera parse site.yaml                               # with the facts of this host
-ccm hiera parse --offline --fact role=web site.yaml     # with these facts and no others
+ccm hiera parse site.yaml                            # with this host's facts
+ccm hiera parse --offline --fact role=web site.yaml  # with these alone
 ccm hiera parse -i hosts.yaml -l web --query app.port site.yaml
 """
 

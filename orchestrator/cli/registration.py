@@ -17,7 +17,7 @@ HELP = "Show and remove service registrations, and prepare a NATS stream for the
 EXAMPLE = """
 ccm registration query prod http web
 ccm registration rm prod http web 192.0.2.10
-ccm registration init --registration nats://nats.example.net/REGISTRATION --max-age 1h
+ccm registration init --registration nats://nats.example.net --max-age 1h
 """
 _PARTS = ("cluster", "protocol", "service", "address")
 _MOST_REPLICAS = 5

@@ -11,7 +11,7 @@ HELP = (
 EXAMPLE = """
 ccm schema > manifest.schema.json
 ccm schema inventory
-ccm schema type > type.schema.json          # for editing types/NAME/schema.json
+ccm schema type > type.schema.json  # for editing types/NAME/schema.json
 """
 
 NAMES = ("manifest", "inventory", "request", "event", "plan", "type")

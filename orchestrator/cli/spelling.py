@@ -15,7 +15,8 @@ from inventory.document import parse_document, to_plain
 from orchestrator.cli.property_flags import Flag, flags_of
 from orchestrator.manifest.types import Type
 
-WIDTH = 96
+WIDTH = 76  # with what ends a line and what the help indents it by, a terminal of 80 columns
+_INDENT = "    "
 
 
 def example_of(type_: Type) -> list[str]:
@@ -46,33 +47,20 @@ def named(resources: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def command_line(type_: Type, name: str, properties: Mapping[str, Any]) -> str:
-    """The command on one line, quoted for a shell."""
-    return shlex.join(command_words(type_, name, properties))
-
-
-def command_words(type_: Type, name: str, properties: Mapping[str, Any]) -> list[str]:
-    """The words of the command; the fourth is the name."""
-    return [word for words in words_of(type_, name, properties) for word in words]
-
-
-def folded(groups: list[list[str]]) -> str:
     """The command quoted for a shell, on several lines where one would be too long."""
-    lines = [shlex.join(groups[0])]
-    for words in groups[1:]:
-        text = shlex.join(words)
-        if len(lines[-1]) + len(text) < WIDTH and "\n" not in lines[-1] + text:
-            lines[-1] += " " + text
-        else:
-            lines.append("    " + text)
-    return " \\\n".join(lines)
-
-
-def words_of(type_: Type, name: str, properties: Mapping[str, Any]) -> list[list[str]]:
-    """The command and the resource, then each option with its value."""
     words = ["ccm", "ensure", type_.name, name]
     if "ensure" in properties:
         words.append(str(properties["ensure"]))
-    return [words, *_options(type_, properties)]
+    lines = [shlex.join(words)]
+    for option in _options(type_, properties):
+        text = shlex.join(option)
+        if len(lines[-1]) + len(text) < WIDTH and "\n" not in lines[-1] + text:
+            lines[-1] += " " + text
+        elif len(_INDENT + text) <= WIDTH or "\n" in text:
+            lines.append(_INDENT + text)
+        else:
+            lines += [_INDENT + option[0], *(2 * _INDENT + shlex.quote(w) for w in option[1:])]
+    return " \\\n".join(lines)
 
 
 def _options(type_: Type, properties: Mapping[str, Any]) -> Iterator[list[str]]:

@@ -1,14 +1,16 @@
 """The entry point: which command, which error, which exit code; and the completion."""
 
+import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from orchestrator.cli.app import COMMANDS, exit_code_of, main
-from orchestrator.cli.commands import build_parser, load_command
+from orchestrator.cli.commands import build_parser, load_command, overview
 from orchestrator.cli.completion_scripts import SCRIPTS, described
 from orchestrator.cli.exit_code import run_exit_code
 from orchestrator.fleet.outcome import HostResult
@@ -50,6 +52,28 @@ def test_every_command_has_help_with_an_example(
     text = capsys.readouterr().out
     assert f"usage: ccm {name}" in text
     assert f"example:\n  ccm {name}" in text
+
+
+def every_parser() -> Iterator[argparse.ArgumentParser]:
+    """The parser of every command, of its actions and of the commands below it."""
+    for name in COMMANDS:
+        command = load_command(name)
+        parsers = [build_parser(name, command)]
+        for action in parsers[0]._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                parsers += action.choices.values()
+            elif hasattr(command, "below") and action.dest == parsers[0]._actions[1].dest:
+                found = (command.below([str(word)]) for word in action.choices or ())
+                parsers += [build_parser(*one) for one in found if one]
+        yield from parsers
+
+
+def test_help_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No line of a help is wider than the 80 columns of a terminal."""
+    monkeypatch.setenv("COLUMNS", "80")
+    texts = [overview(COMMANDS), *(parser.format_help() for parser in every_parser())]
+    assert len(texts) > 30
+    assert [line for text in texts for line in text.splitlines() if len(line) > 80] == []
 
 
 def test_the_overview_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:

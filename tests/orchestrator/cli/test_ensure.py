@@ -162,16 +162,18 @@ def test_a_resource_is_spelt_as_it_is_read() -> None:
         "health_checks": [{"command": "x"}, {"command": "y", "tries": 3}],
         "umask": "-0",
     }
-    words = shlex.split(command_line(_type("exec"), "a name", properties))
+
+    def words_of() -> list[str]:
+        return shlex.split(command_line(_type("exec"), "a name", properties).replace("\\\n", ""))
+
+    words = words_of()
     assert words[:2] == ["ccm", "ensure"]
     name, command, rest = find_command(words[1:])
     args = build_parser(name, command).parse(rest)
     with pytest.raises(InputError, match="umask"):
         command.site(args, None)
     del properties["umask"]
-    assert (
-        declared(*shlex.split(command_line(_type("exec"), "a name", properties))[2:]) == properties
-    )
+    assert declared(*words_of()[2:]) == properties
 
 
 def test_types_beside_have_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
