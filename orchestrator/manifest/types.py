@@ -188,6 +188,11 @@ class Types:
         """The modules of the site's own types, which must be sent along (see ``image.build``)."""
         return self._own.sources() if self._own else {}
 
+    def expectations(self, name: str) -> Callable[[Any], list[Any]] | None:
+        """What ``ccm verify`` expects of a resource of the site's type; see ``verify.checks``."""
+        own = self._own.get(name) if self._own else None
+        return own.expectations() if own else None
+
     def needed_by(self, type_: Type) -> Types:
         """These, or ccm's own alone where one resource of the type can use no others."""
         return self if type_.applies or type_.name in self._loaded else BUILT_IN

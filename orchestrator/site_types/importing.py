@@ -62,20 +62,26 @@ def import_resource(type_name: str, modules: Mapping[str, Module]) -> type[Resou
 
     ``modules`` are those of the type by their path in its folder, without the suffix.
     """
-    package = f"{_PACKAGE}.{type_name}"
-    with _LOCK:
-        _provide(package, modules)
-        try:
-            found = importlib.import_module(f"{package}.resource").Resource
-        except (Exception, SystemExit) as error:
-            files = {module.file for module in modules.values()}
-            text = f"the type {type_name} cannot be imported: {described(error)}"
-            where = position(error, files) or Position(modules["resource"].file, 1, 1)
-            raise InputError([Problem(text, where, "", "input.python")]) from error
+    found = import_member(type_name, modules, "resource", "Resource")
     if not (isinstance(found, type) and issubclass(found, ResourceType)):
         message = "Resource must be a class made from remote_runtime.base.ResourceType"
         where = Position(modules["resource"].file, 1, 1)
         raise InputError([Problem(message, where, "", "input.python")])
+    return found
+
+
+def import_member(type_name: str, modules: Mapping[str, Module], stem: str, name: str) -> Any:
+    """What a module of a type has by a name; InputError where it cannot be imported."""
+    package = f"{_PACKAGE}.{type_name}"
+    with _LOCK:
+        _provide(package, modules)
+        try:
+            found = getattr(importlib.import_module(f"{package}.{stem}"), name)
+        except (Exception, SystemExit) as error:
+            files = {module.file for module in modules.values()}
+            text = f"the type {type_name} cannot be imported: {described(error)}"
+            where = position(error, files) or Position(modules[stem].file, 1, 1)
+            raise InputError([Problem(text, where, "", "input.python")]) from error
     return found
 
 

@@ -45,19 +45,36 @@ _OWN = f"{_RUNTIME}.resources"
 
 def module_problems(package: str, member: str, file: str, source: bytes) -> list[Problem]:
     """What is wrong with one module: ``member`` is its path in the type's folder ``package``."""
-    try:
-        source.decode("utf-8")
-        tree = ast.parse(source, file, feature_version=_OLDEST)
-    except SyntaxError as error:
-        return [_syntax(error, source, file)]
-    except UnicodeDecodeError as error:
-        where = Position(file, source.count(b"\n", 0, error.start) + 1, 1)
-        return [Problem("this is not UTF-8 text", where, "save it as UTF-8", "input.encoding")]
-    except (ValueError, RecursionError, MemoryError) as error:  # such as a null byte
-        return [Problem(f"broken Python: {error}", Position(file, 1, 1), "", "input.python")]
+    tree = _parsed(file, source, _OLDEST)
+    if isinstance(tree, Problem):
+        return [tree]
     found = [*_newer(tree, file), *_imports(tree, f"{package}/{member}", file)]
     found += fstring_problems(source, file)
     return sorted(found, key=lambda problem: problem.where or Position(file, 0, 0))
+
+
+def controller_problems(file: str, source: bytes, function: str) -> list[Problem]:
+    """What is wrong with a module that runs on the controller alone and has to have a function."""
+    tree = _parsed(file, source, None)
+    if isinstance(tree, Problem):
+        return [tree]
+    if function in (node.name for node in tree.body if isinstance(node, ast.FunctionDef)):
+        return []
+    message, hint = f"there is no function {function} here", f"write def {function}(subject)"
+    return [Problem(message, Position(file, 1, 1), hint, "input.python")]
+
+
+def _parsed(file: str, source: bytes, oldest: tuple[int, int] | None) -> ast.Module | Problem:
+    try:
+        source.decode("utf-8")
+        return ast.parse(source, file, feature_version=oldest)
+    except SyntaxError as error:
+        return _syntax(error, source, file)
+    except UnicodeDecodeError as error:
+        where = Position(file, source.count(b"\n", 0, error.start) + 1, 1)
+        return Problem("this is not UTF-8 text", where, "save it as UTF-8", "input.encoding")
+    except (ValueError, RecursionError, MemoryError) as error:  # such as a null byte
+        return Problem(f"broken Python: {error}", Position(file, 1, 1), "", "input.python")
 
 
 def _syntax(error: SyntaxError, source: bytes, file: str) -> Problem:
@@ -136,7 +153,7 @@ def _names(node: ast.Import | ast.ImportFrom, package: list[str]) -> list[str]:
         stem = node.module or ""
     else:
         stem = ".".join([*package[: len(package) - node.level], *filter(None, [node.module])])
-    if stem == _RUNTIME or stem == f"{_RUNTIME}.system":
+    if stem in (_RUNTIME, f"{_RUNTIME}.system", f"{_OWN}.{package[2]}"):
         return [f"{stem}.{alias.name}" for alias in node.names]
     return [stem]
 
@@ -144,6 +161,8 @@ def _names(node: ast.Import | ast.ImportFrom, package: list[str]) -> list[str]:
 def _refusal(name: str, type_name: str) -> tuple[str, str]:
     """Why a module may not be imported, and what to do; ("", "") when it may."""
     top = name.split(".")[0]
+    if name == f"{_OWN}.{type_name}.verify":
+        return "verify.py stays on the controller", "keep what both need in another module"
     if f"{name}.".startswith(f"{_OWN}.{type_name}."):
         return "", ""
     if top == _RUNTIME:

@@ -6,32 +6,45 @@ import ast
 import keyword
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 from orchestrator.site_types.folder import FOLDER, distrust, homes, read_type, unreadable
-from orchestrator.site_types.importing import Module, described, import_resource, position
-from orchestrator.site_types.python import module_problems
+from orchestrator.site_types.importing import (
+    Module,
+    described,
+    import_member,
+    import_resource,
+    position,
+)
+from orchestrator.site_types.python import controller_problems, module_problems
 from orchestrator.site_types.schema import read_schema
 from remote_runtime import registry
 from remote_runtime.base import ResourceType
-from remote_runtime.errors import InputError, Position, Problem
+from remote_runtime.errors import InputError, Position, Problem, ResourceError
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _TAKEN = ("api",)  # `ccm ensure api pipe`
 _NEEDED = ("__init__.py", "resource.py", "schema.json", "providers/__init__.py")
+_VERIFY = "verify.py"
 
 
 class SiteType:
-    """One type: its schema, its providers and its modules, all checked but not imported."""
+    """One type: its schema, its providers and its modules, all checked but not imported.
+
+    ``sources`` are the modules that targets need; ``verify`` is the one for the controller alone,
+    None where there is none.
+    """
 
     def __init__(self, name: str, home: Path, files: dict[str, bytes]) -> None:
         self.name = name
         self.home = home
         self.schema: dict[str, Any] = {}
         self.providers: tuple[str, ...] = ()
-        self.sources = {path: data for path, data in files.items() if path.endswith(".py")}
+        modules = {path: data for path, data in files.items() if path.endswith(".py")}
+        self.verify = modules.pop(_VERIFY, None)
+        self.sources = modules
         self._class: type[ResourceType] | None = None
 
     def load(self) -> type[ResourceType]:
@@ -50,6 +63,26 @@ class SiteType:
             where = position(error, files)
             return [("name", f"check() of the type failed at {where}: {described(error)}")]
 
+    def expectations(self) -> Callable[[Any], list[Any]] | None:
+        """``expectations`` of ``verify.py``, None without one; InputError where that fails.
+
+        A failure of it is a ResourceError of the resource.
+        """
+        if self.verify is None:
+            return None
+        modules = self._modules()
+        made = import_member(self.name, modules, "verify", "expectations")
+
+        def expectations(subject: Any) -> list[Any]:
+            try:
+                return list(made(subject))
+            except Exception as error:
+                where = position(error, {modules["verify"].file})
+                text = f"{_VERIFY} of the type failed at {where}: {described(error)}"
+                raise ResourceError(text, kind="resource.verify") from error
+
+        return expectations
+
     def file(self, path: str) -> str:
         """A file of the type as the user knows it."""
         return str(self.home / path)
@@ -57,7 +90,8 @@ class SiteType:
     def _modules(self) -> dict[str, Module]:
         return {
             path.removesuffix(".py"): Module(source, self.file(path), path.endswith("__init__.py"))
-            for path, source in self.sources.items()
+            for path, source in (*self.sources.items(), (_VERIFY, self.verify))
+            if source is not None
         }
 
 
@@ -138,6 +172,8 @@ def _read(home: Path, owners: Collection[int], problems: list[Problem]) -> SiteT
     ]
     for path, source in found.sources.items():
         problems += module_problems(name, path, found.file(path), source)
+    if found.verify is not None:
+        problems += controller_problems(found.file(_VERIFY), found.verify, "expectations")
     if "schema.json" in files:
         file = found.file("schema.json")
         found.schema = read_schema(files["schema.json"], file, problems) or {}

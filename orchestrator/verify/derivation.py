@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from orchestrator.verify.checks import CHECKS
+from orchestrator.verify.checks import Expectations
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.subject import Subject
 from remote_runtime.base import Item
@@ -58,10 +58,13 @@ class Derived(NamedTuple):
     left_out: Counter[str]
 
 
-def derive(plan: Plan, read: Callable[[str], bytes]) -> Derived:
+def derive(
+    plan: Plan, read: Callable[[str], bytes], of_type: Callable[[str], Expectations | None]
+) -> Derived:
     """The checks of every resource that the push would have managed.
 
-    ``read`` gives the bytes of a file of the target, for templates that read one.
+    ``read`` gives the bytes of a file of the target, for templates that read one; ``of_type`` what
+    makes the expectations of a type, if anything.
     """
     checks: list[Check] = []
     left_out: Counter[str] = Counter()
@@ -69,7 +72,7 @@ def derive(plan: Plan, read: Callable[[str], bytes]) -> Derived:
         if reason:
             left_out[reason] += 1
             continue
-        check = _check(item, plan, read)
+        check = _check(item, plan, read, of_type(item.type))
         if check is None:
             left_out[UNOBSERVABLE] += 1
         else:
@@ -77,19 +80,20 @@ def derive(plan: Plan, read: Callable[[str], bytes]) -> Derived:
     return Derived(checks, left_out)
 
 
-def _check(item: Item, plan: Plan, read: Callable[[str], bytes]) -> Check | None:
+def _check(
+    item: Item, plan: Plan, read: Callable[[str], bytes], expectations: Expectations | None
+) -> Check | None:
     if item.deferred_error:
         return Check(item, (), item.deferred_error)
-    expectations = CHECKS.get(item.type)
     if expectations is None:
         return None
     properties = item.properties
-    if item.deferred_render:
-        try:
+    try:
+        if item.deferred_render:
             properties = {**properties, **plan.render(item.index, read)}
-        except ResourceError as error:
-            return Check(item, (), str(error))
-    made = expectations(Subject(item.name, properties))
+        made = expectations(Subject(item.name, properties))
+    except ResourceError as error:
+        return Check(item, (), str(error))
     return Check(item, made) if made else None
 
 

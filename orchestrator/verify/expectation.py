@@ -16,6 +16,8 @@ LONGEST = 200
 
 _UNEXPECTED = (AssertionError, RuntimeError, ValueError, IndexError, NotImplementedError)
 
+_OTHERS = ("testinfra.", "remote_runtime.resources.")  # a site's own types stand among the latter
+
 Ask = Callable[["Host"], Any]
 
 
@@ -77,8 +79,8 @@ def look(expectation: Expectation, host: Host, mask: Mask) -> Found:
         told = expectation.tell(host, answer) if expectation.tell else str(answer)
         return Found(False, one_line(mask.text(told), LONGEST))
     except Exception as error:
-        # testinfra's modules raise anything at an answer that they did not expect.
-        if not isinstance(error, _UNEXPECTED) and not _is_of_testinfra(error):
+        # testinfra's modules, and a site's own checks, raise anything at an unexpected answer.
+        if not isinstance(error, _UNEXPECTED) and not _is_of_others(error):
             raise
         reason = one_line(mask.text(_reason(error, host)), LONGEST)
         return Found(False, f"no answer ({reason})")
@@ -102,14 +104,13 @@ def judge(
     return found
 
 
-def _is_of_testinfra(error: Exception) -> bool:
-    """Whether testinfra raised it, or what testinfra called, rather than ccm."""
+def _is_of_others(error: Exception) -> bool:
+    """Whether testinfra or a site's own type raised it, or what those called, rather than ccm."""
     modules = [
-        str(frame.f_globals.get("__name__")).partition(".")[0]
-        for frame, _ in traceback.walk_tb(error.__traceback__)
+        str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__)
     ]
-    ours = max((at for at, name in enumerate(modules) if name == "orchestrator"), default=-1)
-    return "testinfra" in modules[ours + 1 :]
+    ours = [at for at, name in enumerate(modules) if name.startswith("orchestrator.")]
+    return any(name.startswith(_OTHERS) for name in modules[ours[-1] + 1 if ours else 0 :])
 
 
 def _reason(error: Exception, host: Host) -> str:

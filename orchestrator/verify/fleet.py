@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.fleet.conversation import greet
 from orchestrator.fleet.session import Session
+from orchestrator.verify.checks import Expectations, expectations_of
 from orchestrator.verify.shell import Shell, image
 from remote_runtime.errors import UnreachableError, UsageError
 
@@ -88,6 +89,10 @@ class Member:
                 self._plan = self._planner().plan(self.host, self._gather())
                 self._secrets |= frozenset(self._plan.secrets)
             return self._plan
+
+    def expectations(self, type_name: str) -> Expectations | None:
+        """What makes the expectations of a type that the manifest has; InputError."""
+        return expectations_of(type_name, self._planner().site.types)
 
     def scope(self) -> Scope:
         """The facts and data of this host; CcmError."""

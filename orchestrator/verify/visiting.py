@@ -69,7 +69,7 @@ class Visit:
         self._secrets = plan.secrets
         mask = Mask(plan.secrets)
         shell = self._member.shell()
-        derived = derive(plan, self._read)
+        derived = derive(plan, self._read, self._member.expectations)
         questions = [check.expectations for check in derived.checks]
         answers = observe(self.name, questions, shell.read_all, mask)
         verdicts = [

@@ -1,23 +1,42 @@
-"""A module for each kind of resource: from desired values to questions (controller).
+"""What a verify asks about a resource: a module for each type, found by its name (controller).
 
-Each takes a ``Subject`` and returns the expectations of it, none where nothing can be looked at. A
-type without a module is left out of a verify, and counted.
+Its ``expectations`` takes a ``Subject`` and returns what is expected of it, nothing where nothing
+can be looked at. A type of a site has the same in ``verify.py`` of its folder. A type without
+either is left out of a verify, and counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import importlib
+import importlib.util
+from collections.abc import Callable
+from functools import cache
+from typing import Protocol
 
-from orchestrator.verify.checks import archive, file, package, scaffold, service
-from orchestrator.verify.checks import exec as exec_
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.subject import Subject
 
-CHECKS: Mapping[str, Callable[[Subject], list[Expectation]]] = {
-    "archive": archive.expectations,
-    "exec": exec_.expectations,
-    "file": file.expectations,
-    "package": package.expectations,
-    "scaffold": scaffold.expectations,
-    "service": service.expectations,
-}
+Expectations = Callable[[Subject], list[Expectation]]
+
+
+class OwnTypes(Protocol):
+    """The types of a site, as ``orchestrator.manifest`` knows them."""
+
+    def expectations(self, name: str) -> Expectations | None: ...
+
+
+def expectations_of(type_name: str, types: OwnTypes) -> Expectations | None:
+    """What makes the expectations of a type, or None where it has nothing of the kind.
+
+    InputError where that of a site's own type cannot be imported.
+    """
+    return _built_in(type_name) or types.expectations(type_name)
+
+
+@cache
+def _built_in(type_name: str) -> Expectations | None:
+    module = f"{__name__}.{type_name}"
+    if importlib.util.find_spec(module) is None:
+        return None
+    found: Expectations = importlib.import_module(module).expectations
+    return found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.verify.checks.paths import absent, content, directory, exists, ownership, regular
 from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.paths import absent, content, directory, exists, ownership, regular
 from orchestrator.verify.subject import Subject
 
 

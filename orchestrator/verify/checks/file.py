@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.checks.paths import (
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.paths import (
     absent,
     content,
     directory,
@@ -12,7 +13,6 @@ from orchestrator.verify.checks.paths import (
     regular,
     shown_hash,
 )
-from orchestrator.verify.expectation import Expectation, equal
 from orchestrator.verify.subject import Subject, content_hash
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import posixpath
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.checks.paths import absent, content, directory, regular
 from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.paths import absent, content, directory, regular
 from orchestrator.verify.subject import Subject, content_hash
 
 if TYPE_CHECKING:

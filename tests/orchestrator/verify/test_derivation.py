@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.verify.derivation import CONTROL, MONITORED, NOOP, UNOBSERVABLE, derive
+from orchestrator.manifest.types import BUILT_IN
+from orchestrator.verify.checks import expectations_of
+from orchestrator.verify.derivation import CONTROL, MONITORED, NOOP, UNOBSERVABLE, Derived, derive
 from remote_runtime.base import Item
 from remote_runtime.errors import ResourceError
 from tests.orchestrator.verify.fakes import item, said
@@ -35,8 +37,12 @@ def file(name: str, **fields: Any) -> Planned:
     return Planned(item("file", name, properties=FILE, **fields))
 
 
-def read(path: str) -> bytes:
-    return f"content of {path}".encode()
+def derived(plan: Plan) -> Derived:
+    return derive(
+        plan,
+        lambda path: f"content of {path}".encode(),
+        lambda name: expectations_of(name, BUILT_IN),
+    )
 
 
 def test_what_the_push_leaves_alone_is_left_out_and_counted() -> None:
@@ -49,7 +55,7 @@ def test_what_the_push_leaves_alone_is_left_out_and_counted() -> None:
         Planned(item("exec", "true")),
         Planned(item("nosuchtype", "x")),
     )
-    found = derive(plan, read)
+    found = derived(plan)
     assert [check.id for check in found.checks] == ["file#/a"]
     assert found.left_out == {CONTROL: 1, NOOP: 1, MONITORED: 1, UNOBSERVABLE: 2}
 
@@ -66,7 +72,7 @@ def test_children_are_looked_at_and_take_after_their_apply() -> None:
         ),
         Planned(item("apply", "c.yaml", applies="c.yaml", managed=False), [file("/c")]),
     )
-    found = derive(plan, read)
+    found = derived(plan)
     assert [check.id for check in found.checks] == ["file#/a"]
     assert found.left_out == {NOOP: 2, CONTROL: 2}
 
@@ -75,7 +81,7 @@ def test_a_template_of_the_target_is_rendered_by_its_place_in_the_plan() -> None
     """Places count over children, and what the file holds now is what is expected."""
     deferred = file("/late", deferred_render=True)
     plan = Plan(Planned(item("apply", "a.yaml", applies="a.yaml"), [file("/a")]), deferred)
-    late = derive(plan, read).checks[1]
+    late = derived(plan).checks[1]
     assert plan.asked == [2]
     assert any(one.what == "content" for one in late.expectations)
     assert said(late.expectations)[0] == "type: expected a file, found nothing"
@@ -89,7 +95,7 @@ def test_what_cannot_be_rendered_fails_its_check() -> None:
         Planned(item("apply", "gone.yaml", applies="gone.yaml", deferred_error="is missing")),
         rendered=ResourceError("file() is not UTF-8 text"),
     )
-    found = derive(plan, read)
+    found = derived(plan)
     assert [check.broken for check in found.checks] == [
         "content: no such path (site.yaml:3:4)", "file() is not UTF-8 text", "is missing",
     ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.verify.checks import CHECKS
+from orchestrator.verify.checks.file import expectations
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.observing import observe
 from orchestrator.verify.subject import Subject
@@ -15,7 +15,7 @@ from tests.orchestrator.verify.fakes import Script
 
 def files(count: int) -> list[list[Expectation]]:
     owned = {"owner": "root", "group": "root", "mode": "0644", "content": "x"}
-    return [CHECKS["file"](Subject(f"/etc/f{n}", owned)) for n in range(count)]
+    return [expectations(Subject(f"/etc/f{n}", owned)) for n in range(count)]
 
 
 def test_a_hundred_resources_cost_two_round_trips() -> None:

@@ -1,0 +1,32 @@
+"""What a verify asks about a job: cron's own files and programs (controller)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.subject import Subject
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """The job as it was described, or none."""
+    name, user = subject.name, subject.text("user") or "root"
+    wanted = "none"
+    if subject.get("ensure", "present") == "present":
+        command = subject.text("command").replace("%", "\\%")
+        wanted = " ".join([*subject.text("schedule").split(), command])
+    return [equal("job", wanted, lambda host: found(host, name, user) or "none")]
+
+
+def found(host: Host, name: str, user: str) -> str:
+    """The job in a file of its own, or else in the user's crontab; its user is left out."""
+    file = host.file(f"/etc/cron.d/{name}")
+    if file.exists:
+        line = file.content_string.splitlines()[-1]
+        return line.replace(f" {user} ", " ", 1)
+    lines = host.run("crontab -u %s -l", user).stdout.splitlines()
+    mark = f"# ccm: {name}"
+    return lines[lines.index(mark) + 1] if mark in lines else ""
