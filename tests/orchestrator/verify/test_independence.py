@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.architecture.test_imports import ROOT, imports
 
-SHARED = {"base", "errors", "masking"}
+SHARED = {"base", "errors", "masking", "nearest"}
 """What says how things are named, told and hidden; none of it looks at a host."""
 
 
