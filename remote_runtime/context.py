@@ -1,9 +1,10 @@
 """What a resource may use of the run it is part of (target)."""
 
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, Dict, List, Sequence, Set
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Sequence, Set
 
 from .base import Condition, Item
-from .cancellation import Cancellation
+from .cancellation import Cancellation, Protected
+from .options import RunOptions
 from .pending import Pending
 
 if TYPE_CHECKING:
@@ -14,43 +15,50 @@ if TYPE_CHECKING:
     from .system.files import Files
 
 
+class _Turn(NamedTuple):
+    position: int
+    noop: bool
+    mask: "Mask"
+
+
 class Context(object):
     """One run on one target, as types and providers see it.
 
-    ``noop`` is that of the resource whose turn it is. ``changed_paths`` are the absolute paths that
-    resources of this run have written or removed so far (never in noop). ``lock_timeout`` is how
-    many seconds a lock that somebody else holds is waited for. ``acted`` counts the
+    ``options`` are those of the whole run. ``changed_paths`` are the absolute paths that
+    resources of this run have written or removed so far (never in noop). ``acted`` counts the
     actions called so far; a provider that answered all its queries in one go compares it to know
     whether its answers may be stale.
+
+    ``on_progress`` gets the index of the resource whose turn it is and what it does,
+    ``on_notice`` a level and a line; both masked.
     """
 
     def __init__(
         self,
+        *,
         commands: "Commands",
         files: "Files",
         accounts: "Accounts",
         blobs: "Blobs",
         mask: "Mask",
         cancellation: Cancellation,
-        items: Sequence[Item] = (),
-        diff: bool = True,
-        diff_private: bool = False,
+        options: RunOptions,
+        items: Sequence[Item],
+        on_progress: Callable[[int, str], None],
+        on_notice: Callable[[str, str], None],
     ) -> None:
         self.commands = commands
         self.files = files
         self.accounts = accounts
         self.blobs = blobs
-        self.mask = mask
         self.cancellation = cancellation
-        self.diff = diff
-        self.diff_private = diff_private
-        self.noop = False
-        self.lock_timeout = 60.0
+        self.options = options
         self.pending = Pending()
         self.changed_paths: Set[str] = set()
         self.acted = 0
-        self.on_progress: Callable[[str], None] = lambda action: None
-        self.on_notice: Callable[[str, str], None] = lambda level, text: None
+        self._on_progress = on_progress
+        self._on_notice = on_notice
+        self._turn = _Turn(0, options.noop, mask)
         self._peers: Dict[str, List[Item]] = {}
         self._index(items)
 
@@ -59,6 +67,23 @@ class Context(object):
             self._peers.setdefault(item.type, []).append(item)
             if item.managed:
                 self._index(item.children)
+
+    def turn(self, item: Item, noop: bool, secrets: Sequence[str] = ()) -> "InTurn":
+        """A block in which it is the turn of this resource; turns may stand in each other.
+
+        ``secrets`` are masked meanwhile.
+        """
+        return InTurn(self, _Turn(item.index, noop, self.mask.extended(secrets)))
+
+    @property
+    def noop(self) -> bool:
+        """Whether the resource whose turn it is may change nothing; between turns the run."""
+        return self._turn.noop
+
+    @property
+    def mask(self) -> "Mask":
+        """What hides the secrets of the run and of the resource whose turn it is."""
+        return self._turn.mask
 
     def peers(self, type_name: str) -> List[Item]:
         """Every item of a type in the plan, children included, in the order written."""
@@ -70,11 +95,11 @@ class Context(object):
 
     def progress(self, action: str) -> None:
         """Say what the resource is doing right now, as in "installing nginx"."""
-        self.on_progress(self.mask.text(action))
+        self._on_progress(self._turn.position, self.mask.text(action))
 
     def notice(self, level: str, text: str) -> None:
         """Send a line for people; ``level`` is info, warning or error."""
-        self.on_notice(level, self.mask.text(text))
+        self._on_notice(level, self.mask.text(text))
 
     @property
     def cancelled(self) -> bool:
@@ -89,6 +114,23 @@ class Context(object):
         """Wait that long, or raise ``Cancelled`` at once when the run is to end."""
         self.cancellation.sleep(seconds)
 
-    def unkillable(self) -> ContextManager[Any]:
+    def unkillable(self) -> Protected:
         """A block whose commands are let finish on cancel, as in ``with context.unkillable():``."""
         return self.cancellation.protected()
+
+
+class InTurn(object):
+    """See ``Context.turn``."""
+
+    def __init__(self, context: Context, turn: _Turn) -> None:
+        self._context = context
+        self._turn = turn
+
+    def __enter__(self) -> None:
+        self._exchange()
+
+    def __exit__(self, *failure: Any) -> None:
+        self._exchange()
+
+    def _exchange(self) -> None:
+        self._context._turn, self._turn = self._turn, self._context._turn

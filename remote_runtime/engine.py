@@ -10,7 +10,6 @@ from .events import EventMaker, Outcome
 from .lifecycle import Lifecycle
 
 Emit = Callable[[Dict[str, Any]], None]
-Announce = Callable[[Item], None]
 
 
 class Turn(object):
@@ -25,26 +24,22 @@ class Turn(object):
 class Engine(object):
     """Runs the items of one plan; each event goes to ``emit`` as soon as it is made.
 
-    ``announce(item)`` is told whose turn it is. ``turns`` are those that earlier runs of the same
-    session had, by reference.
+    ``turns`` are those that earlier runs of the same session had, by reference.
     """
 
     def __init__(
         self,
+        *,
         context: Context,
         lifecycle: Lifecycle,
         maker: EventMaker,
         emit: Emit,
-        announce: Announce,
-        noop: bool = False,
         turns: Optional[Dict[str, Turn]] = None,
     ) -> None:
         self._context = context
         self._lifecycle = lifecycle
         self._maker = maker
         self._emit = emit
-        self._announce = announce
-        self._noop = noop
         self._turns: Dict[str, Turn] = dict(turns or {})
 
     def run(self, items: Sequence[Item], fail_on_error: bool = False) -> List[Outcome]:
@@ -63,11 +58,10 @@ class Engine(object):
 
     def _turn(self, item: Item) -> Outcome:
         started = time.monotonic()
-        noop = self._noop or item.noop
+        noop = self._context.options.noop or item.noop
         outcome = self._gate(item)
         interrupted: Optional[Cancelled] = None
         if outcome is None:
-            self._announce(item)
             try:
                 outcome = self._live(item, noop)
             except Cancelled as cancelled:

@@ -23,14 +23,10 @@ class Lifecycle(object):
         context: Context,
         registry: Registry,
         render: Callable[[Item], Dict[str, Any]],
-        monitor_only: bool = False,
-        status_only: bool = False,
     ) -> None:
         self._context = context
         self._registry = registry
         self._render = render
-        self._monitor_only = monitor_only
-        self._status_only = status_only
 
     def run(self, item: Item, noop: bool, refresh: bool, children: Children = list) -> Outcome:
         """Bring one managed resource to its desired state, or in noop say what that would take.
@@ -41,19 +37,18 @@ class Lifecycle(object):
         carries the outcome so far, and ``ProtocolError`` pass: they end the run.
         """
         outcome = Outcome(item)
-        context = self._context
-        context.noop = noop
-        shared, context.mask = context.mask, context.mask.extended(secrets_of(item))
+        options = self._context.options
+        outcome.health_only = options.monitor_only or item.monitor_only
         try:
-            outcome.health_only = self._monitor_only or item.monitor_only
-            if self._status_only:
-                self._look(item, outcome)
-            elif item.applies:
-                self._compose(item, noop, refresh, outcome, children)
-            elif not outcome.health_only:
-                self._manage(item, noop, refresh, outcome)
-            if not noop and not outcome.failed:
-                self._check(item, outcome)
+            with self._context.turn(item, noop, secrets_of(item)):
+                if options.status_only:
+                    self._look(item, outcome)
+                elif item.applies:
+                    self._compose(item, noop, refresh, outcome, children)
+                elif not outcome.health_only:
+                    self._manage(item, noop, refresh, outcome)
+                if not noop and not outcome.failed:
+                    self._check(item, outcome)
         except Cancelled as cancelled:
             # What was done is done: a package transaction is let finish before the run ends.
             cancelled.outcome = outcome
@@ -64,8 +59,6 @@ class Lifecycle(object):
             outcome.fail(str(error), getattr(error, "output", ""))
         except Exception as error:  # noqa: BLE001  (a defect fails its resource, never the run)
             outcome.fail(defect(error))
-        finally:
-            context.mask = shared
         return outcome
 
     def _manage(self, item: Item, noop: bool, refresh: bool, outcome: Outcome) -> None:

@@ -4,6 +4,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from .base import Item
 from .errors import ProtocolError
+from .options import RunOptions
 
 # What an item may say beside its children, and of which kind that is.
 _KINDS: Dict[str, Any] = {
@@ -29,22 +30,15 @@ _KINDS: Dict[str, Any] = {
 
 
 class Plan(NamedTuple):
-    """One run of one host. ``status_only``: the resources are looked at, whatever is desired."""
+    """One run of one host."""
 
     run_id: str
     user: str
-    noop: bool
-    monitor_only: bool
-    facts_only: bool
+    options: RunOptions
     fail_on_error: bool
-    diff: bool
-    diff_private: bool
-    timeout: float
-    lock_timeout: float
     secrets: Tuple[str, ...]
     items: Tuple[Item, ...]
     earlier: Dict[str, Any]
-    status_only: bool
 
 
 def parse(message: Dict[str, Any]) -> Plan:
@@ -53,19 +47,21 @@ def parse(message: Dict[str, Any]) -> Plan:
     return Plan(
         run_id=_get(message, "run_id", str, ""),
         user=_get(message, "user", str, ""),
-        noop=_get(message, "noop", bool, False),
-        monitor_only=_get(message, "monitor_only", bool, False),
-        facts_only=_get(message, "facts_only", bool, False),
+        options=_options(message),
         fail_on_error=_get(message, "fail_on_error", bool, False),
-        diff=_get(message, "diff", bool, True),
-        diff_private=_get(message, "diff_private", bool, False),
-        timeout=float(_get(message, "timeout", (int, float), 0)),
-        lock_timeout=float(_get(message, "lock_timeout", (int, float), 60)),
         secrets=tuple(str(s) for s in _get(message, "secrets", list, [])),
         items=_items(_get(message, "resources", list, []), numbers),
         earlier=_get(message, "earlier", dict, {}),
-        status_only=_get(message, "status_only", bool, False),
     )
+
+
+def _options(message: Dict[str, Any]) -> RunOptions:
+    """Each field is what its default is, true or false or a number."""
+    given: Dict[str, Any] = {}
+    for name, default in RunOptions._field_defaults.items():
+        kind = type(default)
+        given[name] = kind(_get(message, name, (int, float) if kind is float else kind, default))
+    return RunOptions(**given)
 
 
 class _Numbers(object):

@@ -78,7 +78,6 @@ class Session(object):
         self._channel = Channel(reading, writing, cancellation, self._give_up)
         self._lock_path = lock
         self._events = 0
-        self._index = 0
 
     def serve(self) -> int:
         """Run to the end. 0 when the conversation went as it should, 1 otherwise."""
@@ -135,9 +134,7 @@ class Session(object):
     def _converse(self) -> None:
         message = self._channel.expect("plan", "bye")
         if message["t"] == "plan":
-            plan = plans.parse(message)
-            if not plan.facts_only:
-                self._run(plan)
+            self._run(plans.parse(message))
 
     def _finish(self, error: Optional[CcmError]) -> None:
         done: Dict[str, Any] = {
@@ -158,9 +155,10 @@ class Session(object):
             if item.secrets and not item.sensitive:
                 self._mask.add(secrets_of(item))
         lock = None
-        if plan.timeout:
-            _end_after(plan.timeout, self._cancellation)
-        if not (plan.noop or plan.monitor_only):
+        options = plan.options
+        if options.timeout:
+            _end_after(options.timeout, self._cancellation)
+        if not (options.noop or options.monitor_only):
             lock = self._lock(plan)
         try:
             self._walk(plan)
@@ -176,42 +174,31 @@ class Session(object):
 
         lock = Lock(self._lock_path or lock_path(), self._cancellation)
         holder = {"run_id": plan.run_id, "user": plan.user, "since": timestamp(time.time())}
-        lock.acquire(holder, plan.lock_timeout, lambda text: self._notice("info", text))
+        lock.acquire(holder, plan.options.lock_timeout, lambda text: self._notice("info", text))
         return lock
 
     def _walk(self, plan: plans.Plan) -> None:
         context = Context(
-            Commands(self._accounts, self._cancellation, at_root=True),
-            self._files,
-            self._accounts,
-            Blobs(Transfer(self._channel).fetch),
-            self._mask,
-            self._cancellation,
-            plan.items,
-            plan.diff,
-            plan.diff_private,
+            commands=Commands(self._accounts, self._cancellation, at_root=True),
+            files=self._files,
+            accounts=self._accounts,
+            blobs=Blobs(Transfer(self._channel).fetch),
+            mask=self._mask,
+            cancellation=self._cancellation,
+            options=plan.options,
+            items=plan.items,
+            on_progress=self._channel.progress,
+            on_notice=self._notice,
         )
-        context.on_progress = lambda action: self._channel.progress(self._index, action)
-        context.on_notice = self._notice
-        context.lock_timeout = plan.lock_timeout
         registry = Registry(context)
-        if not plan.monitor_only:
+        if not plan.options.monitor_only:
             self._prefetch(plan, context, registry)
-        lifecycle = Lifecycle(
-            context,
-            registry,
-            lambda item: self._render(item, context),
-            plan.monitor_only,
-            plan.status_only,
-        )
         engine = Engine(
-            context,
-            lifecycle,
-            EventMaker(self._mask),
-            self._emit,
-            self._turn,
-            plan.noop,
-            self._earlier(plan, context),
+            context=context,
+            lifecycle=Lifecycle(context, registry, lambda item: self._render(item, context)),
+            maker=EventMaker(self._mask),
+            emit=self._emit,
+            turns=self._earlier(plan, context),
         )
         engine.run(plan.items, plan.fail_on_error)
 
@@ -225,9 +212,6 @@ class Session(object):
         earlier = parse(plan.earlier)
         context.pending.add(earlier.pending, certain=False)
         return earlier.turns
-
-    def _turn(self, item: Item) -> None:
-        self._index = item.index
 
     def _notice(self, level: str, text: str) -> None:
         self._channel.send({"t": "notice", "level": level, "text": self._mask.text(text)})
@@ -243,9 +227,9 @@ class Session(object):
             sizes = blob_sizes(item.properties)
             if not sizes or not item.managed or item.deferred_error:
                 continue
-            context.noop = plan.noop or item.noop
             try:
-                wanted = registry.create(item, prepare=False).wanted()
+                with context.turn(item, plan.options.noop or item.noop):
+                    wanted = registry.create(item, prepare=False).wanted()
             except Exception:  # noqa: BLE001  (whatever it is, it is told when its turn comes)
                 continue
             for sha in wanted:

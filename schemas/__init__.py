@@ -16,4 +16,14 @@ def load(name: str) -> dict[str, Any]:
     if data is None:
         raise FileNotFoundError(f"{name}.json")
     schema: dict[str, Any] = json.loads(data)
+    if name == "plan":
+        schema["properties"].update(_run_options())
     return schema
+
+
+def _run_options() -> dict[str, Any]:
+    """The members of a plan that are options of the run, from their one list."""
+    from remote_runtime.options import RunOptions
+
+    kinds = {bool: {"type": "boolean"}, float: {"type": "number", "minimum": 0}}
+    return {name: kinds[type(value)] for name, value in RunOptions._field_defaults.items()}

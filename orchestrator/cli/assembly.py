@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from inventory import Host, Inventory, load, this_host
 from orchestrator.fleet.kept_runs import last_failed
 from remote_runtime.errors import UsageError
+from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from orchestrator.fleet.gathered import Gathered
@@ -66,8 +67,7 @@ def planner(args: argparse.Namespace) -> "tuple[Site, Planner]":
         args.facts,
         args.fact,
         registration=args.registration,
-        noop=getattr(args, "noop", False),
-        monitor_only=getattr(args, "monitor_only", False),
+        run=RunOptions(getattr(args, "noop", False), getattr(args, "monitor_only", False)),
     )
     site = load_site(args.manifest)
     return site, Planner(site, options)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remote_runtime.masking import Mask
+from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from inventory import Host, Inventory
@@ -84,16 +85,15 @@ def carry_out(
 
     if output is None:
         output = Output(args, _title(push, args.noop), args.noop)
-    settings = Settings(
-        new_run_id(),
-        user_at_host(),
-        args.noop,
-        args.monitor_only,
-        not args.no_diff,
-        args.diff_private,
-        args.timeout,
-        args.lock_timeout,
+    options = RunOptions(
+        noop=args.noop,
+        monitor_only=args.monitor_only,
+        diff=not args.no_diff,
+        diff_private=args.diff_private,
+        timeout=args.timeout,
+        lock_timeout=args.lock_timeout,
     )
+    settings = Settings(new_run_id(), user_at_host(), options)
     output.prepare()
     site = push.site
     # A name that is the command itself, as with ccm ensure exec, may hold a login.

@@ -86,7 +86,7 @@ def _carry_out(job: Job, output: Output, folder: RunFolder | None) -> int:
 
     names = tuple(host.name for host in job.hosts)
     begin = happening.RunStarted(
-        run_id, time.time(), names, job.settings.noop, job.manifest, job.command
+        run_id, time.time(), names, job.settings.options.noop, job.manifest, job.command
     )
     with Interrupts(interrupt):
         bus.publish(begin)

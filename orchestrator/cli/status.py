@@ -47,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.fleet.run_folder import new_run_id
     from orchestrator.fleet.settings import Settings
     from orchestrator.planning import Planner
+    from remote_runtime.options import RunOptions
 
     make_room(args.forks)
     types = own_types()
@@ -54,7 +55,8 @@ def run(args: argparse.Namespace) -> int:
     inventory, hosts = assembly.hosts(args)
     seen = Seen()
     bus = Bus([seen])
-    settings = Settings(new_run_id(), user_at_host(), noop=True, diff=False, status_only=True)
+    options = RunOptions(noop=True, diff=False, status_only=True)
+    settings = Settings(new_run_id(), user_at_host(), options)
     results: list[HostResult] = []
     connector = assembly.connector(
         args, inventory, hosts, getpass.getpass, planner.site.types.sources()

@@ -90,7 +90,8 @@ class HostRun:
 
     def _converse(self, began: float) -> None:
         self._enter("connecting")
-        until = began + self._settings.timeout if self._settings.timeout else None
+        timeout = self._settings.options.timeout
+        until = began + timeout if timeout else None
         link = self._connector.open(self.host, self._enter)
         with self._switch:
             session = self._session = Session(link, until)

@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 from inventory.document import Scalar, parse_document
 from orchestrator.manifest.merge import merge_deep, nest
 from remote_runtime.errors import InputError, Problem, UsageError
+from remote_runtime.options import RunOptions
 
 
 class PlanOptions(NamedTuple):
     """``hiera`` and ``facts`` are files, ``data`` and ``fact`` assignments such as ``a.b=1``.
 
     All are applied in the order given. ``environ`` replaces the environment of this process.
-    ``registration`` is where ``registrations()`` looks, None for the default. ``noop`` and
-    ``monitor_only`` are what the whole run is; they make no other plans, only warnings.
+    ``registration`` is where ``registrations()`` looks, None for the default. The options of the
+    ``run`` make no other plans, only warnings.
     """
 
     hiera: Sequence[str] = ()
@@ -25,8 +26,7 @@ class PlanOptions(NamedTuple):
     fact: Sequence[str] = ()
     environ: Mapping[str, str] | None = None
     registration: str | None = None
-    noop: bool = False
-    monitor_only: bool = False
+    run: RunOptions = RunOptions()
 
 
 def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Planner:
         shared = None if problems else root.data.shared(None, {})
         problems += [*(shared.problems if shared else ()), *root.problems]
         self._root = Place(root, Parts(given))
-        self.survey = survey = Survey(self._root, options.noop, options.monitor_only)
+        self.survey = survey = Survey(self._root, options.run)
         problems += survey.problems
         site.warnings = survey.warnings + [
             Problem(f"{declared.id} will fail: {problem.message}", problem.where, problem.hint)

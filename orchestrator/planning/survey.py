@@ -7,6 +7,7 @@ from orchestrator.planning.agreement import disagreements
 from orchestrator.planning.parts import Part, Place, Refusal
 from remote_runtime.base import Item
 from remote_runtime.errors import Problem
+from remote_runtime.options import RunOptions
 
 _STRENGTHENED = ("noop", "health_check_only")  # of an apply: it can switch them on, never off
 
@@ -16,10 +17,10 @@ class Survey:
 
     ``problems`` refuse the run, ``warnings`` do not. ``broken`` are why resources are sure to fail
     that apply others, ``failing`` those resources. ``resources`` and ``manifests`` count what was
-    seen, a manifest that is applied twice as two. ``noop`` and ``monitor_only``: the run is so.
+    seen, a manifest that is applied twice as two.
     """
 
-    def __init__(self, root: Place, noop: bool = False, monitor_only: bool = False) -> None:
+    def __init__(self, root: Place, run: RunOptions) -> None:
         self.warnings: list[Problem] = []
         self.broken: list[Problem] = []
         self.failing: list[tuple[Declared, Problem]] = []
@@ -27,10 +28,8 @@ class Survey:
         self.manifests = 0
         self._parts: set[Part] = set()
         self._certain: list[tuple[Declared, Item]] = []
-        on = frozenset(
-            key for key, value in zip(_STRENGTHENED, (noop, monitor_only), strict=True) if value
-        )
-        self._enter(root, True, on)
+        switched = zip(_STRENGTHENED, (run.noop, run.monitor_only), strict=True)
+        self._enter(root, True, frozenset(key for key, on in switched if on))
         self.warnings = list(dict.fromkeys(self.warnings))
         self.problems = disagreements(self._certain) if self.manifests > 1 else []
         self.broken = list(dict.fromkeys(self.broken))

@@ -5,6 +5,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 from remote_runtime.base import Item
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.context import Context
+from remote_runtime.masking import Mask
+from remote_runtime.options import RunOptions
 from remote_runtime.system.commands import Result
 
 Answer = Union[Result, str]
@@ -48,20 +50,22 @@ class FakeCommands(object):
         return len([line for line in self.asked if line.startswith(words)])
 
 
-class PlainMask(object):
-    """Masks nothing."""
-
-    def text(self, text: str) -> str:
-        return text
-
-
-def make_context(commands: FakeCommands, items: Sequence[Item] = ()) -> Context:
+def make_context(commands: FakeCommands, items: Sequence[Item] = (), noop: bool = False) -> Context:
     """A run with a fake command door; it keeps notices in ``notices``."""
     nothing: Any = None
     door: Any = commands
-    mask: Any = PlainMask()
-    context = Context(door, nothing, nothing, nothing, mask, Cancellation(), items)
     notices: List[Tuple[str, str]] = []
-    context.on_notice = lambda level, text: notices.append((level, text))
+    context = Context(
+        commands=door,
+        files=nothing,
+        accounts=nothing,
+        blobs=nothing,
+        mask=Mask(),
+        cancellation=Cancellation(),
+        options=RunOptions(noop=noop),
+        items=items,
+        on_progress=lambda index, action: None,
+        on_notice=lambda level, text: notices.append((level, text)),
+    )
     context.__dict__["notices"] = notices
     return context

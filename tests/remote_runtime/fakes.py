@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import unittest
-from typing import Any, Dict, Generator, List, Optional, Sequence
+from typing import Any, Callable, Dict, Generator, List, Optional, Sequence
 
 from remote_runtime.base import Action, Change, Item, State
 from remote_runtime.blobs import Blobs, Part
@@ -19,6 +19,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.events import EventMaker
 from remote_runtime.lifecycle import Lifecycle
 from remote_runtime.masking import Mask
+from remote_runtime.options import RunOptions
 from remote_runtime.registry import Registry
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.commands import Commands
@@ -89,20 +90,24 @@ def context(
     files: Optional[Files] = None,
     accounts: Optional[Accounts] = None,
     secrets: Sequence[str] = (),
-    **settings: Any,
+    on_progress: Callable[[int, str], None] = lambda index, action: None,
+    on_notice: Callable[[str, str], None] = lambda level, text: None,
+    **options: Any,
 ) -> Context:
-    """A context with the real doors, except those that are given."""
+    """A context with the real doors, except those that are given; ``options`` of the run."""
     cancellation = Cancellation()
     accounts = accounts or Accounts()
     return Context(
-        Commands(accounts, cancellation),
-        files or Files(),
-        accounts,
-        Blobs((store or BlobStore()).fetch),
-        Mask(secrets),
-        cancellation,
-        items,
-        **settings,
+        commands=Commands(accounts, cancellation),
+        files=files or Files(),
+        accounts=accounts,
+        blobs=Blobs((store or BlobStore()).fetch),
+        mask=Mask(secrets),
+        cancellation=cancellation,
+        options=RunOptions(**options),
+        items=items,
+        on_progress=on_progress,
+        on_notice=on_notice,
     )
 
 
@@ -160,33 +165,36 @@ class ScriptRegistry(object):
         return script
 
 
+def engine(
+    context: Context,
+    registry: Any,
+    events: List[Dict[str, Any]],
+    render: Any = None,
+    turns: Any = None,
+) -> Engine:
+    """A real engine and lifecycle that put their events into a list."""
+    lifecycle = Lifecycle(context, registry, render or (lambda i: i.properties))
+    maker = EventMaker(context.mask)
+    return Engine(
+        context=context, lifecycle=lifecycle, maker=maker, emit=events.append, turns=turns
+    )
+
+
 def run_items(
     items: Sequence[Item],
     registry: Optional[ScriptRegistry] = None,
     noop: bool = False,
     fail_on_error: bool = False,
-    monitor_only: bool = False,
     render: Any = None,
     shared: Optional[Context] = None,
     turns: Any = None,
-    status_only: bool = False,
     **settings: Any,
 ) -> List[Dict[str, Any]]:
     """Run items through a real engine and lifecycle; return their events."""
-    ctx = shared or context(items, **settings)
+    ctx = shared or context(items, noop=noop, **settings)
     events = []  # type: List[Dict[str, Any]]
-    lifecycle = Lifecycle(
-        ctx,
-        registry or Registry(ctx),
-        render or (lambda i: i.properties),
-        monitor_only,  # type: ignore
-        status_only,
-    )
-    engine = Engine(
-        ctx, lifecycle, EventMaker(ctx.mask), events.append, lambda i: None, noop, turns
-    )
     try:
-        engine.run(items, fail_on_error)
+        engine(ctx, registry or Registry(ctx), events, render, turns).run(items, fail_on_error)
     finally:
         ctx.files.discard_temporary()  # as a session does in the end
         if shared is None:  # nobody else has it; a suite of many runs has few descriptors

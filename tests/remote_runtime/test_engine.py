@@ -3,11 +3,8 @@ import unittest
 
 from remote_runtime.base import Condition, Item, Missing
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.engine import Engine
 from remote_runtime.errors import ResourceError
-from remote_runtime.events import EventMaker
-from remote_runtime.lifecycle import Lifecycle
-from tests.remote_runtime.fakes import Script, ScriptRegistry, context, item, one, run_items
+from tests.remote_runtime.fakes import Script, ScriptRegistry, context, engine, item, one, run_items
 
 
 def error() -> ResourceError:
@@ -291,10 +288,8 @@ class EngineTest(unittest.TestCase):
         items = [parent, item("t", "after", 3)]
         shared = context(items)
         scripts = ScriptRegistry(a=Script(act=Cancelled("ctrl-c")), p=Script())
-        lifecycle = Lifecycle(shared, scripts, dict)  # type: ignore
-        engine = Engine(shared, lifecycle, EventMaker(shared.mask), events.append, lambda i: None)
         with self.assertRaises(Cancelled):
-            engine.run(items)
+            engine(shared, scripts, events).run(items)
         self.assertEqual([event["name"] for event in events], ["a", "p"])
         self.assertEqual([event["error"] for event in events], [["interrupted: ctrl-c"]] * 2)
 
@@ -309,10 +304,8 @@ class EngineTest(unittest.TestCase):
         items = [item("t", "a"), item("t", "b")]
         shared = context(items)
         events = []
-        lifecycle = Lifecycle(shared, ScriptRegistry(a=script), dict)  # type: ignore
-        engine = Engine(shared, lifecycle, EventMaker(shared.mask), events.append, lambda i: None)
         with self.assertRaises(Cancelled):
-            engine.run(items)
+            engine(shared, ScriptRegistry(a=script), events).run(items)
         return one(events)
 
     def test_interrupted(self) -> None:
@@ -336,8 +329,8 @@ class EngineTest(unittest.TestCase):
     def test_mask_of_a_turn(self) -> None:
         """What a sensitive resource says while it works is masked, and only while it works."""
         items = [item("t", "a", sensitive=True, properties={"token": "abcdef"})]
-        shared, said = context(items), []
-        shared.on_notice = lambda level, text: said.append(text)
+        said = []
+        shared = context(items, on_notice=lambda level, text: said.append(text))
         script = Script()
         script.act = lambda: shared.notice("info", "using abcdef")  # type: ignore
         run_items(items, ScriptRegistry(a=script), shared=shared)

@@ -50,7 +50,7 @@ class Resource(ResourceType):
 
     def _travels(self, sha: str, size: int) -> bool:
         """Whether the content is needed at all; in noop it only is for a diff."""
-        if self.context.noop and not (self.context.diff and size <= LARGEST_DIFF):
+        if self.context.noop and not (self.context.options.diff and size <= LARGEST_DIFF):
             return False
         return self._differs(sha, size)
 

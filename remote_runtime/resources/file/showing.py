@@ -19,11 +19,11 @@ def diff(
 
     A file that others cannot read, as it is or as it will be, has none unless ``diff_private``.
     """
-    if not context.diff or item.sensitive:
+    if not context.options.diff or item.sensitive:
         return None
     old = status if status is not None and status.kind == "file" else None
     readable = mode & _OTHERS_READ and (old is None or old.mode & _OTHERS_READ)
-    if not readable and not context.diff_private:
+    if not readable and not context.options.diff_private:
         return None
     if max(old.size if old is not None else 0, content.size) > difference.LARGEST:
         before = None if old is None else (old.size, context.files.sha256(item.name, old))

@@ -225,7 +225,7 @@ class Resource(ResourceType):
 
     def _lock_timeout(self) -> float:
         given = self.properties.get("lock_timeout")
-        return self.context.lock_timeout if given is None else duration.parse(given)
+        return self.context.options.lock_timeout if given is None else duration.parse(given)
 
     def unsettled(self, state: State) -> str:
         """Why the package is not as desired, with how far the package manager got."""

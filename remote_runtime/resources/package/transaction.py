@@ -56,7 +56,7 @@ def ask(context: "Context", manager: Manager, what: str, argv: Sequence[str], li
     def run() -> "Result":
         return context.commands.run(argv, env=manager.environment, limit=limit)
 
-    deadline = time.monotonic() + context.lock_timeout
+    deadline = time.monotonic() + context.options.lock_timeout
     return _again_while_locked(context, manager, what, deadline, run).stdout
 
 

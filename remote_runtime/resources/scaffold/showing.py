@@ -19,7 +19,7 @@ class Diffs(object):
 
     def __init__(self, context: Context, item: Item) -> None:
         self._context = context
-        self._possible = context.diff and not item.sensitive
+        self._possible = context.options.diff and not item.sensitive
         self._left = MOST
 
     def wants(self, old: Optional[Status], size: int, mode: int) -> bool:
@@ -35,7 +35,7 @@ class Diffs(object):
     def _may(self, old: Optional[Status], mode: int) -> bool:
         """Whether others can read the file, as it is and as it will be."""
         readable = mode & _OTHERS_READ and (old is None or old.mode & _OTHERS_READ)
-        return bool(readable or self._context.diff_private)
+        return bool(readable or self._context.options.diff_private)
 
     def make(self, path: str, old: Optional[Status], content: Content, mode: int) -> Optional[str]:
         """The difference; sizes and hashes where it is too large; None where none may be shown."""

@@ -22,6 +22,7 @@ from orchestrator.manifest.site import Site
 from orchestrator.planning import Planner
 from orchestrator.planning.facts import NothingGathered
 from remote_runtime.errors import InputError
+from remote_runtime.options import RunOptions
 from remote_runtime.plan import parse
 
 TURN = {"met": True, "changed": True, "noop": False}
@@ -46,11 +47,12 @@ def made(properties: str, folder: Path) -> Site:
     return adhoc_site(known_type("exec"), name, node, folder, earlier=Store())
 
 
-def plan_of(site: Site, **settings: Any) -> dict[str, Any]:
+def plan_of(site: Site, **options: Any) -> dict[str, Any]:
     """The plan frame for this host, valid by its schema."""
     (host,) = this_host().hosts.values()
     plan = Planner(site).plan(host, NothingGathered())
-    frame: dict[str, Any] = json.loads(plan.payload(Settings("r", "u", **settings).envelope()))
+    settings = Settings("r", "u", RunOptions(**options))
+    frame: dict[str, Any] = json.loads(plan.payload(settings.envelope()))
     Draft202012Validator(schemas.load("plan")).validate(frame)
     return frame
 
@@ -78,7 +80,7 @@ def test_looking_asks_for_no_property(tmp_path: Path) -> None:
     file = known_type("file")
     frame = plan_of(observed_site(file, [text_node("/x")], tmp_path), noop=True, status_only=True)
     assert frame["resources"] == [{"type": "file", "name": "/x"}]
-    assert parse(frame).status_only
+    assert parse(frame).options.status_only
     with pytest.raises(InputError, match=r"not allowed \(The absolute path"):
         observed_site(file, [text_node("x")], tmp_path)
     with pytest.raises(InputError, match="no provider 'windows'"):

@@ -13,6 +13,7 @@ from orchestrator.planning import HostPlan
 from orchestrator.planning.resolved import resolved_manifest
 from remote_runtime import plan as target
 from remote_runtime.base import Item
+from remote_runtime.options import RunOptions
 from tests.orchestrator.planning.planned import (
     FakeHost,
     entries,
@@ -87,8 +88,9 @@ def test_noop_and_checks_are_only_strengthened(tmp_path: Path, key: str) -> None
 def test_what_cannot_be_weakened_is_a_warning(tmp_path: Path, key: str) -> None:
     """An apply that switches off what is on above it, or for the whole run, is told so, once."""
 
-    def told(text: str, **options: bool) -> list[str]:
-        return [str(warning) for warning in planner(tmp_path, text, **options).site.warnings]
+    def told(text: str, **run: bool) -> list[str]:
+        made = planner(tmp_path, text, run=RunOptions(**run))
+        return [str(warning) for warning in made.site.warnings]
 
     write(tmp_path, manifest(apply(f"{{{key}: false}}", "more.yaml")))
     write(tmp_path, manifest(echo("data.x")), "web/more.yaml")

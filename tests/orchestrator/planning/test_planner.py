@@ -69,7 +69,7 @@ def test_the_payload_is_what_the_runtime_reads(tmp_path: Path) -> None:
     message = json.loads(made.payload({"run_id": "1", "noop": True, "secrets": ["given"]}))
     jsonschema.validate(message, schemas.load("plan"))
     read = runtime_plan.parse(message)
-    assert (read.fail_on_error, read.noop, read.secrets) == (True, True, ("given",))
+    assert (read.fail_on_error, read.options.noop, read.secrets) == (True, True, ("given",))
     assert [item.id for item in read.items] == list(made.identities())
     assert list(read.items) == [
         item._replace(properties=read.items[item.index].properties) for item in made.items

@@ -164,14 +164,13 @@ class DownloadTest(ArchiveTest):
 
     def test_private_until_it_is_whole(self) -> None:
         """While it arrives it has another name beside its own and is nobody else's to read."""
-        shared, seen = context(), []  # type: Any
+        seen = []  # type: Any
 
-        def look(said: str) -> None:
+        def look(index: int, said: str) -> None:
             for name in self.names("dl"):
                 seen.append((name == "a.tar.gz", os.stat(self.path("dl", name)).st_mode & 0o777))
 
-        shared.on_progress = look
-        run_items([self.archive()], shared=shared)
+        run_items([self.archive()], on_progress=look)
         self.assertTrue(seen)
         self.assertEqual(set(seen), {(False, 0o600)})
 
@@ -202,9 +201,8 @@ class DownloadTest(ArchiveTest):
 
     def test_progress(self) -> None:
         """While it downloads it says how far it is."""
-        shared, said = context(), []  # type: Any
-        shared.on_progress = said.append
-        run_items([self.archive()], shared=shared)
+        said = []  # type: Any
+        run_items([self.archive()], on_progress=lambda index, action: said.append(action))
         self.assertTrue(said)
         self.assertTrue(all(line.startswith("downloading " + self.root) for line in said), said)
 
@@ -290,15 +288,14 @@ class AccessTest(ArchiveTest):
         """Password, headers, URL credentials and queries stand in no event, failed or not."""
         url = self.web.url("/a.tar.gz?sig=query-token", userinfo="user:url-password@")
         self.web.answers["/a.tar.gz"] = server.garbage
-        shared, said = context(), []  # type: Any
-        shared.on_progress = said.append
+        said = []  # type: Any
         secret = self.archive(
             url=url,
             username="deploy",
             password="the-password",
             headers={"X-Token": "header-token"},
         )
-        event = one(run_items([secret], shared=shared))
+        event = one(run_items([secret], on_progress=lambda index, action: said.append(action)))
         self.assertTrue(event["failed"])
         text = repr(event) + repr(said)
         for word in ("url-password", "the-password", "header-token"):

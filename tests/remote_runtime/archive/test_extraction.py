@@ -251,13 +251,12 @@ class ExtractionTest(ArchiveTest):
         message = self.error(self.extracting(extract_timeout="1ns"))
         self.assertIn("raise extract_timeout", message)
         self.assertEqual((self.names("."), self.names("dl")), (["dl"], []))
-        shared = context()  # type: Any
 
-        def stop(action: str) -> None:
+        def stop(index: int, action: str) -> None:
             if action.startswith("extracting"):
                 shared.cancellation.set("enough")
 
-        shared.on_progress = stop
+        shared = context(on_progress=stop)
         with self.assertRaises(Cancelled):
             run_items([self.extracting()], shared=shared)
         self.assertEqual(self.names("dl"), [])

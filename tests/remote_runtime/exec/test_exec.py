@@ -206,15 +206,15 @@ class ExecTest(FolderTest):
 
     def test_logoutput(self) -> None:
         """With logoutput each line of stdout is told."""
-        shared, told = context(), []
-        shared.on_notice = lambda level, text: told.append((level, text))
+        told = []
+        shared = context(on_notice=lambda level, text: told.append((level, text)))
         self.shell("echo a; echo b; echo c >&2", logoutput=True, shared=shared)
         self.assertEqual(told, [("info", "exec#x: a"), ("info", "exec#x: b")])
 
     def test_logged_flood(self) -> None:
         """Of a command that prints without end only the first lines are told."""
-        shared, told = context(), []
-        shared.on_notice = lambda level, text: told.append(text)
+        told = []
+        shared = context(on_notice=lambda level, text: told.append(text))
         self.shell("yes | head -n 100000", logoutput=True, shared=shared)
         self.assertEqual(told[:-1], ["exec#x: y"] * LOGGED)
         self.assertIn("more than %d lines" % LOGGED, told[-1])

@@ -245,7 +245,7 @@ class Locked(unittest.TestCase):
     def test_a_wait_is_cancelled(self):
         """Waiting for a lock ends with the run."""
         self.hold(60)
-        self.context.on_notice = lambda level, text: self.context.cancellation.set("ctrl-c")
+        self.context.cancellation.set("ctrl-c")
         with self.assertRaises(Cancelled):
             locks.wait(self.context, self.look, time.monotonic() + 30)
 
@@ -302,7 +302,6 @@ class PackageLists(unittest.TestCase):
             plan = self.plan()
             plan.messages()
             self.assertIn("pkgcache.bin", os.listdir(os.path.join(self.root, "var/cache/apt")))
-            plan.context.noop = False
             plan.carry_out()
             left = os.listdir(os.path.join(self.root, "var/cache/apt"))
             self.assertEqual(left, ["pkgcache.bin"] if stays else [])
@@ -350,8 +349,7 @@ class PackageLists(unittest.TestCase):
         """In noop outdated lists make the prediction unknown instead."""
         self.fetched(7200)
         plan = self.plan(ensure="latest", update_cache="1h")
-        plan.context.noop = True
-        with self.assertRaises(Missing) as caught:
+        with plan.noop(), self.assertRaises(Missing) as caught:
             plan.resources[0].observe()
         self.assertEqual(caught.exception.message, "the package lists are 2 hours old")
         self.assertTrue(plan.context.pending.may_hold(caught.exception.condition))
@@ -364,8 +362,7 @@ class PackageLists(unittest.TestCase):
         self.fetched(60)
         path = "/etc/apt/sources.list.d/new.list"
         items = [Item(0, "file", path, {}), Item(1, "package", "new", {"update_cache": "1h"})]
-        context = make_context(recorded_commands(), items)
-        context.noop = True
+        context = make_context(recorded_commands(), items, noop=True)
         resource = Registry(context).create(items[1])
         resource.provider.lists = Lists(self.root)
         with self.assertRaises(Missing) as caught:

@@ -437,9 +437,8 @@ class PackageLists(unittest.TestCase):
         for properties, pending in (({"update_cache": "1h"}, []), ({}, [Condition("path", path)])):
             plan = self.plan(**properties)
             plan.context._peers["file"] = [Item(1, "file", path, {})]
-            plan.context.noop = True
             plan.context.pending.add(pending)
-            with self.assertRaises(Missing) as caught:
+            with plan.noop(), self.assertRaises(Missing) as caught:
                 plan.resources[0].observe()
             self.assertTrue(plan.context.pending.may_hold(caught.exception.condition))
             reasons.append(caught.exception.message)
@@ -448,8 +447,7 @@ class PackageLists(unittest.TestCase):
         self.assertIn("pending " + path, reasons[1])
         shutil.rmtree(os.path.join(self.root, "var"))
         plan = self.plan()
-        plan.context.noop = True
-        with self.assertRaises(Missing) as caught:
+        with plan.noop(), self.assertRaises(Missing) as caught:
             plan.resources[0].observe()
         self.assertEqual(caught.exception.message, "there are no package lists yet")
 

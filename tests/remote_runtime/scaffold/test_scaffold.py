@@ -307,10 +307,13 @@ class DecisionTest(ScaffoldTest):
     def remove(self, files: Files) -> "Tuple[Dict[str, Any], List[Tuple[str, str]]]":
         """The event of an absent scaffold, and what was told on the way."""
         resource = self.scaffold(TREE, ensure="absent")
-        shared = context([resource], self.store, files=files)
         notices: List[Tuple[str, str]] = []
-        shared.on_notice = lambda level, text: notices.append((level, text))
-        (event,) = run_items([resource], shared=shared)
+        (event,) = run_items(
+            [resource],
+            store=self.store,
+            files=files,
+            on_notice=lambda level, text: notices.append((level, text)),
+        )
         return event, notices
 
     def test_what_did_not_come_to_be_is_a_failure(self) -> None:
@@ -438,9 +441,7 @@ class EventTest(ScaffoldTest):
 
 def wanted(resource: "object", **settings: bool) -> "list":
     """The hashes that a quick look asks for."""
-    noop = settings.pop("noop", False)
     made = context([resource], **settings)  # type: ignore
-    made.noop = noop
     scaffold = Registry(made).create(resource)  # type: ignore
     assert isinstance(scaffold, Resource)
     return scaffold.wanted()

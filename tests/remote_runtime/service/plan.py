@@ -65,8 +65,12 @@ class Plan(object):
 
     def messages(self, refresh: bool = False) -> List[str]:
         """What noop says of each resource, "" where nothing is to do."""
-        self.context.noop = True
-        return [r.describe(r.actions(r.observe(), refresh)) for r in self.resources]
+        with self.noop():
+            return [r.describe(r.actions(r.observe(), refresh)) for r in self.resources]
+
+    def noop(self) -> Any:
+        """A block in which nothing may be changed."""
+        return self.context.turn(self.resources[0].item, noop=True)
 
     def carry_out(self, index: int = 0, refresh: bool = False) -> List[str]:
         """Do what one resource wants; return the systemctl calls that changed something."""

@@ -123,9 +123,9 @@ class Obstacles(unittest.TestCase):
             commands = RecordedHost()
             commands.units["new@7.service"] = commands.units["nosuch.service"]
             plan = Plan(commands, (name, {}))
-            plan.context.noop = True
             plan.context.pending.add([Condition("path", path)])
-            self.assertEqual(missing(self, plan).condition, Condition("path", path))
+            with plan.noop():
+                self.assertEqual(missing(self, plan).condition, Condition("path", path))
 
     def test_masked(self):
         """A masked unit that should run or start at boot fails with the fix; stopped is fine."""

@@ -1,0 +1,19 @@
+"""What the user chose for a run, as far as a target must know it (both sides)."""
+
+from typing import NamedTuple
+
+
+class RunOptions(NamedTuple):
+    """The plan's envelope has each field under its name, true or false or a number of seconds.
+
+    ``status_only``: the resources are looked at, whatever is desired. A ``timeout`` of 0 is no
+    bound for one host.
+    """
+
+    noop: bool = False
+    monitor_only: bool = False
+    status_only: bool = False
+    diff: bool = True
+    diff_private: bool = False
+    timeout: float = 0.0
+    lock_timeout: float = 60.0

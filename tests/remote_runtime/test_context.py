@@ -1,0 +1,28 @@
+import unittest
+
+from tests.remote_runtime.fakes import context, item
+
+
+class Turns(unittest.TestCase):
+    def test_a_turn_within_another_one(self) -> None:
+        """When a child's turn has ended, noop, mask and progress are its parent's again."""
+        said = []
+        shared = context(on_progress=lambda index, action: said.append((index, action)))
+        with shared.turn(item("apply", "p", 3), noop=False, secrets=["parents"]):
+            with shared.turn(item("t", "c", 4), noop=True, secrets=["childs"]):
+                self.assertTrue(shared.noop)
+                shared.progress("childs parents")
+            self.assertFalse(shared.noop)
+            shared.progress("childs parents")
+        self.assertEqual(said, [(4, "[masked] [masked]"), (3, "childs [masked]")])
+
+    def test_a_turn_that_fails(self) -> None:
+        """A turn that ends with an error leaves nothing behind."""
+        shared = context(noop=False)
+        with self.assertRaises(ValueError), shared.turn(item("t", "a"), noop=True):
+            raise ValueError
+        self.assertFalse(shared.noop)
+
+
+if __name__ == "__main__":
+    unittest.main()
