@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
 from ..nearest import nearest
 from . import matchers, patterns, regex, semver
-from .kind import ANYTHING, BOOLEAN, LINES, LIST, NUMBER, SCALAR, TEXT
+from .kind import ANYTHING, BOOLEAN, LINES, LIST, NUMBER, SCALAR, TEXT, Kind
 from .kinds import NAMES, load
 
 Path = Tuple[Any, ...]
@@ -63,34 +63,38 @@ def _rule(name: str, key: str, rule: Any) -> List[Problem]:
     if not isinstance(rule, dict):
         return [((), "%s must be a map of what is expected" % label, "")]
     kind = load(name)
+    found = [problem for word, value in rule.items() for problem in _word(word, value, kind, label)]
+    templated = any(isinstance(word, Unknown) for word in rule)
+    needed = next(iter(kind.attributes))
+    if kind.gate and needed not in rule and not templated:
+        found.append(((), "%s needs %s" % (label, needed), ""))
+    elif not found and not templated and not any(word in kind.attributes for word in rule):
+        found.append(((), "%s expects nothing" % label, _all(kind.attributes)))
+    subject = rule.get(kind.identity) or key
+    if not found and not isinstance(subject, Unknown):
+        plain = {k: v for k, v in rule.items() if not isinstance(v, Unknown)}
+        for word, message, hint in kind.problems(str(subject), plain):
+            found.append(((word,) if word in rule else (), "%s: %s" % (label, message), hint))
+    return found
+
+
+def _word(word: str, value: Any, kind: Kind, label: str) -> List[Problem]:
+    """What is wrong with one property of a rule."""
+    if isinstance(word, Unknown):
+        return []
+    if word in kind.attributes:
+        return _expectation(value, kind.attributes[word], "%s: %s" % (label, word), (word,))
     known = dict(COMMON)
     known.update(kind.settings)
     if kind.identity:
         known[kind.identity] = TEXT
-    found: List[Problem] = []
-    for word, value in rule.items():
-        if isinstance(word, Unknown):
-            continue
-        if word in kind.attributes:
-            found += _expectation(value, kind.attributes[word], "%s: %s" % (label, word), (word,))
-        elif word not in known:
-            names = list(kind.attributes) + list(known)
-            found.append(((word,), "%s has no property %r" % (label, word), _nearest(word, names)))
-        elif not _is(value, known[word]):
-            message = "%s: %s must be %s, not %s"
-            found.append(((word,), message % (label, word, known[word], matchers.show(value)), ""))
-    needed = next(iter(kind.attributes))
-    if kind.gate and needed not in rule and not any(isinstance(w, Unknown) for w in rule):
-        found.append(((), "%s needs %s" % (label, needed), ""))
-    elif not found and not any(w in kind.attributes or isinstance(w, Unknown) for w in rule):
-        found.append(((), "%s expects nothing" % label, _all(kind.attributes)))
-    if not found:
-        subject = rule.get(kind.identity) or key
-        if not isinstance(subject, Unknown):
-            plain = {k: v for k, v in rule.items() if not isinstance(v, Unknown)}
-            for word, message, hint in kind.problems(str(subject), plain):
-                found.append(((word,) if word in rule else (), "%s: %s" % (label, message), hint))
-    return found
+    if word not in known:
+        hint = _nearest(word, list(kind.attributes) + list(known))
+        return [((word,), "%s has no property %r" % (label, word), hint)]
+    if not _is(value, known[word]):
+        message = "%s: %s must be %s, not %s"
+        return [((word,), message % (label, word, known[word], matchers.show(value)), "")]
+    return []
 
 
 def _is(value: Any, wanted: str) -> bool:

@@ -2,53 +2,18 @@
 
 import ast
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-LAYERS = ["remote_runtime", "schemas", "inventory", "orchestrator"]
+from tests.architecture.source import LAYERS, ROOT, imports, modules, parsed, shown
 
 
-def modules(*folders: str) -> list[Path]:
-    found = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
-    assert found, f"no module below {folders}"
-    return found
-
-
-def imports(path: Path, runtime_only: bool = False) -> Iterator[tuple[int, str]]:
-    """Every module that a file imports, absolute, with its line.
-
-    With ``runtime_only`` what stands under ``if TYPE_CHECKING`` is left out.
-    """
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    hidden = {
-        id(inner)
-        for node in ast.walk(tree)
-        if runtime_only and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        for inner in ast.walk(node)
-    }
-    package = list(path.relative_to(ROOT).with_suffix("").parts)
-    for node in ast.walk(tree):
-        if id(node) in hidden:
-            continue
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node.lineno, alias.name
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level] if node.level else []
-            stem = ".".join([*base, *([node.module] if node.module else [])])
-            yield node.lineno, stem
-            for alias in node.names:
-                yield node.lineno, f"{stem}.{alias.name}"
-
-
-def offenders(paths: list[Path], bad: set[str], runtime_only: bool = False) -> list[str]:
+def offenders(paths: list[Path], bad: set[str]) -> list[str]:
     return [
-        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        f"{shown(path)}:{line} imports {name}"
         for path in paths
-        for line, name in imports(path, runtime_only)
+        for line, name, _ in imports(path)
         if name.split(".")[0] in bad
     ]
 
@@ -63,9 +28,9 @@ def test_the_runtime_uses_the_standard_library_only() -> None:
     """What is shipped to a target imports the standard library and itself."""
     allowed = set(sys.stdlib_module_names) | {"remote_runtime"}
     foreign = [
-        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        f"{shown(path)}:{line} imports {name}"
         for path in modules("remote_runtime")
-        for line, name in imports(path)
+        for line, name, _ in imports(path)
         if name.split(".")[0] not in allowed
     ]
     assert foreign == []
@@ -78,7 +43,7 @@ def test_the_runtime_parses_as_python_3_6() -> None:
         try:
             ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=(3, 6))
         except SyntaxError as error:
-            newer.append(f"{path.relative_to(ROOT)}:{error.lineno} {error.msg}")
+            newer.append(f"{shown(path)}:{error.lineno} {error.msg}")
     assert newer == []
 
 
@@ -115,23 +80,24 @@ def test_only_the_cli_and_the_reports_print_and_only_the_cli_exits() -> None:
     found = []
     for path in modules("orchestrator", "inventory", "schemas"):
         room = path.relative_to(ROOT).parts[1] if path.parts[-2] != "schemas" else "schemas"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if not isinstance(node, ast.Call):
                 continue
             called = ast.unparse(node.func)
             if called == "print" and room not in {"cli", "report"}:
-                found.append(f"{path.relative_to(ROOT)}:{node.lineno} prints")
+                found.append(f"{shown(path)}:{node.lineno} prints")
             if called in {"sys.exit", "exit", "os._exit"} and room != "cli":
-                found.append(f"{path.relative_to(ROOT)}:{node.lineno} exits")
+                found.append(f"{shown(path)}:{node.lineno} exits")
     assert found == []
 
 
 def test_the_controller_has_no_code_per_resource_type() -> None:
     """No room of the controller imports one particular resource type."""
     named = [
-        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        f"{shown(path)}:{line} imports {name}"
         for path in modules("orchestrator", "inventory", "schemas")
-        for line, name in imports(path)
+        for line, stem, taken in imports(path)
+        for name in [stem, *(f"{stem}.{word}" for word in taken)]
         if name.startswith("remote_runtime.resources.")
     ]
     assert named == []

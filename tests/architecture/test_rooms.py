@@ -1,0 +1,47 @@
+"""The rooms of the controller stand in one order, and imports go down it only."""
+
+from tests.architecture.source import ROOT, import_graph
+
+# From the top: each may use those below it.
+ROOMS = (
+    "cli",
+    "report",
+    "verify",
+    "planning",
+    "fleet",
+    "manifest",
+    "templates",
+    "expressions",
+    "language",
+    "registration",
+    "transport",
+    "site_types",
+    "image",
+    "support",
+)
+# What is being taken apart: (room, room above it that it still imports).
+OPEN = {("expressions", "templates")}
+
+
+def _room(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_every_room_has_its_place() -> None:
+    """A folder of the controller without a place in the order is refused."""
+    folders = {p.parent.name for p in (ROOT / "orchestrator").glob("*/__init__.py")}
+    assert folders - set(ROOMS) == set(), f"give it a place in ROOMS of {__file__}"
+    loose = [p.name for p in (ROOT / "orchestrator").glob("*.py") if p.name != "__init__.py"]
+    assert loose == [], "a module of the controller lies in a room"
+
+
+def test_imports_go_down_the_order_only() -> None:
+    """No room imports one above it, in a function or for types neither."""
+    upward = {
+        (_room(module), _room(other)): f"{module}:{line} imports {other}"
+        for module, others in import_graph("orchestrator").items()
+        for other, line in others.items()
+        if _room(module) and _room(other) and ROOMS.index(_room(module)) > ROOMS.index(_room(other))
+    }
+    assert [told for pair, told in upward.items() if pair not in OPEN] == []
+    assert OPEN - set(upward) == set(), f"mended: take it out of OPEN in {__file__}"

@@ -1,0 +1,26 @@
+"""What has to be read at once stays small. How much a function branches is held by ruff (C90)."""
+
+import ast
+
+from tests.architecture.source import PRODUCT, modules, parsed, shown
+
+MODULE_LINES = 400
+FUNCTION_LINES = 60
+
+
+def test_a_module_is_read_in_one_sitting() -> None:
+    """No module of the product is longer than the limit."""
+    sizes = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules(*PRODUCT)}
+    assert {shown(p): size for p, size in sizes.items() if size > MODULE_LINES} == {}
+
+
+def test_a_function_is_seen_at_once() -> None:
+    """No function is longer than the limit, those of the tests included."""
+    long = [
+        f"{shown(path)}:{node.lineno} {node.name}: {size} lines"
+        for path in modules(*PRODUCT, "tests")
+        for node in ast.walk(parsed(path))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and (size := (node.end_lineno or 0) - node.lineno + 1) > FUNCTION_LINES
+    ]
+    assert long == []
