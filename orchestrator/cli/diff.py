@@ -77,7 +77,7 @@ def _lines(
 
 
 def _line(one: "Difference", style: "Style") -> str:
-    from orchestrator.report.differences import FIRST, HASH, SECOND
+    from orchestrator.report.differences import FIRST, HASH, OUTCOME, SECOND
     from orchestrator.report.wording import shorten
     from orchestrator.support.plain_text import one_line
 
@@ -92,7 +92,7 @@ def _line(one: "Difference", style: "Style") -> str:
         return (
             f"{who}  {one.what}: {before or after}, in the {'first' if before else 'second'} only"
         )
-    if one.what == "outcome":
+    if one.what == OUTCOME:
         return f"{who}  {before} → {style(_role(after), after)}"
     return f"{who}  {one.what}: {before} | {after}"
 

@@ -9,6 +9,7 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.event_check import EventCheck
 from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Plan, Publisher
 from orchestrator.fleet.serving import Serving
 from orchestrator.fleet.session import Session
@@ -24,11 +25,11 @@ MAX_NOTICES = 200  # warnings and errors of one host; they are kept for the summ
 MAX_LINES = 2_000  # what else it tells, such as the output of commands; only shown
 
 
-def greet(session: Session, enter: Callable[[str], None]) -> Gathered:
+def greet(session: Session, enter: Callable[[Phase], None]) -> Gathered:
     """Take a runtime's hello and facts, checked."""
     with session.within(GREETING, "hello and facts"):
         hello = check_hello(session.message(), session.link.nonce, session.link.runtime)
-        enter("gathering facts")
+        enter(Phase.GATHERING)
         return check_facts(session.message(), hello)
 
 
@@ -79,13 +80,13 @@ class Conversation:
         self._serving = Serving(session, plan, len(self._resources), self._aside)
         self._check = EventCheck(self._host, "", self._resources)
 
-    def carry_out(self, settings: Settings, enter: Callable[[str], None]) -> bool:
+    def carry_out(self, settings: Settings, enter: Callable[[Phase], None]) -> bool:
         """Send the plan and take everything up to ``done``; whether the plan came to its end."""
         self._check = EventCheck(self._host, settings.run_id, self._resources)
         self._result.planned = len(self._resources)
         self._bus.publish(happening.HostPlanned(self._host, len(self._resources)))
         self._session.send_bytes(wire.encode_json(self._plan.payload(settings.envelope())))
-        enter("running")
+        enter(Phase.RUNNING)
         self._session.heeds_cancel = True
         while True:
             message = self._session.message()

@@ -6,6 +6,7 @@ Times are seconds of ``time.time()``; every text in here is plain already.
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.phases import Phase
 
 
 class RunStarted(NamedTuple):
@@ -20,10 +21,10 @@ class RunStarted(NamedTuple):
 
 
 class HostPhase(NamedTuple):
-    """A host enters a phase, as in "connecting"."""
+    """A host enters a phase of its run."""
 
     host: str
-    phase: str
+    phase: Phase
     at: float
 
 

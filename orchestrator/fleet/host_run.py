@@ -8,6 +8,7 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.conversation import Conversation, Notices, greet
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
 from orchestrator.fleet.session import Session
 from orchestrator.fleet.settings import Settings
@@ -35,7 +36,7 @@ class HostRun:
     ) -> None:
         self.host = host
         self.name = host.name
-        self.phase = "waiting for its turn"
+        self.phase = Phase.WAITING
         self._connector = connector
         self._planner = planner
         self._bus = bus
@@ -89,7 +90,7 @@ class HostRun:
         return self._result
 
     def _converse(self, began: float) -> None:
-        self._enter("connecting")
+        self._enter(Phase.CONNECTING)
         timeout = self._settings.options.timeout
         until = began + timeout if timeout else None
         link = self._connector.open(self.host, self._enter)
@@ -98,7 +99,7 @@ class HostRun:
             if self._cancelled:
                 raise UnreachableError("interrupted", kind="run.interrupted")
         gathered = greet(session, self._enter)
-        self._enter("planning")
+        self._enter(Phase.PLANNING)
         plan = self._planner.plan(self.host, gathered)
         self._secrets = tuple(plan.secrets)
         for text in plan.warnings:
@@ -107,14 +108,14 @@ class HostRun:
             self._result, session, plan, self._bus, self._notices, self._publisher
         )
         if conversation.carry_out(self._settings, self._enter):
-            self.phase = "done"
+            self.phase = Phase.DONE
         else:
             self._interrupted()
 
-    def _enter(self, phase: str) -> None:
+    def _enter(self, phase: Phase) -> None:
         self.phase = phase
         now = time.time()
-        self._result.phases.append([phase, round(now, 3)])
+        self._result.phases.append((phase, round(now, 3)))
         self._bus.publish(happening.HostPhase(self.name, phase, now))
 
     def _end_with(self, error: CcmError) -> None:
@@ -132,13 +133,13 @@ class HostRun:
     def _interrupted(self) -> None:
         self._result.outcome = outcome.INTERRUPTED
         self._result.kind = "run.interrupted"
-        self._result.message = f"interrupted while {self.phase}"
+        self._result.message = "interrupted"
 
     def _crashed(self, error: Exception) -> None:
         result = self._result
         result.outcome, result.kind = outcome.DEFECT, "defect"
         result.message = f"a defect in ccm: {type(error).__name__}"
-        during = f"host {self.name}, {self.phase}"
+        during = f"host {self.name}, {self.phase.words}"
         result.report = describe_crash(error, during, self._secrets)
 
     def _close(self) -> None:

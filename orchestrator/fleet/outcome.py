@@ -6,6 +6,8 @@ the first host is contacted.
 
 from typing import Any
 
+from orchestrator.fleet.phases import Phase
+
 OK = "ok"
 FAILED = "failed"
 UNREACHABLE = "unreachable"
@@ -92,11 +94,11 @@ class HostResult:
         self.message = message
         self.hint = ""
         self.stderr = ""
-        self.phase = ""
+        self.phase = Phase.DONE
         self.planned = 0
         self.untried = 0
         self.seconds = seconds
-        self.phases: list[list[Any]] = []
+        self.phases: list[tuple[Phase, float]] = []
         self.tally = Tally()
         self.report = ""
 
@@ -119,6 +121,8 @@ class HostResult:
                 setattr(result, name, record.get(name, _LATER[name]))
             elif name != "tally":
                 setattr(result, name, record[name])
+        result.phase = Phase(result.phase)
+        result.phases = [(Phase(phase), at) for phase, at in result.phases]
         for name in Tally.__slots__:
             tally = record["tally"]
             setattr(result.tally, name, tally.get(name, 0) if name in _LATER else tally[name])

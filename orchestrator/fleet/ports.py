@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.phases import Phase
 
 
 class Target(Protocol):
@@ -31,7 +32,7 @@ class Link(Protocol):
 class Connector(Protocol):
     """Opens links; blocking, with a bound of its own. ``UnreachableError`` when it cannot."""
 
-    def open(self, host: Any, on_phase: Callable[[str], None]) -> Link: ...
+    def open(self, host: Any, on_phase: Callable[[Phase], None]) -> Link: ...
 
 
 class Blob(Protocol):

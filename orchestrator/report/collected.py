@@ -17,6 +17,19 @@ MAX_FEW = 10
 DIFF_LEFT_OUT = "left out here: too many diffs; events.jsonl of the run has it"
 
 
+class Check(NamedTuple):
+    """The result of one health check."""
+
+    name: str
+    status: str
+    output: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed its resource, whose errors tell it then."""
+        return self.status not in ("OK", "WARNING")
+
+
 class ChangeLine(NamedTuple):
     """One property that differs; ``before`` and ``after`` as text."""
 
@@ -27,8 +40,12 @@ class ChangeLine(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What a summary tells of one resource on one host; ``manifest`` names the child manifest that
-    it stands in."""
+    """What a summary tells of one resource on one host.
+
+    ``message`` is what the target would have done, ``would`` the same behind that word, ``unknown``
+    why it is not certain. ``noop``: nothing was done. ``manifest`` names the child manifest that
+    the resource stands in.
+    """
 
     resource: str
     status: str
@@ -36,9 +53,16 @@ class Entry(NamedTuple):
     unknown: str
     errors: tuple[str, ...]
     unmet: tuple[str, ...]
-    health: tuple[str, ...]
+    health: tuple[Check, ...]
     changes: tuple[ChangeLine, ...]
+    noop: bool = False
+    would: str = ""
     manifest: str = ""
+
+    @property
+    def pending(self) -> bool:
+        """Whether it only would change."""
+        return self.noop and self.status == "changed"
 
 
 class Entries:
@@ -108,8 +132,10 @@ class Collected:
 
 
 def _size(entry: Entry) -> int:
-    texts = (entry.message, entry.unknown, *entry.errors, *entry.unmet, *entry.health)
-    return sum(map(len, texts)) + sum(sum(map(len, change)) for change in entry.changes)
+    texts = itertools.chain(
+        (entry.message, entry.unknown), entry.errors, entry.unmet, *entry.health, *entry.changes
+    )
+    return sum(map(len, texts))
 
 
 def _shortened(entry: Entry) -> Entry:
@@ -119,9 +145,10 @@ def _shortened(entry: Entry) -> Entry:
     return entry._replace(
         message=entry.message[:MAX_SHORT],
         unknown=entry.unknown[:MAX_SHORT],
+        would=entry.would[:MAX_SHORT],
         errors=short(entry.errors),
         unmet=short(entry.unmet),
-        health=short(entry.health),
+        health=tuple(Check._make(short(check)) for check in entry.health[:MAX_FEW]),
         changes=tuple(
             ChangeLine._make((*short(change[:3]), change.diff and DIFF_LEFT_OUT))
             for change in entry.changes[:MAX_FEW]
@@ -142,7 +169,7 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
         tuple(told["error"]),
         tuple(told["unmet_requirements"]),
         tuple(
-            f"{check['name']} {check['status']}" + (check["output"] and f": {check['output']}")
+            Check(check["name"], check["status"], check["output"])
             for check in told.get("health_check", ())
             if verbose or check["status"] != "OK"
         ),
@@ -150,6 +177,8 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
             ChangeLine(c["what"], _shown(c["from"]), _shown(c["to"]), c.get("diff", ""))
             for c in told["changes"]
         ),
+        told["noop"],
+        told.get("noop_message", "").removeprefix("Would "),  # as every type's wording begins
         told.get("manifest", ""),
     )
 

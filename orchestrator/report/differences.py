@@ -14,6 +14,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.grouping import alike, alike_but_for
 
 FIRST, SECOND = "only in the first run", "only in the second run"
+OUTCOME, DESIRED = "outcome", "desired"
 HOST = ""  # stands for the host itself in the place of a resource
 MOST = 400  # characters of a value
 HASH = re.compile(r"(?:sha256:)?\b[0-9a-f]{32,}\b")
@@ -28,13 +29,24 @@ class Difference(NamedTuple):
     after: str
 
 
+class _Detail(NamedTuple):
+    """What is compared: its ``kind``, and of which property, change or check."""
+
+    kind: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, self))
+
+
 class _Seen(NamedTuple):
     """What one run tells of one resource."""
 
     status: str
-    details: dict[str, str]
+    details: dict[_Detail, str]
 
 
+_ERROR = _Detail("error")
 _Run = dict[str, dict[str, _Seen]]
 
 
@@ -64,7 +76,7 @@ class Differences:
     def _fate(self, host: str) -> Iterator[Difference]:
         before, after = (_outcome(results.get(host)) for results in self._results)
         if alike(before, host) != alike(after, host):
-            yield Difference(HOST, "outcome", before, after)
+            yield Difference(HOST, OUTCOME, before, after)
 
     def _resources(self, host: str) -> Iterator[Difference]:
         before, after = self._before.get(host, {}), self._after.get(host, {})
@@ -86,15 +98,15 @@ def _outcome(result: HostResult | None) -> str:
 
 def _compared(name: str, one: _Seen, other: _Seen, host: str) -> Iterator[Difference]:
     if one.status != other.status:
-        yield Difference(name, "outcome", one.status, other.status)
+        yield Difference(name, OUTCOME, one.status, other.status)
     for what in dict.fromkeys([*one.details, *other.details]):
         before, after = one.details.get(what, ""), other.details.get(what, "")
-        if one.status != other.status and not what.startswith("desired "):
+        if one.status != other.status and what.kind != DESIRED:
             continue  # a failure has an error where a success has none
         # An error may hold process ids and times; a value that differs in a digit differs.
-        same = alike(before, host) == alike(after, host) if what == "error" else before == after
+        same = alike(before, host) == alike(after, host) if what == _ERROR else before == after
         if not same:
-            yield Difference(name, what, before, after)
+            yield Difference(name, str(what), before, after)
 
 
 def _seen(run: KeptRun) -> _Run:
@@ -105,16 +117,16 @@ def _seen(run: KeptRun) -> _Run:
     return found
 
 
-def _details(event: dict[str, Any]) -> dict[str, str]:
-    told = {f"desired {key}": _text(value) for key, value in event["properties"].items()}
+def _details(event: dict[str, Any]) -> dict[_Detail, str]:
+    told = {_Detail(DESIRED, key): _text(value) for key, value in event["properties"].items()}
     for change in event["changes"]:
-        told[str(change["what"])] = f"{_text(change['from'])} → {_text(change['to'])}"
+        told[_Detail("", change["what"])] = f"{_text(change['from'])} → {_text(change['to'])}"
     for check in event.get("health_check", ()):
-        told[f"check {check['name']}"] = str(check["status"])
+        told[_Detail("check", check["name"])] = str(check["status"])
     if event["error"]:
-        told["error"] = _text(event["error"][0])
+        told[_ERROR] = _text(event["error"][0])
     if event["unmet_requirements"]:
-        told["unmet"] = ", ".join(event["unmet_requirements"])
+        told[_Detail("unmet")] = ", ".join(event["unmet_requirements"])
     return told
 
 

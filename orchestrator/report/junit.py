@@ -10,7 +10,7 @@ from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Cell, Grid
-from orchestrator.report.wording import headline
+from orchestrator.report.wording import check_line, ended, headline
 
 MOST_TEXT = 64 << 20  # bytes of messages and diffs
 # What XML 1.0 cannot hold, in whatever form it is written.
@@ -68,8 +68,10 @@ def _host_error(result: HostResult | None) -> str:
         return "the run ended before this host's did"
     if not result.message:
         return ""
+    if result.outcome == outcome.INTERRUPTED:
+        return ended(result)
     word = "defect in ccm" if result.outcome == outcome.DEFECT else result.outcome
-    return f"{word} while {result.phase}: {result.message}"
+    return f"{word} {ended(result)}"
 
 
 def _stderr(result: HostResult | None) -> str:
@@ -90,7 +92,7 @@ def _case(host: str, name: str, cell: Cell) -> Iterator[str]:
 def _inner(status: str, entry: Entry) -> Iterator[str]:
     if status == "failed":
         first = entry.errors[0] if entry.errors else "no reason given"
-        rest = _escaped("\n".join([*entry.errors, *entry.health]))
+        rest = _escaped("\n".join([*entry.errors, *map(check_line, entry.health)]))
         yield f"      <failure {_attributes(message=first)}>{rest}</failure>"
     elif status == "skipped":
         yield f"      <skipped {_attributes(message=headline(entry) or 'not managed')}/>"
@@ -103,7 +105,7 @@ def _inner(status: str, entry: Entry) -> Iterator[str]:
 def _told(entry: Entry) -> Iterable[str]:
     if entry.message:
         yield headline(entry)
-    yield from entry.health
+    yield from map(check_line, entry.health)
     for change in entry.changes:
         yield change.diff or f"{change.what}: {change.before} -> {change.after}"
 

@@ -33,7 +33,7 @@ class Lines:
                 self._say(f"{event.host}: {event.text}")
         elif isinstance(event, happening.HostPhase):
             if self._verbose:
-                self._say(f"{event.host}: {event.phase}")
+                self._say(f"{event.host}: {event.phase.words}")
         elif isinstance(event, happening.RunStarted):
             self._noop = event.noop
             self._hosts = len(event.hosts)

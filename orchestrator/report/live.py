@@ -46,7 +46,7 @@ class _Running:
 
     def __init__(self, at: float) -> None:
         self.began = self.since = at
-        self.doing = "connecting"
+        self.doing = ""
         self.done = self.planned = 0
 
     def enter(self, doing: str, at: float) -> None:
@@ -91,7 +91,7 @@ class LiveView:
                     row.enter(f"{event.resource}  {event.action}", event.at)
             elif isinstance(event, happening.HostPhase):
                 row = self._running.setdefault(event.host, _Running(event.at))
-                row.enter(event.phase, event.at)
+                row.enter(event.phase.words, event.at)
             elif isinstance(event, happening.HostPlanned):
                 self._running[event.host].planned = event.resources
             elif isinstance(event, happening.HostFinished):

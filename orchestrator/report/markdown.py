@@ -9,7 +9,7 @@ from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Finding, Grid
 from orchestrator.report.host_names import fold
-from orchestrator.report.wording import brief, headline, took
+from orchestrator.report.wording import brief, check_line, headline, took
 
 # GitHub takes 65,536 characters in a comment.
 MOST_CHARACTERS = 60_000
@@ -86,7 +86,7 @@ def _named(hosts: list[str]) -> str:
 
 def _fences(entry: Entry) -> Iterator[str]:
     if entry.errors or entry.health:
-        yield _fence("\n".join([*entry.errors, *entry.health]), "")
+        yield _fence("\n".join([*entry.errors, *map(check_line, entry.health)]), "")
     for change in entry.changes:
         if "\n" in change.diff:
             yield _fence(change.diff, "diff")

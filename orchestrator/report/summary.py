@@ -1,6 +1,6 @@
 """The summary at the end of a run, and of ``ccm report`` (controller)."""
 
-import re
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple, TextIO
 
@@ -14,7 +14,9 @@ from orchestrator.report.wording import (
     INDENT,
     brief,
     change_lines,
+    check_line,
     counts,
+    ended,
     error_lines,
     flowing,
     hashless,
@@ -105,9 +107,7 @@ class Summary:
 
     def _host_error(self, block: Block) -> Iterator[str]:
         result, style = block.result, self._style
-        where = "" if result.outcome == outcome.INTERRUPTED else f"while {result.phase}: "
-        text = f"{where}{result.message}"
-        for line in error_lines([text], style.width - 6, self._choice.everything):
+        for line in error_lines([ended(result)], style.width - 6, self._choice.everything):
             yield f"    {line}"
         if result.hint:
             only = f" -l {result.host}" if len(block.hosts) > 1 else ""  # is for one of them
@@ -143,7 +143,7 @@ class Summary:
 
     def _headline(self, row: dict[Entry, list[str]], variants: list[Variant]) -> Iterator[str]:
         first, hosts = next(iter(row.items()))
-        word, detail = row_words(first, self._noop)
+        word, detail = row_words(first)
         resource = first.resource
         if any(_headed(entry) != _headed(first) for entry in row):
             resource, detail = (alike_but_for(hosts[0], text) for text in (resource, detail))
@@ -184,7 +184,7 @@ class Summary:
     def _look(self, entry: Entry, host: str) -> tuple[object, ...]:
         if self._choice.everything:
             return entry.changes, entry.errors
-        errors = [alike(text, host) for text in (*entry.errors, *entry.health)]
+        errors = [alike(text, host) for text in itertools.chain(entry.errors, *entry.health)]
         if self._compact:
             changes = [alike_but_for(host, text) for text in self._brief(entry)]
         else:
@@ -196,9 +196,9 @@ class Summary:
     def _details(self, entry: Entry, alone: bool) -> Iterator[str]:
         width = self._style.width - INDENT
         yield from error_lines(entry.errors, width, self._choice.everything)
-        for text in entry.health:
-            if not _is_error(text, entry.errors):
-                yield from wrapped(text, width)
+        for check in entry.health:
+            if not (check.failed and entry.errors):
+                yield from wrapped(check_line(check), width)
         if self._compact:
             yield from () if alone else self._brief(entry)
             return
@@ -225,19 +225,6 @@ class Summary:
 def _headed(entry: Entry) -> tuple[str, ...]:
     """What the first line of a row is made of."""
     return entry.resource, entry.message, entry.unknown
-
-
-def _is_error(check: str, errors: tuple[str, ...]) -> bool:
-    """Whether the result of a health check is told already as the reason of the failure."""
-    return any(
-        name and check.partition(f" {status}")[0] == name
-        for name, status in map(_failed_check, errors)
-    )
-
-
-def _failed_check(error: str) -> tuple[str, str]:
-    found = re.match(r"health check (.+?): (CRITICAL|UNKNOWN) after ", error)
-    return (found[1], found[2]) if found else ("", "")
 
 
 def _told(entry: Entry) -> tuple[object, ...]:

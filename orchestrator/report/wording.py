@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from orchestrator.fleet.outcome import OK, HostResult, Tally
-from orchestrator.report.collected import ChangeLine, Entry
+from orchestrator.fleet.outcome import INTERRUPTED, OK, HostResult, Tally
+from orchestrator.report.collected import ChangeLine, Check, Entry
 from orchestrator.report.style import Style
 from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
@@ -106,12 +106,19 @@ def _reason(lines: list[str], width: int, everything: bool) -> Iterator[str]:
 
 
 def headline(entry: Entry) -> str:
-    """What stands behind the name of a resource."""
+    """What there is to say of a resource."""
+    return _certain(entry, entry.message, "would change")
+
+
+def _certain(entry: Entry, message: str, unnamed: str) -> str:
     if entry.unmet:
         return "requires " + ", ".join(entry.unmet)
-    if entry.unknown:
-        return f"{entry.message or 'would change'}, not certain: {entry.unknown}"
-    return entry.message
+    return f"{message or unnamed}, not certain: {entry.unknown}" if entry.unknown else message
+
+
+def check_line(check: Check) -> str:
+    """The result of a health check."""
+    return f"{check.name} {check.status}{check.output and f': {check.output}'}"
 
 
 def span(numbers: list[int]) -> str:
@@ -150,27 +157,40 @@ def took(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
 
 
-def row_words(entry: Entry, noop: bool) -> tuple[str, str]:
+def row_words(entry: Entry) -> tuple[str, str]:
     """The word before a resource and the text behind it."""
-    detail = one_line(headline(entry), MAX_REASON)
+    told = _certain(entry, entry.would, "change") if entry.pending else headline(entry)
+    detail = one_line(told, MAX_REASON)
     if entry.manifest:
         where = f"in {one_line(entry.manifest)}"
         detail = f"{detail}, {where}" if detail else where
-    if (noop or entry.message) and entry.status == "changed":  # an apply may be in noop by itself
-        return "would", re.sub("^[Ww]ould ", "", detail)
+    if entry.pending:  # also in a push: an apply may be in noop by itself
+        return "would", detail
     if entry.status == "stable":  # kept for its health checks, none of which failed it
-        return ("warning" if any(" WARNING" in text for text in entry.health) else "ok"), detail
+        fine = all(check.status == "OK" for check in entry.health)
+        return ("ok" if fine else "warning"), detail
     return entry.status, detail
+
+
+def ended(result: HostResult) -> str:
+    """What kept a host's run from its end, and what it was doing."""
+    doing = f"while {result.phase.words}"
+    return (
+        f"{INTERRUPTED} {doing}" if result.outcome == INTERRUPTED else f"{doing}: {result.message}"
+    )
 
 
 def host_line(result: HostResult, noop: bool) -> str:
     """One host's fate in one line."""
     text = counts([result], noop) or ("nothing to do" if result.outcome == OK else "")
-    if result.message:
-        text = f"{result.message.splitlines()[0]}{f' ({text})' if text else ''}"
     word = result.outcome
-    if text.startswith(word):
-        return f"{text} ({took(result.seconds)})"  # "interrupted while running"
     if word == OK and result.changed:
         word = "changed" if buckets(result.tally, noop)["changed"] else "pending"
-    return f"{word}: {text} ({took(result.seconds)})"
+    told = f" ({text})" if text else ""
+    if word == INTERRUPTED:
+        word = ended(result) + told
+    elif result.message:
+        word = f"{word}: {one_line(result.message, MAX_REASON)}{told}"
+    else:
+        word = f"{word}: {text}"
+    return f"{word} ({took(result.seconds)})"

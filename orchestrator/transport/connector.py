@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from orchestrator.fleet.phases import Phase
 from orchestrator.image import Image
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.dialing import Call
@@ -20,7 +21,7 @@ from remote_runtime.errors import InputError, Problem, UnreachableError
 if TYPE_CHECKING:
     from orchestrator.transport.ssh_connect import Dialer
 
-OnPhase = Callable[[str], None]
+OnPhase = Callable[[Phase], None]
 
 
 class Connector:
@@ -72,17 +73,17 @@ class Connector:
     def login(self, host: Target, on_phase: OnPhase) -> Login:
         """A host that is logged in to, for programs of any kind; as ``open``."""
         if host.connection == "local":
-            on_phase("starting")
+            on_phase(Phase.STARTING)
             return Login.local(host, self._settings, self._credentials)
         try:
             route = self._router.route(host)
         except InputError as error:
             raise UnreachableError(str(error), "transport.config") from error
-        on_phase("connecting")
+        on_phase(Phase.CONNECTING)
         # Before the SSH libraries are loaded: the servers begin to work while that takes its time.
         call = Call.to(route)
         connection = self._ssh().open(route, on_phase, call)
-        on_phase("starting")
+        on_phase(Phase.STARTING)
         return Login(host, route.user, self._settings, self._credentials, connection)
 
     @property

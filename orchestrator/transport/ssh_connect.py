@@ -13,6 +13,7 @@ from typing import Any
 import fabric
 import paramiko
 
+from orchestrator.fleet.phases import Phase
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.dialing import Backoff, Call, dial_route
 from orchestrator.transport.pipe import readable
@@ -106,7 +107,7 @@ class Dialer:
         self._gateways = Gateways(lambda route: self.open(route, lambda phase: None))
 
     def open(
-        self, route: Route, on_phase: Callable[[str], None], call: Call | None = None
+        self, route: Route, on_phase: Callable[[Phase], None], call: Call | None = None
     ) -> Connection:
         """A connection that is logged in. UnreachableError; bounded by the route's timeout.
 
@@ -182,11 +183,13 @@ class Dialer:
             ) from error
 
     def _handshake(
-        self, route: Route, sock: Any, deadline: float, on_phase: Callable[[str], None]
+        self, route: Route, sock: Any, deadline: float, on_phase: Callable[[Phase], None]
     ) -> Connection:
         left = max(0.5, deadline - time.monotonic())
         check = HostKeyCheck(route)
-        login = Login(route, self._keyring, self._credentials, lambda: on_phase("authenticating"))
+        login = Login(
+            route, self._keyring, self._credentials, lambda: on_phase(Phase.AUTHENTICATING)
+        )
         sessions: list[Session] = []
 
         def prepare(session: Session) -> None:

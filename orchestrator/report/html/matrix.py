@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Cell, Grid
 
 MOST_CELLS = 250_000
@@ -55,12 +56,19 @@ class Matrix:
                 if cell is not None and cell.entry is not None:
                     number = numbers.setdefault(cell.entry, len(numbers))
                     cells[f"{row},{column}"] = [number, round(cell.seconds * 1000)]
-        entries = [{**e._asdict(), "changes": [c._asdict() for c in e.changes]} for e in numbers]
+        entries = [_record(entry) for entry in numbers]
         return {"rows_are_hosts": self.rows_are_hosts, "entries": entries, "cells": cells}
 
     def _cell(self, row: str, column: str) -> Cell | None:
         host, resource = (row, column) if self.rows_are_hosts else (column, row)
         return self._grid.cells[host].get(resource)
+
+
+def _record(entry: Entry) -> dict[str, Any]:
+    parts = {
+        name: [one._asdict() for one in getattr(entry, name)] for name in ("changes", "health")
+    }
+    return {**entry._asdict(), **parts}
 
 
 def _chosen(grid: Grid, most: int) -> list[str]:

@@ -140,7 +140,10 @@
     const certain = entry.unknown ? `, not certain: ${entry.unknown}` : "";
     if (entry.message) panel.append(make("p", entry.message + certain));
     if (entry.unmet.length) panel.append(make("p", "requires " + entry.unmet.join(", ")));
-    for (const text of [...entry.errors, ...entry.health]) panel.append(make("pre", text));
+    for (const text of entry.errors) panel.append(make("pre", text));
+    for (const { name, status, output } of entry.health) {
+      panel.append(make("pre", `${name} ${status}${output && `: ${output}`}`));
+    }
     for (const change of entry.changes) panel.append(tellChange(change));
     panel.hidden = false;
   }

@@ -17,7 +17,7 @@ from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import LETTERS, Matrix
 from orchestrator.report.html.slowest import slowest_resources
 from orchestrator.report.html.timeline import WIDTH, Timeline
-from orchestrator.report.wording import took
+from orchestrator.report.wording import check_line, took
 from remote_runtime.version import VERSION
 
 MOST_TEXT = 8 << 20  # bytes of messages and diffs
@@ -32,7 +32,7 @@ def write_html(kept: KeptRun, out: TextIO) -> None:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.lstrip_blocks = True
-    environment.filters.update(took=took, folded=_folded, diff=_diff_lines)
+    environment.filters.update(took=took, folded=_folded, diff=_diff_lines, line=check_line)
     template = environment.from_string(_text("page.html"))
     for piece in template.generate(_scope(Grid(kept, MOST_TEXT))):
         out.write(piece)

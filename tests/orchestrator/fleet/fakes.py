@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.events import Event
 from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.settings import Settings
 from remote_runtime import wire
 from remote_runtime.errors import UnreachableError
@@ -251,8 +252,8 @@ class FakeConnector:
         self._script, self._scripts = script, scripts or {}
         self.links: dict[str, FakeLink] = {}
 
-    def open(self, host: FakeHost, on_phase: Callable[[str], None]) -> FakeLink:
-        on_phase("logging in")
+    def open(self, host: FakeHost, on_phase: Callable[[Phase], None]) -> FakeLink:
+        on_phase(Phase.AUTHENTICATING)
         script = self._scripts.get(host.name, self._script)
         link = self.links[host.name] = FakeLink(script)
         return link

@@ -13,6 +13,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import session as session_module
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.settings import Settings
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, UnreachableError
@@ -55,10 +56,10 @@ def test_an_honest_host_is_ok_and_every_event_is_told() -> None:
     assert json.loads(told[0].line)["host"] == "web1"
     assert json.loads(told[0].line)["run_id"] == "run-1"
     phases = [event.phase for event in recorder.of(happening.HostPhase)]
-    assert phases == ["connecting", "logging in", "gathering facts", "planning", "running"]
+    assert phases == ["connecting", "authenticating", "gathering", "planning", "running"]
     kept = HostResult.from_record(result.record()).phases
     assert [name for name, _ in kept] == phases
-    assert kept == sorted(kept, key=lambda phase: phase[1])
+    assert list(kept) == sorted(kept, key=lambda phase: phase[1])
 
 
 def test_a_failed_resource_makes_the_host_failed() -> None:
@@ -90,11 +91,13 @@ def test_what_fail_on_error_left_out_is_counted(fail_on_error: bool, untried: in
 
 
 def test_a_result_that_an_older_ccm_kept_is_read() -> None:
-    """A record without untried resources left none out, one without phases tells of none."""
-    record = HostResult("web1").record()
+    """It left no resource untried, tells of no phases, or names a phase in words."""
+    record = {**HostResult("web1").record(), "phase": "gathering facts"}
     del record["untried"], record["phases"]
     read = HostResult.from_record(record)
-    assert (read.untried, list(read.phases)) == (0, [])
+    assert (read.untried, list(read.phases), read.phase) == (0, [], Phase.GATHERING)
+    record["phases"] = [["waiting for its turn", 1.0], ["running", 2.0]]
+    assert HostResult.from_record(record).phases == [(Phase.WAITING, 1.0), (Phase.RUNNING, 2.0)]
 
 
 def _after_plan(play: Callable[[FarEnd], None]) -> Callable[[FarEnd], None]:

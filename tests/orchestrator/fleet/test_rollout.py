@@ -14,6 +14,7 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.descriptors import make_room
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.rollout import Rollout
 from remote_runtime.errors import UnreachableError, UsageError
 from tests.orchestrator.fleet.fakes import (
@@ -97,8 +98,8 @@ def test_an_interrupt_cancels_running_hosts_and_starts_no_more() -> None:
     assert len(cancelled) == len(connector.links) == 4
     assert len(results) == len(HOSTS)
     assert {r.outcome for r in results.values()} == {"interrupted"}
-    assert results["web1"].message == "interrupted while running"
-    assert results["web30"].message == "interrupted while waiting for its turn"
+    assert (results["web1"].kind, results["web1"].phase) == ("run.interrupted", Phase.RUNNING)
+    assert results["web30"].phase == Phase.WAITING
 
 
 def test_an_interrupt_leaves_hosts_that_do_not_answer() -> None:
@@ -173,8 +174,8 @@ def test_a_subscriber_that_breaks_is_dropped_and_the_rest_goes_on() -> None:
     recorder = Recorder()
     bus = Bus([Breaking(), recorder])
     for number in range(3):
-        bus.publish(happening.HostPhase("web1", str(number), 0.0))
-    assert [event.phase for event in recorder.of(happening.HostPhase)] == ["0", "1", "2"]
+        bus.publish(happening.HostPhase("web1", Phase.RUNNING, number))
+    assert [event.at for event in recorder.of(happening.HostPhase)] == [0, 1, 2]
     assert [str(fault) for fault in bus.faults] == ["broken"]
 
 
@@ -185,7 +186,7 @@ def test_all_subscribers_see_one_order() -> None:
 
     def publish(name: str) -> None:
         for number in range(200):
-            bus.publish(happening.HostPhase(name, str(number), 0.0))
+            bus.publish(happening.HostPhase(name, Phase.RUNNING, number))
 
     threads = [threading.Thread(target=publish, args=(f"h{n}",)) for n in range(8)]
     for thread in threads:

@@ -7,6 +7,7 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.kept_runs import KeptRun, kept_run
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import RunFolder
 from tests.orchestrator.fleet.fakes import make_event
 
@@ -24,8 +25,12 @@ class Kept:
         self._clock = dict.fromkeys(hosts, START + 0.6)
         self._events = 0
         for host, result in self._results.items():
-            steps = [("connecting", 0.0), ("gathering facts", 0.2), ("planning", 0.5)]
-            result.phases = [[name, START + at] for name, at in [*steps, ("running", 0.6)]]
+            steps = zip(
+                (Phase.CONNECTING, Phase.GATHERING, Phase.PLANNING, Phase.RUNNING),
+                (0.0, 0.2, 0.5, 0.6),
+                strict=True,
+            )
+            result.phases = [(phase, START + at) for phase, at in steps]
             result.planned = 0
             assert host
         started = happening.RunStarted(run_id, START, hosts, noop, "/srv/site/site.yaml")
@@ -88,7 +93,7 @@ def mixed_run(hosts: int = 8, resources: int = 12, noop: bool = False) -> KeptRu
     kept.event(names[0], "/etc/checked", health_check=checks)
     kept.notice(names[0], "mirror is old")
     gone = {
-        "outcome": "unreachable", "kind": "transport.connect", "phase": "connecting",
+        "outcome": "unreachable", "kind": "transport.connect", "phase": Phase.CONNECTING,
         "message": f"{names[-1]} (192.0.2.9:22) does not answer", "hint": "is it up?",
     }  # fmt: skip
     return kept.end(**{names[-1]: gone})

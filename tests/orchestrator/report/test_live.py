@@ -11,6 +11,7 @@ from rich.console import Console
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.phases import Phase
 from orchestrator.report.live import LiveView
 from orchestrator.support.plain_text import plain
 
@@ -28,7 +29,7 @@ def view_of(hosts: int, width: int, height: int) -> list[str]:
     names = tuple(f"web{number}" for number in range(hosts))
     live.handle(happening.RunStarted("r", now - 12, names, False))
     for name in names[: hosts // 2]:
-        live.handle(happening.HostPhase(name, "running", now - 5))
+        live.handle(happening.HostPhase(name, Phase.RUNNING, now - 5))
         live.handle(happening.HostPlanned(name, 100))
         live.handle(happening.ResourceProgress(name, "package#nginx", "installing", now - 3))
     for name in names[: hosts // 10]:
@@ -77,7 +78,7 @@ def test_the_view_goes_away_and_failures_stay(monkeypatch: pytest.MonkeyPatch) -
         live = LiveView(stream, "push of site.yaml")
         live.handle(happening.RunStarted("r", time.time(), ("web1",), False))
         live.start()
-        live.handle(happening.HostPhase("web1", "connecting", time.time()))
+        live.handle(happening.HostPhase("web1", Phase.CONNECTING, time.time()))
         live.tick()
         result = HostResult("web1", "unreachable", message="connection refused")
         live.handle(happening.HostFinished(result))

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.phases import Phase
 from orchestrator.report.collected import Collected
 from orchestrator.report.lines import Lines
 from orchestrator.report.style import Style
@@ -179,7 +180,7 @@ def test_hosts_that_cannot_be_reached_for_one_reason_stand_together() -> None:
     told = Told("web1", "web2")
     for number, host in enumerate(("web1", "web2")):
         message = f"{host}: 192.0.2.{number + 1}:22 refused the connection"
-        told.end(host, "unreachable", message=message, hint="start sshd", phase="connecting")
+        told.end(host, "unreachable", message=message, hint="start sshd", phase=Phase.CONNECTING)
     text = told.summary()
     assert "web[1-2] (2 hosts)  unreachable" in text
     assert "while connecting: web1: 192.0.2.1:22 refused the connection" in text
@@ -251,7 +252,8 @@ def test_an_interrupted_host_says_how_far_it_was() -> None:
     for host, done in (("web1", 3), ("web2", 5)):
         for number in range(done):
             told.event(host, f"/{number}")
-        told.end(host, "interrupted", planned=9, message="interrupted while running", stderr="x")
+        given = {"planned": 9, "phase": Phase.RUNNING, "message": "interrupted", "stderr": "x"}
+        told.end(host, "interrupted", **given)
     text = told.summary()
     assert "web[1-2] (2 hosts)  interrupted (3-5 stable)" in text
     assert "3-5 of 9 resources had their turn" in text

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from orchestrator.fleet.phases import Phase
 from orchestrator.image import Image
 from orchestrator.image.program import program
 from remote_runtime import bootstrap
@@ -80,8 +81,8 @@ def local(**changes: object) -> Host:
     return Host(connection="local", **changes)  # type: ignore[arg-type]
 
 
-class Phases(list[str]):
+class Phases(list[Phase]):
     """Remembers what ``on_phase`` was told."""
 
-    def __call__(self, phase: str) -> None:
+    def __call__(self, phase: Phase) -> None:
         self.append(phase)

@@ -1,0 +1,29 @@
+"""How far one host's run is (controller): the keys that are kept, and the words that are shown."""
+
+import enum
+
+
+class Phase(str, enum.Enum):
+    """One step of a host's run; its value is what the run folder and ``--json`` hold."""
+
+    WAITING = "waiting"
+    CONNECTING = "connecting"
+    AUTHENTICATING = "authenticating"
+    STARTING = "starting"
+    GATHERING = "gathering"
+    PLANNING = "planning"
+    RUNNING = "running"
+    DONE = "done"
+
+    @property
+    def words(self) -> str:
+        """What a host is doing, as people read it."""
+        return _WORDS.get(self, self.value)
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Phase | None":
+        """Older run folders hold the words."""
+        return next((phase for phase, words in _WORDS.items() if words == value), None)
+
+
+_WORDS = {Phase.WAITING: "waiting for its turn", Phase.GATHERING: "gathering facts"}
