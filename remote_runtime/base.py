@@ -4,115 +4,28 @@ A type observes, compares and yields actions; it never acts by itself and never 
 is noop. The lifecycle describes the actions (noop) or calls them, then observes again.
 """
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Sequence, Tuple
 
-from .errors import ResourceError
+from remote_runtime.changes import Action, Change, Condition, Missing
+from remote_runtime.item import Item, Properties
 
 if TYPE_CHECKING:
-    from .context import Context
+    from remote_runtime.context import Context
 
-Properties = Dict[str, Any]
+# All that a type is written with comes from here.
+__all__ = [
+    "Action",
+    "Change",
+    "Condition",
+    "Item",
+    "Missing",
+    "Properties",
+    "Provider",
+    "ResourceType",
+    "State",
+]
+
 FIRST = 1
-
-
-class Change(NamedTuple):
-    """One property that differs: the record that preview, report and events all show.
-
-    ``diff`` is a unified diff, "binary", or a line with sizes and hashes; None where it says
-    nothing.
-    """
-
-    what: str
-    before: Any
-    after: Any
-    diff: Optional[str] = None
-
-    def record(self) -> Dict[str, Any]:
-        """The form that stands in a transaction event."""
-        entry = {"what": self.what, "from": self.before, "to": self.after}
-        if self.diff is not None:
-            entry["diff"] = self.diff
-        return entry
-
-
-class Condition(NamedTuple):
-    """Something a resource needs on the target, or that an action makes true.
-
-    ``kind``: path, directory, user, group, unit, program or anything. A pending ``anything`` (a
-    package, an exec) may satisfy every condition.
-    """
-
-    kind: str
-    value: str = ""
-
-
-class Action(NamedTuple):
-    """One step towards the desired state: how noop words it, the call, and the records of it.
-
-    ``provides`` are the conditions that hold for certain once the call has succeeded, except kind
-    ``anything``, which says that any condition may hold then.
-    """
-
-    message: str
-    call: Callable[[], None]
-    changes: Sequence[Change] = ()
-    provides: Sequence[Condition] = ()
-
-
-class Missing(ResourceError):  # noqa: N818  (it names what is the case, not an error)
-    """A condition on the target is not met.
-
-    In noop, where an earlier pending action may satisfy it, the lifecycle reports ``would`` with an
-    unknown prediction and the message as the reason; everywhere else this fails the resource.
-    ``reason`` stands in for the lifecycle's own words about the earlier action, where they do not
-    fit.
-    """
-
-    default_kind = "resource.missing"
-
-    def __init__(
-        self,
-        condition: Condition,
-        message: str,
-        would: Sequence[Action] = (),
-        hint: str = "",
-        reason: str = "",
-    ) -> None:
-        super().__init__(message, hint=hint)
-        self.condition = condition
-        self.would = list(would)
-        self.reason = reason
-
-
-class Item(NamedTuple):
-    """One resource as the plan carries it; every property is final except deferred ones."""
-
-    index: int  # type: ignore[assignment]  # its place in the plan, not tuple.index
-    type: str
-    name: str
-    properties: Properties
-    alias: str = ""
-    provider: str = ""
-    require: Tuple[str, ...] = ()
-    subscribe: Tuple[str, ...] = ()
-    managed: bool = True  # what `control` came to
-    sensitive: bool = False
-    secrets: Tuple[str, ...] = ()  # properties whose values are masked in every sink
-    veiled: bool = False  # its content holds a secret, so no hash of it may be told
-    deferred_error: str = ""  # a deferred template that failed; told when the turn comes
-    deferred_render: bool = False  # ask the controller when the turn comes
-    health_checks: Tuple[Dict[str, Any], ...] = ()
-    noop: bool = False  # strengthened by an enclosing apply, as monitor_only is
-    monitor_only: bool = False
-    applies: str = ""  # the child manifest that its children come of
-    fail_on_error: bool = False  # that of the child manifest
-    manifest: str = ""  # the child manifest that it stands in; "" for the one that was pushed
-    children: Tuple["Item", ...] = ()
-
-    @property
-    def id(self) -> str:
-        """``type#name``."""
-        return "%s#%s" % (self.type, self.name)
 
 
 class State(object):

@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Sequence, Set
 
-from .base import Condition, Item
+from remote_runtime.changes import Condition
+from remote_runtime.item import Item
+
 from .cancellation import Cancellation, Protected
 from .options import RunOptions
 from .pending import Pending

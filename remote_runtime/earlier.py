@@ -6,7 +6,8 @@ knows of those before it, as if they stood in one manifest.
 
 from typing import Any, Dict, List, NamedTuple
 
-from .base import Condition
+from remote_runtime.changes import Condition
+
 from .engine import Turn
 from .errors import ProtocolError
 from .pending import ANYTHING

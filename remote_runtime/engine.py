@@ -3,7 +3,8 @@
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from .base import Item
+from remote_runtime.item import Item
+
 from .cancellation import Cancelled
 from .context import Context
 from .events import EventMaker, Outcome

@@ -4,8 +4,10 @@ import os
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
+from remote_runtime.changes import Change
+from remote_runtime.item import Item
+
 from . import jsontext
-from .base import Change, Item
 from .errors import ResourceError
 from .masking import MASKED, Mask, strings_of
 from .registry import resource_class

@@ -2,7 +2,10 @@
 
 from typing import Any, Callable, Dict, List, Sequence
 
-from .base import Action, Item, Missing, ResourceType
+from remote_runtime.base import ResourceType
+from remote_runtime.changes import Action, Missing
+from remote_runtime.item import Item
+
 from .cancellation import Cancelled
 from .context import Context
 from .errors import CcmError, ProtocolError, ResourceError

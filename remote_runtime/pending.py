@@ -3,7 +3,7 @@
 import os
 from typing import Iterable, Set
 
-from .base import Condition
+from remote_runtime.changes import Condition
 
 ANYTHING = "anything"
 

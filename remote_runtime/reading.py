@@ -3,7 +3,8 @@
 import os
 from typing import Any, Dict, Optional
 
-from .base import Condition, Missing
+from remote_runtime.changes import Condition, Missing
+
 from .channel import Channel
 from .context import Context
 from .errors import ResourceError

@@ -7,7 +7,9 @@ A type is the folder ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by
 import sys
 from typing import Any, Dict, List, Tuple, Type
 
-from .base import FIRST, Item, Properties, Provider, ResourceType
+from remote_runtime.base import FIRST, Provider, ResourceType
+from remote_runtime.item import Item, Properties
+
 from .context import Context
 from .errors import ResourceError
 

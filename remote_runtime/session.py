@@ -8,9 +8,10 @@ import os
 import sys
 from typing import Any, Dict, Iterator, Optional
 
+from remote_runtime.item import Item
+
 from . import plan as plans
 from . import wire
-from .base import Item
 from .blobs import Blobs
 from .cancellation import Cancellation, Cancelled
 from .channel import Channel

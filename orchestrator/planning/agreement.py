@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from orchestrator.manifest.declared import Declared
-from remote_runtime.base import Item
 from remote_runtime.errors import Problem
+from remote_runtime.item import Item
 
 _MISSING = object()
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob
-from remote_runtime.base import Item
+from remote_runtime.item import Item
 
 NOT_PROPERTIES = {
     "alias",
@@ -45,11 +45,9 @@ class Compiled(NamedTuple):
         return b"".join((self.json[:-1], b',"children":[', below, b"]}"))
 
     def extended(self, children: tuple[Compiled, ...] = (), **fields: Any) -> Compiled:
-        """The resource with these children and what else the entry says; defaults are left out."""
-        said = {key: value for key, value in fields.items() if value}
-        text = json.dumps(said, separators=(",", ":")).encode("ascii")
-        entry = b"".join((self.json[:-1], b",", text[1:])) if said else self.json
-        return self._replace(item=self.item._replace(**fields), json=entry, children=children)
+        """The resource with these children and fields."""
+        item = self.item._replace(**fields)
+        return self._replace(item=item, json=_text(item), children=children)
 
 
 def compile_resource(
@@ -79,22 +77,10 @@ def compile_resource(
         deferred_render=deferred_render,
         health_checks=tuple(values.get("health_checks") or ()),
     )
-    # ASCII, because a fact may hold half a character, which UTF-8 cannot.
-    text = json.dumps(_entry(item), separators=(",", ":"))
     announced = tuple(values.get("register_when_stable") or ())
-    return Compiled(item, text.encode("ascii"), blobs, registrations=announced)
+    return Compiled(item, _text(item), blobs, registrations=announced)
 
 
-def _entry(item: Item) -> dict[str, Any]:
-    """The plan's entry: what is as its default is left out."""
-    entry: dict[str, Any] = {"type": item.type, "name": item.name}
-    if not item.managed:
-        entry["managed"] = False
-    for key in (
-        "alias", "provider", "require", "subscribe", "sensitive", "secrets",
-        "deferred_error", "deferred_render", "health_checks", "properties",
-    ):  # fmt: skip
-        value = getattr(item, key)
-        if value:
-            entry[key] = value
-    return entry
+def _text(item: Item) -> bytes:
+    # ASCII, because a fact may hold half a character, which UTF-8 cannot.
+    return json.dumps(item.entry(), separators=(",", ":")).encode("ascii")

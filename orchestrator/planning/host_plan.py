@@ -13,8 +13,8 @@ from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.final import check_final
 from orchestrator.planning.rendering import render_deferred
 from orchestrator.planning.travel import Travel
-from remote_runtime.base import Item
 from remote_runtime.errors import ResourceError
+from remote_runtime.item import Item
 from remote_runtime.masking import MASKED, Mask
 
 MAX_FILE = 1 << 20

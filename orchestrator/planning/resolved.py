@@ -9,7 +9,7 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.host_plan import HostPlan
-from remote_runtime.base import Item
+from remote_runtime.item import Item
 from remote_runtime.masking import MASKED, Mask
 
 

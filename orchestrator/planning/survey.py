@@ -5,8 +5,8 @@ from __future__ import annotations
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.agreement import disagreements
 from orchestrator.planning.parts import Part, Place, Refusal
-from remote_runtime.base import Item
 from remote_runtime.errors import Problem
+from remote_runtime.item import Item
 from remote_runtime.options import RunOptions
 
 _STRENGTHENED = ("noop", "health_check_only")  # of an apply: it can switch them on, never off

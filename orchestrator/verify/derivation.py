@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol
 from orchestrator.verify.checks import Expectations
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.subject import Subject
-from remote_runtime.base import Item
 from remote_runtime.errors import ResourceError
+from remote_runtime.item import Item
 
 CONTROL = "left out by control"
 NOOP = "in noop"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from remote_runtime.base import Item
 from remote_runtime.errors import UsageError
+from remote_runtime.item import Item
 from remote_runtime.nearest import nearest
 
 if TYPE_CHECKING:

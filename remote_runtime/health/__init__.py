@@ -4,8 +4,9 @@ import os
 import time
 from typing import Any, Dict, List, Tuple
 
+from remote_runtime.item import Item
+
 from .. import duration, words
-from ..base import Item
 from ..context import Context
 from ..errors import ResourceError
 from ..masking import MASKED

@@ -3,7 +3,7 @@
 import os
 from typing import Dict, NamedTuple, Optional, Tuple
 
-from remote_runtime.base import Condition, Missing
+from remote_runtime.changes import Condition, Missing
 
 
 class Identity(NamedTuple):

@@ -2,9 +2,9 @@
 
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
-from remote_runtime.base import Item
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.context import Context
+from remote_runtime.item import Item
 from remote_runtime.masking import Mask
 from remote_runtime.options import RunOptions
 from remote_runtime.system.commands import Result

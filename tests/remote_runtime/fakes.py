@@ -10,13 +10,15 @@ import tempfile
 import unittest
 from typing import Any, Callable, Dict, Generator, List, Optional, Sequence
 
-from remote_runtime.base import Action, Change, Item, State
+from remote_runtime.base import State
 from remote_runtime.blobs import Blobs, Part
 from remote_runtime.cancellation import Cancellation
+from remote_runtime.changes import Action, Change
 from remote_runtime.context import Context
 from remote_runtime.engine import Engine
 from remote_runtime.errors import ResourceError
 from remote_runtime.events import EventMaker
+from remote_runtime.item import Item
 from remote_runtime.lifecycle import Lifecycle
 from remote_runtime.masking import Mask
 from remote_runtime.options import RunOptions

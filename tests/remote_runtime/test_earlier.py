@@ -3,7 +3,7 @@ import hashlib
 import os
 import unittest
 
-from remote_runtime.base import Condition
+from remote_runtime.changes import Condition
 from remote_runtime.earlier import parse
 from remote_runtime.engine import Turn
 from remote_runtime.errors import ProtocolError

@@ -1,9 +1,10 @@
 import json
 import unittest
 
-from remote_runtime.base import Condition, Item, Missing
 from remote_runtime.cancellation import Cancelled
+from remote_runtime.changes import Condition, Missing
 from remote_runtime.errors import ResourceError
+from remote_runtime.item import Item
 from tests.remote_runtime.fakes import Script, ScriptRegistry, context, engine, item, one, run_items
 
 

@@ -2,7 +2,7 @@ import json
 import re
 import unittest
 
-from remote_runtime.base import Change
+from remote_runtime.changes import Change
 from remote_runtime.difference import unified
 from remote_runtime.events import LARGEST, EventIds, EventMaker, Outcome
 from remote_runtime.masking import Mask

@@ -1,6 +1,6 @@
 import unittest
 
-from remote_runtime.base import Condition
+from remote_runtime.changes import Condition
 from remote_runtime.pending import Pending
 
 

@@ -12,7 +12,7 @@ import schemas
 from orchestrator.planning import HostPlan
 from orchestrator.planning.resolved import resolved_manifest
 from remote_runtime import plan as target
-from remote_runtime.base import Item
+from remote_runtime.item import Item
 from remote_runtime.options import RunOptions
 from tests.orchestrator.planning.planned import (
     FakeHost,

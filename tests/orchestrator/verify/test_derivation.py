@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from orchestrator.manifest.types import BUILT_IN
 from orchestrator.verify.checks import expectations_of
 from orchestrator.verify.derivation import CONTROL, MONITORED, NOOP, UNOBSERVABLE, Derived, derive
-from remote_runtime.base import Item
 from remote_runtime.errors import ResourceError
+from remote_runtime.item import Item
 from tests.orchestrator.verify.fakes import item, said
 
 FILE = {"owner": "root", "group": "root", "mode": "0644"}

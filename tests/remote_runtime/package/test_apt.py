@@ -8,9 +8,10 @@ import tempfile
 import time
 import unittest
 
-from remote_runtime.base import Condition, Item, Missing
 from remote_runtime.cancellation import Cancelled
+from remote_runtime.changes import Condition, Missing
 from remote_runtime.errors import ResourceError
+from remote_runtime.item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.resources.package import apt_cache, dpkg, locks
 from remote_runtime.resources.package.apt_lists import Lists

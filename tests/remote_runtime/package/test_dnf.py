@@ -8,9 +8,10 @@ import tempfile
 import time
 import unittest
 
-from remote_runtime.base import Condition, Item, Missing
 from remote_runtime.cancellation import Cancelled
+from remote_runtime.changes import Condition, Missing
 from remote_runtime.errors import ResourceError
+from remote_runtime.item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.resources.package import dnf_errors, locks, rpm_database
 from remote_runtime.resources.package.dnf_lists import Lists

@@ -4,7 +4,7 @@ import os
 import stat
 from typing import Any, Dict, List, Sequence
 
-from remote_runtime.base import Item
+from remote_runtime.item import Item
 from tests.remote_runtime.fakes import BlobStore, FolderTest, blob, item, one, run_items
 
 

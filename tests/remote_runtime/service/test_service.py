@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.base import Condition, Missing
+from remote_runtime.changes import Condition, Missing
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.service import unit
 from remote_runtime.resources.service.resource import Resource

@@ -2,8 +2,8 @@
 
 import unittest
 
-from remote_runtime.base import Item
 from remote_runtime.errors import ResourceError
+from remote_runtime.item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.resources.service import unit
 from remote_runtime.system.commands import Result
