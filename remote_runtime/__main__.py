@@ -10,7 +10,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     if len(given) != 2:
         sys.stderr.write("usage: python -m remote_runtime NONCE SHA256\n")
         return 2
-    from .session import serve
+    from remote_runtime.session import serve
 
     return serve(given[0], given[1])
 

@@ -2,19 +2,18 @@
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Sequence, Set
 
+from remote_runtime.cancellation import Cancellation, Protected
 from remote_runtime.changes import Condition
 from remote_runtime.item import Item
-
-from .cancellation import Cancellation, Protected
-from .options import RunOptions
-from .pending import Pending
+from remote_runtime.options import RunOptions
+from remote_runtime.pending import Pending
 
 if TYPE_CHECKING:
-    from .blobs import Blobs
-    from .masking import Mask
-    from .system.accounts import Accounts
-    from .system.commands import Commands
-    from .system.files import Files
+    from remote_runtime.blobs import Blobs
+    from remote_runtime.masking import Mask
+    from remote_runtime.system.accounts import Accounts
+    from remote_runtime.system.commands import Commands
+    from remote_runtime.system.files import Files
 
 
 class _Turn(NamedTuple):

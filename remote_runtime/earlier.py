@@ -7,10 +7,9 @@ knows of those before it, as if they stood in one manifest.
 from typing import Any, Dict, List, NamedTuple
 
 from remote_runtime.changes import Condition
-
-from .engine import Turn
-from .errors import ProtocolError
-from .pending import ANYTHING
+from remote_runtime.engine import Turn
+from remote_runtime.errors import ProtocolError
+from remote_runtime.pending import ANYTHING
 
 _FLAGS = ("met", "changed", "noop")
 

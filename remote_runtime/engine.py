@@ -3,12 +3,11 @@
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
+from remote_runtime.cancellation import Cancelled
+from remote_runtime.context import Context
+from remote_runtime.events import EventMaker, Outcome
 from remote_runtime.item import Item
-
-from .cancellation import Cancelled
-from .context import Context
-from .events import EventMaker, Outcome
-from .lifecycle import Lifecycle
+from remote_runtime.lifecycle import Lifecycle
 
 Emit = Callable[[Dict[str, Any]], None]
 

@@ -4,13 +4,12 @@ import os
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
+from remote_runtime import jsontext
 from remote_runtime.changes import Change
+from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
-
-from . import jsontext
-from .errors import ResourceError
-from .masking import MASKED, Mask, strings_of
-from .registry import resource_class
+from remote_runtime.masking import MASKED, Mask, strings_of
+from remote_runtime.registry import resource_class
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
 LONGEST_OUTPUT = 16 << 10

@@ -3,15 +3,14 @@
 from typing import Any, Callable, Dict, List, Sequence
 
 from remote_runtime.base import ResourceType
+from remote_runtime.cancellation import Cancelled
 from remote_runtime.changes import Action, Missing
+from remote_runtime.context import Context
+from remote_runtime.errors import CcmError, ProtocolError, ResourceError
+from remote_runtime.events import Outcome, secrets_of
 from remote_runtime.item import Item
-
-from .cancellation import Cancelled
-from .context import Context
-from .errors import CcmError, ProtocolError, ResourceError
-from .events import Outcome, secrets_of
-from .pending import ANYTHING
-from .registry import Registry
+from remote_runtime.pending import ANYTHING
+from remote_runtime.registry import Registry
 
 APPLIED = "Would have applied changes"  # noop, of a resource that is made of others
 
@@ -190,7 +189,7 @@ class Lifecycle(object):
     def _check(self, item: Item, outcome: Outcome) -> None:
         if not item.health_checks:
             return
-        from . import health
+        from remote_runtime import health
 
         outcome.health = health.run_all(item, self._context)
         for message in health.failures(outcome.health):

@@ -3,8 +3,8 @@
 import time
 from typing import Any, Dict, Optional
 
-from .context import Context
-from .system.files import Status
+from remote_runtime.context import Context
+from remote_runtime.system.files import Status
 
 
 def of_path(context: Context, path: str, status: Optional[Status]) -> Dict[str, Any]:

@@ -4,10 +4,9 @@ import os
 from typing import Any, Dict, Optional
 
 from remote_runtime.changes import Condition, Missing
-
-from .channel import Channel
-from .context import Context
-from .errors import ResourceError
+from remote_runtime.channel import Channel
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
 
 LARGEST = 1 << 20
 

@@ -8,17 +8,16 @@ import sys
 from typing import Any, Dict, List, Tuple, Type
 
 from remote_runtime.base import FIRST, Provider, ResourceType
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item, Properties
-
-from .context import Context
-from .errors import ResourceError
 
 
 def types() -> List[str]:
     """Every type that this runtime has, sorted."""
     import pkgutil
 
-    from . import resources
+    from remote_runtime import resources
 
     return sorted(m.name for m in pkgutil.iter_modules(resources.__path__) if m.ispkg)
 

@@ -8,24 +8,23 @@ import os
 import sys
 from typing import Any, Dict, Iterator, Optional
 
+from remote_runtime import plan as plans
+from remote_runtime import wire
+from remote_runtime.blobs import Blobs
+from remote_runtime.cancellation import Cancellation, Cancelled
+from remote_runtime.channel import Channel
+from remote_runtime.context import Context
+from remote_runtime.engine import Engine
+from remote_runtime.errors import CcmError, ProtocolError
+from remote_runtime.events import EventMaker, secrets_of
 from remote_runtime.item import Item
-
-from . import plan as plans
-from . import wire
-from .blobs import Blobs
-from .cancellation import Cancellation, Cancelled
-from .channel import Channel
-from .context import Context
-from .engine import Engine
-from .errors import CcmError, ProtocolError
-from .events import EventMaker, secrets_of
-from .lifecycle import Lifecycle, defect
-from .masking import Mask
-from .registry import Registry
-from .system.accounts import Accounts
-from .system.commands import Commands
-from .system.files import Files
-from .transfer import Transfer, blob_sizes
+from remote_runtime.lifecycle import Lifecycle, defect
+from remote_runtime.masking import Mask
+from remote_runtime.registry import Registry
+from remote_runtime.system.accounts import Accounts
+from remote_runtime.system.commands import Commands
+from remote_runtime.system.files import Files
+from remote_runtime.transfer import Transfer, blob_sizes
 
 
 def serve(nonce: str, runtime_sha: str, lock: str = "") -> int:
@@ -118,7 +117,7 @@ class Session(object):
                 "uid": identity.uid,
             }
         )
-        from .facts import gather
+        from remote_runtime.facts import gather
 
         found = gather()
         self._channel.send(
@@ -170,8 +169,8 @@ class Session(object):
     def _lock(self, plan: plans.Plan) -> Any:
         import time
 
-        from .events import timestamp
-        from .system.locks import Lock, lock_path
+        from remote_runtime.events import timestamp
+        from remote_runtime.system.locks import Lock, lock_path
 
         lock = Lock(self._lock_path or lock_path(), self._cancellation)
         holder = {"run_id": plan.run_id, "user": plan.user, "since": timestamp(time.time())}
@@ -208,7 +207,7 @@ class Session(object):
         """The turns that earlier commands of the session had; what they would bring is pending."""
         if not plan.earlier:
             return {}
-        from .earlier import parse
+        from remote_runtime.earlier import parse
 
         earlier = parse(plan.earlier)
         context.pending.add(earlier.pending, certain=False)
@@ -241,7 +240,7 @@ class Session(object):
 
     def _render(self, item: Item, context: Context) -> Dict[str, Any]:
         """Ask the controller for deferred properties; it may read files of the target meanwhile."""
-        from .reading import Reader
+        from remote_runtime.reading import Reader
 
         reader = Reader(self._channel, context)
         self._channel.send({"t": "render", "id": item.index, "index": item.index}, now=True)

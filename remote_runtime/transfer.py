@@ -2,9 +2,9 @@
 
 from typing import Any, Dict, Generator, Iterator, List
 
-from .blobs import Part, is_blob
-from .channel import Channel
-from .errors import ProtocolError
+from remote_runtime.blobs import Part, is_blob
+from remote_runtime.channel import Channel
+from remote_runtime.errors import ProtocolError
 
 
 class Transfer(object):

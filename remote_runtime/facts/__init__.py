@@ -8,7 +8,7 @@ the exit of the process.
 import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .source import Source
+from remote_runtime.facts.source import Source
 
 BUDGET = 2.0
 PATIENCE = 0.1  # seconds after which another thread takes over
@@ -49,7 +49,7 @@ def gather(
 
 def all_families() -> List[Family]:
     """Return every family; the order is also that of the facts."""
-    from . import cpu, custom, host, memory, network, partition
+    from remote_runtime.facts import cpu, custom, host, memory, network, partition
 
     return [
         ("host", "host.info", host.read),
@@ -73,7 +73,7 @@ class _Work(object):
 
     def do(self, deadline: float, patience: float) -> None:
         """Return once all have answered, at the latest at the deadline."""
-        from ..threads import Thread
+        from remote_runtime.threads import Thread
 
         threads = []
         while self.left:
@@ -112,7 +112,7 @@ def _add(gathered: Gathered, name: str, path: str, answer: Dict[str, Any], budge
 
 
 def _fit(gathered: Gathered) -> None:
-    from . import fit
+    from remote_runtime.facts import fit
 
     left, too_large = fit.facts(gathered.facts, fit.LIMIT)
     gathered.unavailable.update(too_large)

@@ -3,7 +3,7 @@
 import json
 import sys
 
-from . import gather
+from remote_runtime.facts import gather
 
 json.dump(vars(gather()), sys.stdout, indent=2, sort_keys=True)
 sys.stdout.write("\n")

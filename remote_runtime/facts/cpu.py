@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List
 
-from .source import Source
+from remote_runtime.facts.source import Source
 
 _CPUS = "/sys/devices/system/cpu/cpu%d/"
 

@@ -2,8 +2,8 @@
 
 from typing import Any, Dict
 
-from . import distribution, virtualization
-from .source import Source
+from remote_runtime.facts import distribution, virtualization
+from remote_runtime.facts.source import Source
 
 
 def read(source: Source) -> Dict[str, Any]:

@@ -4,8 +4,8 @@ import _socket
 import struct
 from typing import Any, Dict, List, Optional, Tuple
 
-from .netlink import GET_ADDRESSES, GET_LINKS, attributes
-from .source import Source
+from remote_runtime.facts.netlink import GET_ADDRESSES, GET_LINKS, attributes
+from remote_runtime.facts.source import Source
 
 _IPV4, _IPV6 = 2, 10
 

@@ -2,9 +2,9 @@
 
 from typing import Any, Dict, List, Set
 
-from .memory import percent
-from .octal import unescape
-from .source import Source
+from remote_runtime.facts.memory import percent
+from remote_runtime.facts.octal import unescape
+from remote_runtime.facts.source import Source
 
 
 def read(source: Source) -> Dict[str, Any]:

@@ -90,6 +90,6 @@ class Source(object):
 
     def dump(self, kind: int) -> List[bytes]:
         """Return the payloads of one rtnetlink dump, such as ``netlink.GET_LINKS``."""
-        from . import netlink
+        from remote_runtime.facts import netlink
 
         return netlink.dump(kind)

@@ -4,12 +4,11 @@ import os
 import time
 from typing import Any, Dict, List, Tuple
 
+from remote_runtime import duration, words
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
-
-from .. import duration, words
-from ..context import Context
-from ..errors import ResourceError
-from ..masking import MASKED
+from remote_runtime.masking import MASKED
 
 _STATUS = {0: "OK", 1: "WARNING", 2: "CRITICAL", 3: "UNKNOWN"}
 GOOD = ("OK", "WARNING")
@@ -86,7 +85,7 @@ def _run(check: Dict[str, Any], name: str, context: Context) -> Dict[str, Any]:
 def _attempt(check: Dict[str, Any], context: Context) -> Tuple[str, str]:
     timeout = duration.parse(str(check["timeout"])) if check.get("timeout") else None
     if check.get("goss_rules"):
-        from .goss import evaluate
+        from remote_runtime.health.goss import evaluate
 
         until = time.monotonic() + timeout if timeout else None
         return evaluate(check["goss_rules"], context, until)

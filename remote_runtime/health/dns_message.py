@@ -5,7 +5,7 @@ import socket
 import struct
 from typing import List, NamedTuple, Tuple
 
-from ..errors import ResourceError
+from remote_runtime.errors import ResourceError
 
 TYPES = {
     "A": 1,

@@ -3,11 +3,11 @@
 import time
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-from ..context import Context
-from ..errors import ResourceError
-from . import matchers, rules
-from .kind import CannotTellError, Probe
-from .kinds import load
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.health import matchers, rules
+from remote_runtime.health.kind import CannotTellError, Probe
+from remote_runtime.health.kinds import load
 
 MOST_SHOWN = 10
 

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-from ..errors import ResourceError
+from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
-    from ..context import Context
-    from ..system.commands import Result
+    from remote_runtime.context import Context
+    from remote_runtime.system.commands import Result
 
 Rule = Mapping[str, Any]
 Found = Dict[str, Any]
@@ -90,7 +90,7 @@ class Probe(object):
         import os
         import select
 
-        from ..threads import Thread
+        from remote_runtime.threads import Thread
 
         ours, theirs = os.pipe()  # each side closes its end: the thread may outlive this call
         outcome: List[Any] = []

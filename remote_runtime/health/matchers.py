@@ -7,8 +7,8 @@ kind that the matcher works on, as goss does: ``"42"`` is more than 40.
 
 from typing import Any, Callable, Dict, List, Sequence
 
-from . import patterns, semver
-from .regex import compiled
+from remote_runtime.health import patterns, semver
+from remote_runtime.health.regex import compiled
 
 SHOWN = 200
 

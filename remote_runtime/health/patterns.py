@@ -6,7 +6,7 @@ does. ``\\!text``: some line contains ``!text``.
 
 from typing import Any, List, NamedTuple, Sequence
 
-from .regex import compiled
+from remote_runtime.health.regex import compiled
 
 
 class Pattern(NamedTuple):

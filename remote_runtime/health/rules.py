@@ -5,10 +5,10 @@ The controller asks before any host is contacted; the target asks again, because
 
 from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
-from ..nearest import nearest
-from . import matchers, patterns, regex, semver
-from .kind import ANYTHING, BOOLEAN, LINES, LIST, NUMBER, SCALAR, TEXT, Kind
-from .kinds import NAMES, load
+from remote_runtime.health import matchers, patterns, regex, semver
+from remote_runtime.health.kind import ANYTHING, BOOLEAN, LINES, LIST, NUMBER, SCALAR, TEXT, Kind
+from remote_runtime.health.kinds import NAMES, load
+from remote_runtime.nearest import nearest
 
 Path = Tuple[Any, ...]
 Problem = Tuple[Path, str, str]

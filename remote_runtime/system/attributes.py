@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, List, Optional
 from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
-    from .commands import Commands
+    from remote_runtime.system.commands import Commands
 
 _LABEL = "security.selinux"
 # They vouch for the old content; on new content they would be wrong or a gift.

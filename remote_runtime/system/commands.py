@@ -19,11 +19,10 @@ from typing import (
 
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import ResourceError
-
-from . import spawning
-from .accounts import Accounts, Identity
-from .conversation import Conversation, OutputSink
-from .switch import Switch
+from remote_runtime.system import spawning
+from remote_runtime.system.accounts import Accounts, Identity
+from remote_runtime.system.conversation import Conversation, OutputSink
+from remote_runtime.system.switch import Switch
 
 if TYPE_CHECKING:
     import subprocess

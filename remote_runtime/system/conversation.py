@@ -5,11 +5,10 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional
 
 from remote_runtime.cancellation import Cancellation, Cancelled
-
-from .capture import Capture
+from remote_runtime.system.capture import Capture
 
 if TYPE_CHECKING:
-    from .commands import Process
+    from remote_runtime.system.commands import Process
 
 GRACE = 1.0  # seconds between asking a process group to end and killing it
 DRAIN = 1.0  # seconds that a pipe held open by a daemon is still read

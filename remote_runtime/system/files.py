@@ -11,8 +11,7 @@ from typing import Dict, Generator, List, NamedTuple, Optional, Set, Tuple
 
 from remote_runtime.digest import sha256
 from remote_runtime.errors import ResourceError
-
-from .attributes import Attributes
+from remote_runtime.system.attributes import Attributes
 
 BLOCK = 256 << 10
 _NAME_ROOM = 200  # of the 255 bytes of a name, so that the temporary one fits as well

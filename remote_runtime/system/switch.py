@@ -3,7 +3,7 @@
 import os
 from typing import Any, Dict, Optional
 
-from .accounts import Identity
+from remote_runtime.system.accounts import Identity
 
 
 class Switch(object):

@@ -2,7 +2,7 @@
 
 from typing import Dict
 
-from ..kind import Kind
+from remote_runtime.health.kind import Kind
 
 NAMES = (
     "addr",

@@ -3,8 +3,8 @@
 import socket
 from typing import List, Tuple
 
-from ...errors import ResourceError
-from ..kind import BOOLEAN, NUMBER, TEXT, Found, Kind, Probe, Rule
+from remote_runtime.errors import ResourceError
+from remote_runtime.health.kind import BOOLEAN, NUMBER, TEXT, Found, Kind, Probe, Rule
 
 _SOCKETS = {
     "tcp": (socket.AF_UNSPEC, socket.SOCK_STREAM),

@@ -2,9 +2,9 @@
 
 from typing import Any, Dict
 
-from ...errors import ResourceError
-from ..kind import LINES, NUMBER, Found, Kind, Probe, Rule
-from ..matchers import Lines
+from remote_runtime.errors import ResourceError
+from remote_runtime.health.kind import LINES, NUMBER, Found, Kind, Probe, Rule
+from remote_runtime.health.matchers import Lines
 
 _DEFAULT = 10.0
 _LIMIT = 4 << 20

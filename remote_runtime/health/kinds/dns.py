@@ -3,9 +3,9 @@
 import socket
 from typing import Any, Dict, List, Tuple
 
-from ...errors import ResourceError
-from ..dns_message import TYPES, Answer, ask, reverse_name
-from ..kind import BOOLEAN, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
+from remote_runtime.errors import ResourceError
+from remote_runtime.health.dns_message import TYPES, Answer, ask, reverse_name
+from remote_runtime.health.kind import BOOLEAN, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
 
 _SERVER_TIMEOUT = 0.5
 _SYSTEM_TIMEOUT = 30.0  # as long as the system's own resolver tries, and then some

@@ -4,10 +4,10 @@ import os
 import stat
 from typing import Any, Dict, List, Tuple
 
-from ...errors import ResourceError
-from ...system.files import failure
-from ..kind import BOOLEAN, LINES, NUMBER, TEXT, Found, Kind, Probe, Rule
-from ..matchers import Lines
+from remote_runtime.errors import ResourceError
+from remote_runtime.health.kind import BOOLEAN, LINES, NUMBER, TEXT, Found, Kind, Probe, Rule
+from remote_runtime.health.matchers import Lines
+from remote_runtime.system.files import failure
 
 _LIMIT = 16 << 20
 _TYPES = (

@@ -1,7 +1,7 @@
 """``group``: an account's group (target)."""
 
-from ...errors import ResourceError
-from ..kind import BOOLEAN, NUMBER, Found, Kind, Probe, Rule
+from remote_runtime.errors import ResourceError
+from remote_runtime.health.kind import BOOLEAN, NUMBER, Found, Kind, Probe, Rule
 
 
 class _Group(Kind):

@@ -2,9 +2,9 @@
 
 from typing import Any, List, Mapping, Tuple
 
-from ...errors import ResourceError
-from ..kind import BOOLEAN, LINES, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
-from ..matchers import Lines
+from remote_runtime.errors import ResourceError
+from remote_runtime.health.kind import BOOLEAN, LINES, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
+from remote_runtime.health.matchers import Lines
 
 _DEFAULT = 5.0
 _LIMIT = 16 << 20

@@ -1,7 +1,7 @@
 """``interface``: a network interface (target)."""
 
-from ...errors import ResourceError
-from ..kind import BOOLEAN, LIST, NUMBER, Found, Kind, Probe, Rule
+from remote_runtime.errors import ResourceError
+from remote_runtime.health.kind import BOOLEAN, LIST, NUMBER, Found, Kind, Probe, Rule
 
 
 class _Interface(Kind):
@@ -9,8 +9,8 @@ class _Interface(Kind):
     attributes = {"exists": BOOLEAN, "addrs": LIST, "mtu": NUMBER}
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
-        from ...facts import network
-        from ...facts.source import Source
+        from remote_runtime.facts import network
+        from remote_runtime.facts.source import Source
 
         try:
             known = network.read(Source())["interfaces"]

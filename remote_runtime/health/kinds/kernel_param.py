@@ -3,8 +3,8 @@
 import os
 from typing import List, Tuple
 
-from ...errors import ResourceError
-from ..kind import SCALAR, Found, Kind, Probe, Rule
+from remote_runtime.errors import ResourceError
+from remote_runtime.health.kind import SCALAR, Found, Kind, Probe, Rule
 
 _ROOT = "/proc/sys"
 

@@ -1,6 +1,6 @@
 """``matching``: a value of the manifest itself, such as a template's (target)."""
 
-from ..kind import ANYTHING, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import ANYTHING, Found, Kind, Probe, Rule
 
 
 class _Matching(Kind):

@@ -3,8 +3,8 @@
 import os
 from typing import Any, Dict, List, Optional, Tuple
 
-from ...errors import ResourceError
-from ..kind import BOOLEAN, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
+from remote_runtime.errors import ResourceError
+from remote_runtime.health.kind import BOOLEAN, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
 
 _TABLE = "/proc/self/mountinfo"
 _DEFAULT = 1.0

@@ -2,8 +2,8 @@
 
 from typing import List, Tuple
 
-from ...resources.package import dpkg
-from ..kind import BOOLEAN, LIST, CannotTellError, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import BOOLEAN, LIST, CannotTellError, Found, Kind, Probe, Rule
+from remote_runtime.resources.package import dpkg
 
 _RPM_FORMAT = "%|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE}\\n"
 

@@ -3,7 +3,7 @@
 import _socket
 from typing import List, Tuple
 
-from ..kind import BOOLEAN, LIST, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import BOOLEAN, LIST, Found, Kind, Probe, Rule
 
 _PROTOCOLS = ("tcp", "tcp6", "udp", "udp6")
 _LISTEN = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}

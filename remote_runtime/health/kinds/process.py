@@ -2,7 +2,7 @@
 
 import os
 
-from ..kind import BOOLEAN, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import BOOLEAN, Found, Kind, Probe, Rule
 
 _KERNEL_KEEPS = 15  # bytes of a name
 

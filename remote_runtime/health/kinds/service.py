@@ -3,7 +3,7 @@
 import os
 from typing import List, Tuple
 
-from ..kind import BOOLEAN, CannotTellError, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import BOOLEAN, CannotTellError, Found, Kind, Probe, Rule
 
 _BOOTED = "/run/systemd/system"
 

@@ -3,8 +3,8 @@
 import os
 from typing import Any, List
 
-from ...errors import ResourceError
-from ..kind import BOOLEAN, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
+from remote_runtime.errors import ResourceError
+from remote_runtime.health.kind import BOOLEAN, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
 
 
 class _User(Kind):

@@ -6,8 +6,8 @@ engine runs them; once they have run there is nothing left that apply does by it
 
 from typing import List, Tuple
 
-from ...base import Action, Properties, ResourceType, State
-from ...errors import ResourceError
+from remote_runtime.base import Action, Properties, ResourceType, State
+from remote_runtime.errors import ResourceError
 
 
 class Resource(ResourceType):

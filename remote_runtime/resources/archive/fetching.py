@@ -10,9 +10,8 @@ from typing import Any, Dict, Optional, Tuple
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.resources.archive.guard import Guard
 from remote_runtime.version import VERSION
-
-from .guard import Guard
 
 FAILURES = (http.client.HTTPException, OSError, ValueError)  # urllib's own is an OSError
 _REDIRECTS = (301, 302, 303, 307, 308)

@@ -4,8 +4,7 @@ from typing import Any, Dict, Generator, List, NamedTuple
 
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-
-from .guard import Limit
+from remote_runtime.resources.archive.guard import Limit
 
 BLOCK = 256 << 10
 _LONGEST = 4095  # bytes of a path on Linux

@@ -5,8 +5,15 @@ import stat
 from typing import Any, Callable
 
 from remote_runtime.errors import ResourceError
-
-from .members import BLOCK, DIRECTORY, FILE, HARDLINK, SYMLINK, Member, Members
+from remote_runtime.resources.archive.members import (
+    BLOCK,
+    DIRECTORY,
+    FILE,
+    HARDLINK,
+    SYMLINK,
+    Member,
+    Members,
+)
 
 _LARGEST_HEADER = 1 << 20  # of tar; it is read at once, and its size may be any number
 _BLOCK_OF_TAR = 512

@@ -15,10 +15,9 @@ from remote_runtime.base import (
 )
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
+from remote_runtime.resources.archive import rules, wording
+from remote_runtime.resources.archive.settings import settings
 from remote_runtime.system.files import Status
-
-from . import rules, wording
-from .settings import settings
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Temporary

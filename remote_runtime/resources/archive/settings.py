@@ -3,8 +3,7 @@
 from typing import Any, Dict, NamedTuple, Optional
 
 from remote_runtime import duration
-
-from . import rules
+from remote_runtime.resources.archive import rules
 
 _DOWNLOAD_TIMEOUT = _EXTRACT_TIMEOUT = "1m"
 _MAX_SIZE = "10GiB"

@@ -9,8 +9,15 @@ import stat
 from typing import Any, Callable, Dict, List, Set, Tuple
 
 from remote_runtime.errors import ResourceError
-
-from .members import BLOCK, DIRECTORY, FILE, HARDLINK, SYMLINK, Member, refusal
+from remote_runtime.resources.archive.members import (
+    BLOCK,
+    DIRECTORY,
+    FILE,
+    HARDLINK,
+    SYMLINK,
+    Member,
+    refusal,
+)
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW

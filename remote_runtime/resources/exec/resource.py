@@ -6,9 +6,8 @@ from typing import Any, List, Tuple
 from remote_runtime.base import Action, Change, Condition, Missing, Properties, ResourceType, State
 from remote_runtime.errors import ResourceError
 from remote_runtime.pending import ANYTHING
-
-from . import rules, wording
-from .settings import expected, of_command, of_guard
+from remote_runtime.resources.exec import rules, wording
+from remote_runtime.resources.exec.settings import expected, of_command, of_guard
 
 LOGGED = 500  # lines that logoutput tells of one command; a flood would drown the events
 

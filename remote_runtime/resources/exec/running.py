@@ -5,10 +5,9 @@ from typing import Callable, List, Optional
 from remote_runtime.base import Condition, Missing, Properties
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.errors import ResourceError
+from remote_runtime.resources.exec import interpreters
+from remote_runtime.resources.exec.settings import Settings
 from remote_runtime.system.commands import Result
-
-from . import interpreters
-from .settings import Settings
 
 
 class ExecProvider(BaseProvider):

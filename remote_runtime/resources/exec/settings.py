@@ -3,8 +3,7 @@
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from remote_runtime import duration
-
-from . import rules
+from remote_runtime.resources.exec import rules
 
 _INHERITED = ("cwd", "environment", "path", "user", "group", "umask", "timeout")
 

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, List, Optional
 
 from remote_runtime.base import Action, Change, Condition, Missing
 from remote_runtime.errors import ResourceError
+from remote_runtime.resources.file import wording
 from remote_runtime.system.files import Status
 
-from . import wording
-
 if TYPE_CHECKING:
-    from .resource import Resource
+    from remote_runtime.resources.file.resource import Resource
 
 
 def actions(resource: "Resource", status: Optional[Status]) -> List[Action]:

@@ -16,10 +16,9 @@ from remote_runtime.base import (
 from remote_runtime.context import Context
 from remote_runtime.difference import LARGEST as LARGEST_DIFF
 from remote_runtime.errors import ResourceError
+from remote_runtime.resources.file import needs, removal, rules, showing, wording
+from remote_runtime.resources.file.content import Content, desired
 from remote_runtime.system.files import Status
-
-from . import needs, removal, rules, showing, wording
-from .content import Content, desired
 
 
 class Wanted(NamedTuple):
@@ -202,7 +201,7 @@ class Resource(ResourceType):
         """Attributes only."""
         if status is not None:
             return self._attribute_action(self._attributes(status, want), want)
-        from .content import Text
+        from remote_runtime.resources.file.content import Text
 
         return [
             Action(

@@ -5,9 +5,8 @@ from typing import Optional
 from remote_runtime import difference
 from remote_runtime.base import Item
 from remote_runtime.context import Context
+from remote_runtime.resources.file.content import Content
 from remote_runtime.system.files import Status
-
-from .content import Content
 
 _OTHERS_READ = 0o004
 

@@ -3,7 +3,7 @@
 import re
 from typing import Dict, List
 
-from .provider import Available
+from remote_runtime.resources.package.provider import Available
 
 _HEADER = re.compile(r"(\S+):$")
 _CANDIDATE = re.compile(r"  Candidate: (\S+)$")

@@ -3,13 +3,13 @@
 import re
 from typing import TYPE_CHECKING
 
-from . import failures
-from .failures import known
-from .locks import LOCK_HINT, LOCKED
+from remote_runtime.resources.package import failures
+from remote_runtime.resources.package.failures import known
+from remote_runtime.resources.package.locks import LOCK_HINT, LOCKED
 
 if TYPE_CHECKING:
-    from ...errors import ResourceError
-    from ...system.commands import Result
+    from remote_runtime.errors import ResourceError
+    from remote_runtime.system.commands import Result
 
 SCRIPT = "package.script"
 

@@ -3,9 +3,9 @@
 from functools import cmp_to_key
 from typing import Callable, Dict, List, Sequence
 
-from . import rpm_version
-from .provider import Available
-from .rpm_database import Record, Records
+from remote_runtime.resources.package import rpm_version
+from remote_runtime.resources.package.provider import Available
+from remote_runtime.resources.package.rpm_database import Record, Records
 
 _SOURCE = "src"
 

@@ -5,7 +5,7 @@ import re
 import time
 from typing import Callable, Dict, List, NamedTuple, Optional
 
-from .apt_lists import in_words
+from remote_runtime.resources.package.apt_lists import in_words
 
 _REPOSITORIES = (
     "usr/share/dnf5/repos.d",

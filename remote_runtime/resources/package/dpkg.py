@@ -3,7 +3,7 @@
 import os
 from typing import Dict, List, NamedTuple, Tuple
 
-from .provider import Installed
+from remote_runtime.resources.package.provider import Installed
 
 # Without names: dpkg-query reads its whole database either way, and one name that it finds illegal
 # would cost the answer for all others.

@@ -3,10 +3,10 @@
 import re
 from typing import TYPE_CHECKING, List, NamedTuple, Pattern, Sequence
 
-from ...errors import ResourceError
+from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
-    from ...system.commands import Result
+    from remote_runtime.system.commands import Result
 
 SHOWN = 15  # lines of the package manager's output that go into the event
 

@@ -5,10 +5,10 @@ import struct
 import time
 from typing import TYPE_CHECKING, Callable, NamedTuple, Optional, Sequence
 
-from ...errors import ResourceError
+from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
-    from ...context import Context
+    from remote_runtime.context import Context
 
 LOCKED = "package.lock"
 LOCK_HINT = "let the other package manager finish, or give it longer with lock_timeout"

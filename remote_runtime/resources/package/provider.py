@@ -2,8 +2,8 @@
 
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...base import Item, Provider
-from ...context import Context
+from remote_runtime.base import Item, Provider
+from remote_runtime.context import Context
 
 PRESENT, ABSENT, LATEST = "present", "absent", "latest"
 
@@ -57,7 +57,7 @@ class PackageProvider(Provider):
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions: -1, 0 or 1. This is the order of a provider without its own."""
-        from . import generic_version
+        from remote_runtime.resources.package import generic_version
 
         return generic_version.compare(left, right)
 

@@ -2,11 +2,11 @@
 
 from typing import List, NamedTuple, Sequence, Tuple
 
-from ... import duration
-from ...base import Action, Change, Condition, Missing, Properties, ResourceType, State
-from ...errors import ResourceError
-from . import wording
-from .provider import (
+from remote_runtime import duration
+from remote_runtime.base import Action, Change, Condition, Missing, Properties, ResourceType, State
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.package import wording
+from remote_runtime.resources.package.provider import (
     ABSENT,
     LATEST,
     PRESENT,
@@ -38,7 +38,7 @@ class Resource(ResourceType):
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         """Names, versions and durations. See the base class."""
-        from . import rules
+        from remote_runtime.resources.package import rules
 
         return rules.problems(name, properties)
 

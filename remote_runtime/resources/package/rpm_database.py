@@ -3,7 +3,7 @@
 import os
 from typing import Dict, List, NamedTuple, Sequence, Tuple
 
-from .provider import Installed
+from remote_runtime.resources.package.provider import Installed
 
 # The documents' fields; tabs, because "package nginx is not installed" has five words as well.
 FORMAT = "%{NAME}\\t%|EPOCH?{%{EPOCH}}:{0}|\\t%{VERSION}\\t%{RELEASE}\\t%{ARCH}\\n"
@@ -61,7 +61,7 @@ def installed(records: Sequence[Record]) -> Installed:
     """What is installed; of several versions side by side, as of a kernel, the newest counts."""
     from functools import cmp_to_key
 
-    from . import rpm_version
+    from remote_runtime.resources.package import rpm_version
 
     if not records:
         return Installed()

@@ -3,9 +3,9 @@
 import re
 from typing import List, Tuple
 
-from ... import duration
-from ...base import Properties
-from .provider import ABSENT, LATEST, PRESENT
+from remote_runtime import duration
+from remote_runtime.base import Properties
+from remote_runtime.resources.package.provider import ABSENT, LATEST, PRESENT
 
 _NAME = re.compile(r"[A-Za-z0-9._+:~-]+\Z")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~^-]*\Z")

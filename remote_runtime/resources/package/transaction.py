@@ -3,12 +3,12 @@
 import time
 from typing import TYPE_CHECKING, Callable, Mapping, NamedTuple, Sequence
 
-from . import locks
+from remote_runtime.resources.package import locks
 
 if TYPE_CHECKING:
-    from ...context import Context
-    from ...errors import ResourceError
-    from ...system.commands import Result
+    from remote_runtime.context import Context
+    from remote_runtime.errors import ResourceError
+    from remote_runtime.system.commands import Result
 
 
 class Manager(NamedTuple):

@@ -8,9 +8,8 @@ from remote_runtime.base import Condition, Missing
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file.needs import planned_away
+from remote_runtime.resources.scaffold.tree import Tree, Wanted, parents
 from remote_runtime.system.files import Status, failure
-
-from .tree import Tree, Wanted, parents
 
 _PROPERTIES = ("", "ensure", "owner", "group", "mode", "provider")
 _WORDS = {"symlink": "a symlink", "file": "a file", "directory": "a directory"}

@@ -8,9 +8,8 @@ from remote_runtime.base import Condition, Missing, Properties
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file.content import Chunks, Content
-
-from .rules import POST_TIMEOUT
-from .tree import Wanted
+from remote_runtime.resources.scaffold.rules import POST_TIMEOUT
+from remote_runtime.resources.scaffold.tree import Wanted
 
 
 class Staged(Content):

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Iterable, List, Set
 
 from remote_runtime.base import Action, Change, Condition
 from remote_runtime.errors import ResourceError
-
-from . import wording
-from .looking import Look, shown
-from .tree import Tree, parents
+from remote_runtime.resources.scaffold import wording
+from remote_runtime.resources.scaffold.looking import Look, shown
+from remote_runtime.resources.scaffold.tree import Tree, parents
 
 if TYPE_CHECKING:
-    from .resource import Resource
+    from remote_runtime.resources.scaffold.resource import Resource
 
 
 def of_extra(resource: "Resource", look: Look, tree: Tree) -> List[Action]:

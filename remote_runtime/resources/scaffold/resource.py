@@ -15,13 +15,12 @@ from remote_runtime.base import (
 )
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
+from remote_runtime.resources.scaffold import removal, rules, wording
+from remote_runtime.resources.scaffold.looking import Look, parent_in_the_way, shown
+from remote_runtime.resources.scaffold.processing import Processing
+from remote_runtime.resources.scaffold.showing import Diffs
+from remote_runtime.resources.scaffold.tree import Tree, Wanted, entries, tree_of
 from remote_runtime.system.files import Status
-
-from . import removal, rules, wording
-from .looking import Look, parent_in_the_way, shown
-from .processing import Processing
-from .showing import Diffs
-from .tree import Tree, Wanted, entries, tree_of
 
 _NEW = 0o644
 _EXECUTE = 0o111

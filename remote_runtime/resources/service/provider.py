@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Optional, Sequence
 
-from ...base import Provider
+from remote_runtime.base import Provider
 
 
 class Status(NamedTuple):

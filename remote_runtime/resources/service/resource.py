@@ -2,10 +2,10 @@
 
 from typing import Callable, List, Tuple
 
-from ...base import Action, Change, Condition, Missing, Properties, ResourceType, State
-from ...errors import ResourceError
-from . import wording
-from .provider import ServiceProvider, Status
+from remote_runtime.base import Action, Change, Condition, Missing, Properties, ResourceType, State
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.service import wording
+from remote_runtime.resources.service.provider import ServiceProvider, Status
 
 RUNNING, STOPPED = "running", "stopped"
 
@@ -19,7 +19,7 @@ class Resource(ResourceType):
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         """The name. See the base class."""
-        from . import rules
+        from remote_runtime.resources.service import rules
 
         return rules.problems(name)
 

@@ -2,8 +2,8 @@
 
 from typing import Dict, List, Mapping, Sequence, Tuple
 
-from ...errors import ResourceError
-from .provider import Status
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.service.provider import Status
 
 PROPERTIES = (
     "LoadState",

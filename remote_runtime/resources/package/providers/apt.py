@@ -9,12 +9,12 @@ What only a change needs is imported when there is one: most runs find everythin
 
 from typing import Callable, Dict, Optional, Sequence, Tuple
 
-from ....base import Properties
-from ....context import Context
-from ....errors import ResourceError
-from .. import dpkg
-from ..apt_lists import Lists
-from ..provider import Available, Installed, PackageProvider
+from remote_runtime.base import Properties
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.package import dpkg
+from remote_runtime.resources.package.apt_lists import Lists
+from remote_runtime.resources.package.provider import Available, Installed, PackageProvider
 
 PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
 ENVIRONMENT = {
@@ -67,7 +67,7 @@ class Provider(PackageProvider):
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions as dpkg does."""
-        from .. import debian_version
+        from remote_runtime.resources.package import debian_version
 
         return debian_version.compare(left, right)
 
@@ -86,7 +86,7 @@ class Provider(PackageProvider):
 
     def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
         """Ask ``apt-cache policy`` for all of them."""
-        from .. import apt_cache
+        from remote_runtime.resources.package import apt_cache
 
         legal = [name for name in names if apt_cache.legal(name)]
         found: Dict[str, Available] = {}
@@ -108,14 +108,14 @@ class Provider(PackageProvider):
     def _query(self, argv: Sequence[str]) -> str:
         result = self.context.commands.run(argv, env=ENVIRONMENT, limit=_LIMIT)
         if result.code != 0:
-            from .. import apt_errors
+            from remote_runtime.resources.package import apt_errors
 
             raise apt_errors.explain("asking apt-cache", result)
         return result.stdout
 
     def providers_of(self, name: str) -> Sequence[str]:
         """The packages that provide a virtual package, at most a handful."""
-        from .. import apt_cache
+        from remote_runtime.resources.package import apt_cache
 
         printed = self._query(["apt-cache", "showpkg", "--", name])
         return apt_cache.parse_reverse_provides(printed)[:_PROVIDERS_SHOWN]
@@ -157,7 +157,7 @@ class Provider(PackageProvider):
         lock_timeout: float,
         reached: Callable[[Installed], bool],
     ) -> None:
-        from .. import apt_errors
+        from remote_runtime.resources.package import apt_errors
 
         self._database = None
         self.lists.drop_stale_cache()
@@ -174,7 +174,7 @@ class Provider(PackageProvider):
     def _transaction(
         self, what: str, argv: Sequence[str], paths: Sequence[str], lock_timeout: float
     ) -> None:
-        from .. import apt_errors, locks, transaction
+        from remote_runtime.resources.package import apt_errors, locks, transaction
 
         manager = transaction.Manager(
             ENVIRONMENT, lambda: locks.holder(paths), apt_errors.explain, _STEPS

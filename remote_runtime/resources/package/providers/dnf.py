@@ -12,16 +12,16 @@ What only a change needs is imported when there is one: most runs find everythin
 
 from typing import TYPE_CHECKING, Dict, Optional, Sequence, Set, Tuple
 
-from ....base import Properties
-from ....context import Context
-from ....errors import ResourceError
-from .. import rpm_database
-from ..provider import Available, Installed, PackageProvider
+from remote_runtime.base import Properties
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.package import rpm_database
+from remote_runtime.resources.package.provider import Available, Installed, PackageProvider
 
 if TYPE_CHECKING:
-    from ....system.commands import Result
-    from ..dnf_lists import Lists
-    from ..transaction import Manager
+    from remote_runtime.resources.package.dnf_lists import Lists
+    from remote_runtime.resources.package.transaction import Manager
+    from remote_runtime.system.commands import Result
 
 PROGRAMS = ("rpm", "dnf")
 # dnf would wait for a lock without an end and without a word.
@@ -68,7 +68,7 @@ class Provider(PackageProvider):
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions as RPM does; what one of them leaves open is not compared."""
-        from .. import rpm_version
+        from remote_runtime.resources.package import rpm_version
 
         return rpm_version.compare(left, right)
 
@@ -98,7 +98,7 @@ class Provider(PackageProvider):
 
     def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
         """Ask ``dnf repoquery`` for all of them."""
-        from .. import dnf_candidates
+        from remote_runtime.resources.package import dnf_candidates
 
         printed = "".join(
             self._query(*names[at : at + _NAMES]) for at in range(0, len(names), _NAMES)
@@ -120,7 +120,7 @@ class Provider(PackageProvider):
         return self._provided[name]
 
     def _query(self, *words: str) -> str:
-        from .. import transaction
+        from remote_runtime.resources.package import transaction
 
         options = OPTIONS + (("--cacheonly",) if self.context.noop else ())
         argv = ("dnf", "-q") + options + ("repoquery", "--queryformat", FORMAT) + words
@@ -128,7 +128,7 @@ class Provider(PackageProvider):
 
     def _lists(self) -> "Lists":
         if self.lists is None:
-            from .. import dnf_lists
+            from remote_runtime.resources.package import dnf_lists
 
             self.lists = dnf_lists.Lists()
         return self.lists
@@ -139,7 +139,7 @@ class Provider(PackageProvider):
 
     def refresh_lists(self, lock_timeout: float) -> None:
         """Run ``dnf makecache``; ``ResourceError`` when a repository fails that must not."""
-        from .. import dnf_errors
+        from remote_runtime.resources.package import dnf_errors
 
         result = self._transaction("refreshing the package lists", REFRESH, lock_timeout)
         ignored = dnf_errors.ignored_repositories(result)
@@ -171,7 +171,7 @@ class Provider(PackageProvider):
         self._change("removing %s" % name, ("dnf", "remove", "-y", *OPTIONS, name), lock_timeout)
 
     def _change(self, what: str, argv: Sequence[str], lock_timeout: float) -> None:
-        from .. import dnf_errors
+        from remote_runtime.resources.package import dnf_errors
 
         self._records_at = -1
         known = self._lists().repositories()
@@ -183,12 +183,12 @@ class Provider(PackageProvider):
             self.context.notice("warning", "%s is done, though: %s" % (what, complaint))
 
     def _transaction(self, what: str, argv: Sequence[str], lock_timeout: float) -> "Result":
-        from .. import transaction
+        from remote_runtime.resources.package import transaction
 
         return transaction.carry_out(self.context, self._manager(), what, argv, lock_timeout)
 
     def _manager(self) -> "Manager":
-        from .. import dnf_errors, locks, transaction
+        from remote_runtime.resources.package import dnf_errors, locks, transaction
 
         def look() -> Optional[locks.Holder]:
             return locks.holder_of_pid_files(PID_LOCKS) or locks.holder(RECORD_LOCKS)

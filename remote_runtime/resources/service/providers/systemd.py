@@ -3,11 +3,11 @@
 import os
 from typing import Dict, List, Optional, Sequence, Set
 
-from ....base import Item, Properties
-from ....context import Context
-from ....errors import ResourceError
-from .. import unit
-from ..provider import ServiceProvider, Status
+from remote_runtime.base import Item, Properties
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.service import unit
+from remote_runtime.resources.service.provider import ServiceProvider, Status
 
 SHOW = ("systemctl", "show", "--system", "--no-pager", "--property=" + ",".join(unit.PROPERTIES))
 STATUS = ("systemctl", "status", "--system", "--no-pager", "--full", "--lines=15")
