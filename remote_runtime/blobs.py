@@ -4,8 +4,8 @@
 from _collections import deque  # type: ignore[import-not-found]  # collections is slow to load
 from typing import Callable, Deque, Dict, Generator, Iterable, Iterator, List, Set
 
-from remote_runtime.digest import sha256
 from remote_runtime.errors import ProtocolError, ResourceError
+from remote_runtime.lean.digest import sha256
 
 BATCH = 1 << 20
 COUNT = 4096  # blobs in one batch, so that the request for them fits a frame

@@ -10,7 +10,7 @@ from typing import Any, Callable, Deque, Optional, Tuple
 from remote_runtime import wire
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import ProtocolError
-from remote_runtime.threads import Condition, Event, Thread
+from remote_runtime.lean.threads import Condition, Event, Thread
 
 FLUSH = 0.05  # seconds that an event may wait for others to share its write
 _ROOM_IN = 1 << 20  # bytes that are read ahead of the run

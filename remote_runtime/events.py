@@ -4,10 +4,10 @@ import os
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from remote_runtime import jsontext
 from remote_runtime.changes import Change
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
+from remote_runtime.lean import jsontext
 from remote_runtime.masking import MASKED, Mask, strings_of
 from remote_runtime.registry import resource_class
 

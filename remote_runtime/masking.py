@@ -2,7 +2,7 @@
 
 from typing import Any, Iterable, List, Sequence, Set
 
-from remote_runtime import jsontext
+from remote_runtime.lean import jsontext
 
 MASKED = "[masked]"
 SHORTEST = 4  # shorter values would mask half of every text

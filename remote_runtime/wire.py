@@ -48,8 +48,8 @@ Either side that hears nothing for ``SILENCE`` seconds takes the other for dead.
 import struct
 from typing import Any, Dict, Iterator, List, Tuple, Union
 
-from remote_runtime import jsontext
 from remote_runtime.errors import ProtocolError
+from remote_runtime.lean import jsontext
 
 PROTOCOL = "ccm1"
 MAX_FROM_TARGET = 1 << 20

@@ -1,10 +1,10 @@
 """Takes out of the runtime's sources what only people and type checkers read (controller).
 
-Docstrings, annotations and ``typing`` go: importing ``typing`` alone takes a target several
-milliseconds of CPU in every run, and what is not there need not be read, hashed and unpacked. Every
-line stays on its line, so that a traceback of a target names the line of the source.
+Docstrings, annotations and ``typing`` go (``remote_runtime.lean`` says why), and what is not there
+need not be read, hashed and unpacked. Every line stays on its line, so that a traceback of a target
+names the line of the source.
 
-Named tuples stay what they are, made by ``remote_runtime.tuples`` in the place of ``typing``.
+Named tuples stay what they are, made by ``remote_runtime.lean.tuples`` in the place of ``typing``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import ast
 from collections.abc import Sequence
 from typing import NamedTuple
 
-_TUPLES = "remote_runtime.tuples"
+_TUPLES = "remote_runtime.lean.tuples"
 
 
 class _Edit(NamedTuple):

@@ -73,7 +73,7 @@ class _Work(object):
 
     def do(self, deadline: float, patience: float) -> None:
         """Return once all have answered, at the latest at the deadline."""
-        from remote_runtime.threads import Thread
+        from remote_runtime.lean.threads import Thread
 
         threads = []
         while self.left:

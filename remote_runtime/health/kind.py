@@ -90,7 +90,7 @@ class Probe(object):
         import os
         import select
 
-        from remote_runtime.threads import Thread
+        from remote_runtime.lean.threads import Thread
 
         ours, theirs = os.pipe()  # each side closes its end: the thread may outlive this call
         outcome: List[Any] = []

@@ -19,7 +19,7 @@ from typing import (
 
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import ResourceError
-from remote_runtime.system import spawning
+from remote_runtime.lean import spawning
 from remote_runtime.system.accounts import Accounts, Identity
 from remote_runtime.system.conversation import Conversation, OutputSink
 from remote_runtime.system.switch import Switch

@@ -9,8 +9,8 @@ import os
 import stat
 from typing import Dict, Generator, List, NamedTuple, Optional, Set, Tuple
 
-from remote_runtime.digest import sha256
 from remote_runtime.errors import ResourceError
+from remote_runtime.lean.digest import sha256
 from remote_runtime.system.attributes import Attributes
 
 BLOCK = 256 << 10

@@ -4,9 +4,9 @@ import os
 import time
 from typing import Any, Callable, Dict, Optional
 
-from remote_runtime import jsontext
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import HostError
+from remote_runtime.lean import jsontext
 
 _POLL = 0.05
 

@@ -4,7 +4,7 @@ import time
 import unittest
 
 from remote_runtime.cancellation import Cancellation, Cancelled
-from remote_runtime.system import spawning
+from remote_runtime.lean import spawning
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.commands import DEFAULT_PATH, CommandNotStarted, Commands
 from remote_runtime.system.files import Files

@@ -6,8 +6,8 @@ from typing import Any, Generator, Optional
 from remote_runtime.base import Condition, Missing, Properties
 from remote_runtime.blobs import is_blob
 from remote_runtime.context import Context
-from remote_runtime.digest import sha256
 from remote_runtime.errors import ResourceError
+from remote_runtime.lean.digest import sha256
 
 Chunks = Generator[bytes, None, None]
 

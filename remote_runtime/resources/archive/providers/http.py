@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, List
 
 from remote_runtime.base import Properties
 from remote_runtime.base import Provider as BaseProvider
-from remote_runtime.digest import sha256
 from remote_runtime.errors import ResourceError
+from remote_runtime.lean.digest import sha256
 from remote_runtime.resources.archive.settings import Settings
 from remote_runtime.system.attributes import Attributes
 from remote_runtime.system.files import failure

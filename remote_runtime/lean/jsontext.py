@@ -1,9 +1,4 @@
-"""Compact JSON as ``json`` makes and reads it, without importing it (both sides).
-
-``json`` compiles regular expressions, so it imports ``re``, and on a target that takes longer than
-reading and writing all messages of a run. Its C part does the work in any case and needs none of
-that. Where Python has no such part, ``json`` itself is used.
-"""
+"""Compact JSON as ``json`` makes and reads it (both sides)."""
 
 from typing import Any, Callable, Dict
 

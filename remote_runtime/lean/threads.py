@@ -1,8 +1,4 @@
-"""Threads and waiting for each other, without ``threading`` (target).
-
-``threading`` imports ``functools`` and ``collections``, which takes a target longer than to gather
-all facts. What is here is what the runtime needs of it.
-"""
+"""Threads and waiting for each other, as far as the runtime needs it of ``threading`` (target)."""
 
 import time
 from _thread import allocate_lock, start_new_thread

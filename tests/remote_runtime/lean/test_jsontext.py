@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from remote_runtime import jsontext
+from remote_runtime.lean import jsontext
 
 VALUES = [
     None,

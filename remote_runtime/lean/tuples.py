@@ -1,8 +1,7 @@
 """``typing.NamedTuple`` as the shipped runtime has it: the same classes, made in a moment (target).
 
-Importing ``typing`` costs a target more than its work on dozens of files, and compiling a
-``__new__`` for every class adds to that. ``orchestrator.image.stripping`` puts this base in the
-place of the other and writes each field as ``name = field()`` or ``name = field(DEFAULT)``.
+``orchestrator.image.stripping`` puts this base in the place of the other and writes each field as
+``name = field()`` or ``name = field(DEFAULT)``.
 """
 
 from _operator import itemgetter  # all of ``operator`` that is needed

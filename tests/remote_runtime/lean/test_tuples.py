@@ -3,7 +3,7 @@
 import unittest
 from typing import Any
 
-from remote_runtime.tuples import NamedTuple, field
+from remote_runtime.lean.tuples import NamedTuple, field
 
 
 class Point(NamedTuple):

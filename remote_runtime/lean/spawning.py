@@ -1,8 +1,4 @@
-"""Starts a command that needs nothing special, without ``subprocess`` (target).
-
-Importing ``subprocess`` and ``signal`` takes a target as long as several queries of a package
-database, and most runs start nothing but queries.
-"""
+"""Starts a command that needs nothing special, as queries do, without ``subprocess`` (target)."""
 
 import os
 from typing import Any, Dict, List, Optional, Sequence

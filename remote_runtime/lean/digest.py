@@ -1,4 +1,4 @@
-"""SHA-256 without the time that OpenSSL takes to load (target)."""
+"""SHA-256 as ``hashlib`` has it (target)."""
 
 import sys
 from typing import Any
