@@ -9,11 +9,13 @@ a sandboxed Jinja2, and bounds on what one expression can cost the controller.
 """
 
 from orchestrator.expressions.expression import Expression
+from orchestrator.expressions.rendering import RENDERERS
 from orchestrator.expressions.scope import Scope
 from orchestrator.expressions.template import Template, render_value
 from orchestrator.language.errors import EvaluationError, FactsUnavailableError, NeedFileError
 
 __all__ = [
+    "RENDERERS",
     "EvaluationError",
     "Expression",
     "FactsUnavailableError",

@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from orchestrator.expressions.scope import VARIABLES, Scope
+from orchestrator.expressions.scope import Scope
+from orchestrator.language.names import VARIABLES
 from orchestrator.language.paths import BadPathError, split_path
 
 # ASCII only, and no name that the sandbox hides.

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 
-from orchestrator.expressions.scope import FUNCTIONS, VARIABLES, Scope
+from orchestrator.expressions.scope import FUNCTIONS, Scope
 from orchestrator.language.checks import (
     Found,
+    Vocabulary,
     calls,
     literal_arguments,
     static_problems,
     walk,
 )
-from orchestrator.language.sandbox import Sandbox, sandbox
+from orchestrator.language.names import VARIABLES
+from orchestrator.language.sandbox import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,11 +56,10 @@ class Program:
         return walk(self._trees, kind)
 
     def _parse(self, source: str, extra: tuple[str, ...]) -> None:
-        engine = sandbox(self._lenient)
-        known = (*_KNOWN, *extra)
+        vocabulary = Vocabulary(sandbox(self._lenient), (*_KNOWN, *extra), extra, _jet_problems)
         try:
-            tree = engine.parse_expression(source)
-            if not static_problems([tree], engine, known):
+            tree = vocabulary.engine.parse_expression(source)
+            if not static_problems([tree], vocabulary):
                 self._trees = [tree]
                 return
         except (TemplateSyntaxError, ValueError):
@@ -66,14 +67,9 @@ class Program:
         except RecursionError:
             self.problems = [("the expression is nested too deeply", "split it", 0)]
             return
-        self._parse_exprlang(source, known, extra, engine)
-
-    def _parse_exprlang(
-        self, source: str, known: tuple[str, ...], extra: tuple[str, ...], engine: Sandbox
-    ) -> None:
         from orchestrator.language.exprlang.reading import read
 
-        self._exprlang, self.problems = read(source, known, extra, engine)
+        self._exprlang, self.problems = read(source, vocabulary)
         if self._exprlang is not None:
             self._trees = self._exprlang.parsed.trees()
 
@@ -119,3 +115,18 @@ class Program:
         texts = [node.value for node in given if isinstance(node, nodes.Const)]
         texts = [text for text in texts if isinstance(text, str)]
         return [text for text in texts if not any(sign in text for sign in _JET_SIGNS)]
+
+
+def _jet_problems(call: nodes.Call) -> list[tuple[str, str]]:
+    """The mistakes of a Jet template that stands in the expression as a literal."""
+    from orchestrator.language.jet import Delimiters, text_problems
+
+    given = [node.value for node in call.args if isinstance(node, nodes.Const)]
+    if len(call.args) not in (1, 3) or call.kwargs:
+        return [("jet() takes a template, and perhaps two delimiters", "")]
+    if len(given) != len(call.args) or not all(isinstance(value, str) for value in given):
+        return []  # known only once it is evaluated
+    delimiters = Delimiters(*given[1:])
+    if delimiters.problem():
+        return [(f"jet(): {delimiters.problem()}", "")]
+    return [(f"{p.where}: {p.message}", p.hint) for p in text_problems(given[0], delimiters)]

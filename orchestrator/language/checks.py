@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
@@ -16,10 +16,22 @@ Found = tuple[str, str, int]
 _LISTED = 30
 
 
+class Vocabulary(NamedTuple):
+    """What an expression may use: the sandbox that runs it, and the names of a scope.
+
+    ``known`` are all names, of which the ``extra`` ones beat functions of expr-lang. ``jet`` gives
+    message and hint of each mistake in a call of ``jet()``.
+    """
+
+    engine: Sandbox
+    known: tuple[str, ...]
+    extra: tuple[str, ...]
+    jet: Callable[[nodes.Call], list[tuple[str, str]]]
+
+
 def static_problems(
     trees: Sequence[nodes.Expr],
-    engine: Sandbox,
-    known: Collection[str],
+    vocabulary: Vocabulary,
     own: str = "",
     likely: Collection[str] = (),
 ) -> list[Found]:
@@ -30,9 +42,10 @@ def static_problems(
     """
     problems: list[Found] = []
     for name in walk(trees, nodes.Name):
-        if name.name not in known and not (own and name.name.startswith(own)):
+        if name.name not in vocabulary.known and not (own and name.name.startswith(own)):
             message = f"{name.name!r} is not a name or function of templates"
-            problems.append((message, _meant(name.name, known, likely), name.lineno))
+            problems.append((message, _meant(name.name, vocabulary.known, likely), name.lineno))
+    engine = vocabulary.engine
     for kind, table in ((nodes.Filter, engine.filters), (nodes.Test, engine.tests)):
         for node in walk(trees, kind):
             if node.name not in table:
@@ -45,7 +58,7 @@ def static_problems(
             except BadPathError as error:
                 problems.append((f"lookup({path!r}): {error}", "", call.args[0].lineno))
     for call in calls(trees, ("jet",)):
-        problems += [(message, hint, call.lineno) for message, hint in _jet_problems(call)]
+        problems += [(message, hint, call.lineno) for message, hint in vocabulary.jet(call)]
     return problems
 
 
@@ -85,18 +98,3 @@ def literal_arguments(trees: Sequence[nodes.Expr], names: tuple[str, ...]) -> li
         and isinstance(call.args[0], nodes.Const)
         and isinstance(call.args[0].value, str)
     ]
-
-
-def _jet_problems(call: nodes.Call) -> list[tuple[str, str]]:
-    """The mistakes of a Jet template that stands in the expression as a literal."""
-    from orchestrator.language.jet import Delimiters, text_problems
-
-    given = [node.value for node in call.args if isinstance(node, nodes.Const)]
-    if len(call.args) not in (1, 3) or call.kwargs:
-        return [("jet() takes a template, and perhaps two delimiters", "")]
-    if len(given) != len(call.args) or not all(isinstance(value, str) for value in given):
-        return []  # known only once it is evaluated
-    delimiters = Delimiters(*given[1:])
-    if delimiters.problem():
-        return [(f"jet(): {delimiters.problem()}", "")]
-    return [(f"{p.where}: {p.message}", p.hint) for p in text_problems(given[0], delimiters)]

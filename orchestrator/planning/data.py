@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.expressions import EvaluationError, NeedFileError, Scope
-from orchestrator.expressions.scope import Facts
+from orchestrator.expressions import RENDERERS, EvaluationError, NeedFileError, Scope
+from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
 from orchestrator.manifest.annotations import check_annotations, secrets
 from orchestrator.manifest.data import DataSource, load_source
@@ -107,8 +107,9 @@ class ManifestData:
     ) -> Scope:
         given = self._given
         return Scope(
-            facts, data, given.environ, names, self._folder, lenient, registry=given.registry
-        )
+            facts, data, given.environ, names, self._folder, RENDERERS, lenient,
+            registry=given.registry,
+        )  # fmt: skip
 
     def _resolve(self, scope: Scope, handed: Mapping[str, Any]) -> Resolved:
         try:

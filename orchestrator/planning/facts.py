@@ -11,7 +11,7 @@ import yaml
 
 from inventory.document import parse_document, read_document, to_plain
 from inventory.nodes import Mapping as MappingNode
-from orchestrator.expressions.scope import Facts
+from orchestrator.language.facts import Facts
 from orchestrator.manifest.merge import merge_facts
 from orchestrator.planning.options import assignments
 from orchestrator.support.plain_text import plain_value

@@ -107,10 +107,7 @@ class HostPlan:
             raise ResourceError(f"resource {index} has nothing to render", kind="template")
         declared, scope, travel = self._turns[index]
         files: dict[str, str] = {}
-        turn = Scope(
-            scope.facts, scope.data, scope.environ, scope.host, scope.folder,
-            target_files=files, registry=scope.registry,
-        )  # fmt: skip
+        turn = scope._replace(target_files=files)
         for _ in range(MAX_FILES + 1):
             try:
                 return self._finish(index, declared, travel, render_deferred(declared, turn))

@@ -63,8 +63,10 @@ class GeneratedResources:
 
     def of(self, scope: Scope) -> tuple[Resources, list[Problem]]:
         """The resources of one host, and what is wrong with them."""
+        from orchestrator.language.jet import render
+
         try:
-            text = self._template.render(scope)
+            text = render(self._template, scope.names)
         except NeedFileError as error:
             message = f"{error.path!r} is a file of the target, which resources cannot wait for"
             return self._nothing(

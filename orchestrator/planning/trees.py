@@ -55,7 +55,7 @@ class Trees:
         name = str(values[key])
         try:
             tree = self._tree(declared, values)
-            files = tree.render(_with_data(scope, values.get("data")))
+            files = tree.render(_with_data(scope, values.get("data")).names)
         except InputError as error:
             problem = error.problems[0]
             raise EvaluationError(problem.message, problem.where, problem.kind) from error
@@ -120,10 +120,7 @@ def _settings(values: Mapping[str, Any]) -> TreeSettings:
 
 
 def _with_data(scope: Scope, data: Any) -> Scope:
-    if not data:
-        return scope
-    facts, environ, host = scope.facts, scope.environ, scope.host
-    return Scope(facts, data, environ, host, scope.folder, registry=scope.registry)
+    return scope._replace(data=data) if data else scope
 
 
 def _entry(file: Rendered, blob: Blob) -> dict[str, Any]:

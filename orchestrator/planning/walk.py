@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from orchestrator.expressions import Scope
-from orchestrator.expressions.scope import Facts
+from orchestrator.language.facts import Facts
 from orchestrator.manifest.annotations import SHORTEST_SECRET
 from orchestrator.manifest.children import MOST_RESOURCES
 from orchestrator.manifest.declared import Declared

@@ -7,10 +7,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from orchestrator.expressions.scope import Scope
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.files import Folder
-from orchestrator.templates.engines import MAX_DEPTH, Compiled, make_engine
+from orchestrator.language.names import Names
+from orchestrator.templates.engines import make_engine
+from orchestrator.templates.engines.base import MAX_DEPTH, Compiled
 from orchestrator.templates.tree_source import (
     SourceFile,
     name_problem,
@@ -102,9 +103,9 @@ class Tree:
             elif below in self._texts and below not in self._compiled:
                 self._compile(below, self._texts[below], problems)
 
-    def render(self, scope: Scope) -> list[Rendered]:
+    def render(self, names: Names) -> list[Rendered]:
         """Every file for one host, sorted; EvaluationError with the position, NeedFileError."""
-        return TreeTurn(self, scope).run()
+        return TreeTurn(self, names).run()
 
     def template(self, path: str) -> Compiled | None:
         """The template at a path; None for a file that is copied. EvaluationError, KeyError."""
@@ -133,8 +134,8 @@ class Tree:
 class TreeTurn:
     """One host's rendering of a tree; what its templates call ``render`` and ``write`` of."""
 
-    def __init__(self, tree: Tree, scope: Scope) -> None:
-        self.scope = scope
+    def __init__(self, tree: Tree, names: Names) -> None:
+        self.names = names
         self._tree = tree
         self._skip_empty = tree.settings.skip_empty
         self._made: dict[str, Rendered] = {}

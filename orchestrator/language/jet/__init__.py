@@ -2,7 +2,7 @@
 
     library = Library(Folder(path))                      # once per run; keeps what it compiled
     template = library.load("motd.jet")                  # InputError: every mistake, with positions
-    text = template.render(scope)                        # per host; EvaluationError
+    text = render(template, scope.names)                 # per host; EvaluationError
 
 The way of a text: ``lexer`` (actions and tokens), ``parser`` (the tree of ``syntax``), ``checks``
 (names, functions, arguments), ``compiler`` (a Jinja2 tree of calls into a ``Run``). What a value
@@ -11,5 +11,6 @@ does (``values``, ``functions``) is Go's, not Python's.
 
 from orchestrator.language.jet.lexer import Delimiters
 from orchestrator.language.jet.library import Library, Template, library_of, text_problems
+from orchestrator.language.jet.run import render
 
-__all__ = ["Delimiters", "Library", "Template", "library_of", "text_problems"]
+__all__ = ["Delimiters", "Library", "Template", "library_of", "render", "text_problems"]

@@ -26,8 +26,6 @@ from orchestrator.language.jet.syntax import (
 )  # fmt: skip
 from remote_runtime.nearest import nearest
 
-SCOPE_FUNCTIONS = ("lookup", "file", "readFile", "registrations")
-VARIABLES = ("facts", "Facts", "data", "Data", "environ", "Environ", "Host")
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
     **{name: (function.least, function.most) for name, function in FUNCTIONS.items()},
     "lookup": (1, 2),

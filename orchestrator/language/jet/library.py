@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import count
 from threading import RLock
@@ -16,10 +16,10 @@ from orchestrator.language.jet import checks
 from orchestrator.language.jet.lexer import Delimiters, JetSyntaxError
 from orchestrator.language.jet.parser import parse
 from orchestrator.language.jet.syntax import Const, Plain, Tree
+from orchestrator.language.names import TEMPLATE_VARIABLES
 from remote_runtime.errors import InputError, Position, Problem
 
 if TYPE_CHECKING:
-    from orchestrator.expressions.scope import Scope
     from orchestrator.language.jet.compiler import BlockBodies
 
 EXTENSIONS = ("", ".jet", ".html.jet", ".jet.html")
@@ -31,13 +31,13 @@ class Template:
 
     ``path`` is where it stands below the folder, ``name`` what positions call it; ``reached`` are
     the templates that a rendering of it may run, itself included, as far as their paths are
-    literal.
+    literal. One without a ``library`` is only read, never run.
     """
 
     def __init__(
         self, text: str, path: str, name: str, number: int, library: Library | None = None
     ) -> None:
-        self._library = library
+        self.library = library
         self.text = text
         self.path = path
         self.name = name
@@ -84,26 +84,6 @@ class Template:
             for node in checks.walk(part.tree.body):
                 if isinstance(node, Plain):
                     yield node.text, part.position(node.at)
-
-    def render(
-        self,
-        scope: Scope,
-        functions: Mapping[str, Callable[..., Any]] | None = None,
-        context: Sequence[Any] = (),
-    ) -> str:
-        """The text for one host; EvaluationError with the position, NeedFileError.
-
-        ``functions`` are those that the library was told of. ``context`` holds what the dot is, if
-        not the names of the scope.
-        """
-        from orchestrator.language.jet.run import Run
-
-        assert self._library is not None  # only a library compiles
-        names = scope.names(frozenset(self._library.literals))
-        variables = {name: names[name.capitalize()] for name in checks.VARIABLES}
-        given = {name: names[name] for name in checks.SCOPE_FUNCTIONS}
-        run = Run(self._library, variables, {**given, **(functions or {})})
-        return run.render(self, context)
 
 
 class Library:
@@ -233,7 +213,7 @@ class Library:
         reached: dict[int, Template] = {}
         whole = self._reach(template, reached)
         if whole:
-            known = set(checks.VARIABLES)
+            known = set(TEMPLATE_VARIABLES)
             for part in reached.values():
                 known |= checks.introduced(part.tree)
             problems = [

@@ -14,13 +14,14 @@ from jinja2 import TemplateError
 from orchestrator.language.bounds import MAX_TEXT, TooLargeError
 from orchestrator.language.errors import EvaluationError, FactsUnavailableError
 from orchestrator.language.jet import values
+from orchestrator.language.jet.library import Library, Template
 from orchestrator.language.jet.operations import Caught, Frame, Operations
+from orchestrator.language.names import FUNCTIONS, Names, template_variables
 from remote_runtime.errors import CcmError, InputError
 from remote_runtime.nearest import nearest
 
 if TYPE_CHECKING:
     from orchestrator.language.jet.compiler import BlockBodies
-    from orchestrator.language.jet.library import Library, Template
 
 MAX_STEPS = 1_000_000
 MAX_DEPTH = 40
@@ -28,6 +29,23 @@ FAILURES = (
     EvaluationError, InputError, TemplateError, ArithmeticError, LookupError, TypeError, ValueError,
     RecursionError,
 )  # fmt: skip
+
+
+def render(
+    template: Template,
+    names: Names,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    context: Sequence[Any] = (),
+) -> str:
+    """The text for one host; EvaluationError with the position, NeedFileError.
+
+    ``functions`` are those that the library was told of. ``context`` holds what the dot is, if not
+    the variables.
+    """
+    assert template.library is not None  # only a library compiles
+    given = names(frozenset(template.library.literals))
+    more = {**{name: given[name] for name in FUNCTIONS}, **(functions or {})}
+    return Run(template.library, template_variables(given), more).render(template, context)
 
 
 class Content(NamedTuple):

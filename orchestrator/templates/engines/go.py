@@ -13,19 +13,19 @@ from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.expressions.scope import Facts
 from orchestrator.language import bounds
 from orchestrator.language.errors import EvaluationError, NeedFileError
-from orchestrator.templates.engines import (
+from orchestrator.language.facts import Facts
+from orchestrator.language.names import FUNCTIONS, template_variables
+from orchestrator.templates.engines.base import (
     MAX_DEPTH,
     MAX_STEPS,
-    SCOPE_FUNCTIONS,
     TREE_FUNCTIONS,
-    VARIABLES,
+    Alone,
     Compiled,
     Turn,
+    too_deep,
 )
-from orchestrator.templates.engines.alone import Alone, too_deep
 from remote_runtime.errors import InputError, Position, Problem
 
 if TYPE_CHECKING:
@@ -128,11 +128,11 @@ def _functions() -> dict[str, Callable[..., Any]]:
     functions = {name: call for name, call in text_func_map().items() if name not in _REFUSED}
     for name in _REPEATING:
         functions[name] = _bounded(functions[name])
-    for name in SCOPE_FUNCTIONS:
+    for name in FUNCTIONS:
         functions[name] = _of_scope(name)
     for name in TREE_FUNCTIONS:
         functions[name] = _of_turn(name)
-    functions["env"] = lambda name: _turn.get().scope.environ.get(name, "")
+    functions["env"] = lambda name: _given("Environ").get(name, "")
     functions["expandenv"] = _expandenv
     return functions
 
@@ -147,9 +147,14 @@ def _bounded(call: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+def _given(name: str) -> Any:
+    """What the host's turn has under a name."""
+    return _turn.get().names(frozenset())[name]
+
+
 def _of_scope(name: str) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
-        return _turn.get().scope.names(frozenset())[name](*arguments)
+        return _given(name)(*arguments)
 
     return call
 
@@ -168,19 +173,19 @@ def _expandenv(text: str) -> str:
         def __missing__(self, key: str) -> str:
             return ""
 
-    return Template(text).safe_substitute(Environment(_turn.get().scope.environ))
+    return Template(text).safe_substitute(Environment(_given("Environ")))
 
 
 def _root(turn: Turn) -> dict[str, Any]:
     """What the dot is at first. Sprig can change maps, so each turn has copies of its own."""
     known = turn.__dict__.get("go_root")
     if known is None:
-        scope = turn.scope
-        facts = Facts(copy.deepcopy(dict(dict.items(scope.facts))), scope.facts.unavailable)
-        values = (facts, copy.deepcopy(scope.data), dict(scope.environ))
-        known = dict(zip(VARIABLES, values, strict=True))
-        known.update({name.capitalize(): value for name, value in known.items()})
-        known["Host"] = copy.deepcopy(dict(scope.host))
+        given = dict(turn.names(frozenset()))
+        facts = given["Facts"]
+        given["Facts"] = Facts(copy.deepcopy(dict(dict.items(facts))), facts.unavailable)
+        given.update({name: copy.deepcopy(given[name]) for name in ("Data", "Host")})
+        given["Environ"] = dict(given["Environ"])
+        known = template_variables(given)
         turn.__dict__["go_root"] = known
     return known
 

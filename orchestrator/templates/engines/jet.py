@@ -9,7 +9,7 @@ from orchestrator.language import jet
 from orchestrator.language.files import Folder
 from orchestrator.language.jet import checks
 from orchestrator.language.jet.syntax import Call, Const
-from orchestrator.templates.engines import TREE_FUNCTIONS, Compiled, Turn
+from orchestrator.templates.engines.base import TREE_FUNCTIONS, Compiled, Turn
 from remote_runtime.errors import InputError, Position, Problem
 
 
@@ -22,7 +22,7 @@ class JetTemplate:
     def render(self, turn: Turn, context: Sequence[Any]) -> str:
         """See ``Compiled``."""
         functions = {"render": turn.render, "write": turn.write}
-        return self.template.render(turn.scope, functions, context)
+        return jet.render(self.template, turn.names, functions, context)
 
 
 class JetEngine:

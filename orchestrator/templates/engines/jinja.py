@@ -18,16 +18,16 @@ from jinja2.utils import Cycler, Joiner, Namespace
 
 from orchestrator.language import bounds
 from orchestrator.language.errors import EvaluationError, NeedFileError
+from orchestrator.language.names import FUNCTIONS, template_variables
 from orchestrator.language.sandbox import Missing, Sandbox, bounded_filter
-from orchestrator.templates.engines import (
+from orchestrator.templates.engines.base import (
     MAX_STEPS,
-    SCOPE_FUNCTIONS,
     TREE_FUNCTIONS,
-    VARIABLES,
+    Alone,
     Compiled,
     Turn,
+    too_deep,
 )
-from orchestrator.templates.engines.alone import Alone, too_deep
 from remote_runtime.errors import CcmError, InputError, Position, Problem
 
 # What expressions have no use for, but files do; the widths are bounded.
@@ -179,13 +179,12 @@ class JinjaEngine(Alone):
 
 
 def _names(turn: Turn, literals: frozenset[str]) -> dict[str, Any]:
-    given = turn.scope.names(literals)
-    names = {name: given[name] for name in SCOPE_FUNCTIONS}
-    names.update({name: getattr(turn, name) for name in TREE_FUNCTIONS})
-    for name in VARIABLES:
-        names[name] = names[name.capitalize()] = given[name.capitalize()]
-    names["Host"] = given["Host"]
-    return names
+    given = turn.names(literals)
+    return {
+        **template_variables(given),
+        **{name: given[name] for name in FUNCTIONS},
+        **{name: getattr(turn, name) for name in TREE_FUNCTIONS},
+    }
 
 
 def _place(traceback: TracebackType | None) -> tuple[str, int] | None:

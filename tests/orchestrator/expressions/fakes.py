@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from orchestrator.expressions import Expression, Scope, Template
-from orchestrator.expressions.scope import Facts
+from orchestrator.expressions import RENDERERS, Expression, Scope, Template
+from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
 
 FACTS = {"host": {"info": {"os": "linux"}}, "list": [1, {"null": None}], "evil": "{{ 1 + 1 }}"}
@@ -19,6 +19,7 @@ def scope(folder: Path = Path("."), lenient: bool = False, **changes: Any) -> Sc
         "environ": {"HOME": "/home/me"},
         "host": {"name": "web1", "address": "192.0.2.1", "groups": ["web"], "vars": {}},
         "folder": Folder(folder),
+        "renderers": RENDERERS,
     }
     return Scope(**{**settings, **changes}, lenient=lenient)
 

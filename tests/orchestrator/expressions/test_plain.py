@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.expressions import EvaluationError, Expression, Scope
+from orchestrator.expressions import RENDERERS, EvaluationError, Expression, Scope
 from orchestrator.expressions.plain import plain_program
 from orchestrator.expressions.program import Program
-from orchestrator.expressions.scope import Facts
+from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
 from remote_runtime.errors import CcmError
 
@@ -42,6 +42,7 @@ def scope(tmp_path: Path) -> Scope:
         {"HOME": "/root"},
         {"name": "web1", "address": "192.0.2.1", "groups": ["web"], "vars": {"role": "db"}},
         Folder(tmp_path),
+        RENDERERS,
     )
 
 
@@ -56,7 +57,7 @@ def _outcome(program: Any, scope: Scope) -> Any:
 @pytest.mark.parametrize("source", SOURCES)
 def test_means_what_it_means_to_jinja(source: str, lenient: bool, scope: Scope) -> None:
     """Value, error and what is read are the same with the plain program and with Jinja2's."""
-    scope.lenient = lenient
+    scope = scope._replace(lenient=lenient)
     full = Program(source, lenient, ())
     plain = plain_program(source, lambda: full)
     if full.problems:

@@ -112,7 +112,7 @@ def test_go_changes_no_shared_data(tmp_path: Path) -> None:
     made = tree(
         tmp_path, {"a": '{{ $_ := set .data "name" "changed" }}{{ .data.name }}'}, engine="go"
     )
-    assert [file.content for file in made.render(host())] == ["changed"]
+    assert [file.content for file in made.render(host().names)] == ["changed"]
     assert DATA["name"] == "web"
 
 

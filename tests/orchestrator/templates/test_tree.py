@@ -99,7 +99,7 @@ def test_what_is_no_template_is_copied(engine: str, tmp_path: Path) -> None:
     """A file with a NUL byte, or with nothing to render, goes as it is, byte by byte."""
     name = ENGINES[engine][0].encode()
     binary, latin = b"\0\xff" + name, b"caf\xe9\n"
-    made = tree(tmp_path, {"binary": binary, "latin": latin}, engine=engine).render(host())
+    made = tree(tmp_path, {"binary": binary, "latin": latin}, engine=engine).render(host().names)
     assert [(f.path, Path(str(f.content)).read_bytes()) for f in made] == [
         ("binary", binary),
         ("latin", latin),
@@ -156,7 +156,7 @@ def test_executables_are_told(tmp_path: Path) -> None:
     """A file that may be executed here may be executed there; what is written may not."""
     fill(tmp_path, {"run": "[[ write(`w`, `w`) ]]", "plain": ""})
     (tmp_path / "run").chmod(0o700)
-    made = {file.path: file.executable for file in tree(tmp_path, {}).render(host())}
+    made = {file.path: file.executable for file in tree(tmp_path, {}).render(host().names)}
     assert made == {"run": True, "plain": False, "w": False}
 
 

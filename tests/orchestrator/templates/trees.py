@@ -37,7 +37,7 @@ def render(
 ) -> dict[str, str]:
     """The text of every file that comes of a folder."""
     found = {}
-    for file in tree(folder, files, engine=engine, **settings).render(host(folder)):
+    for file in tree(folder, files, engine=engine, **settings).render(host(folder).names):
         content = file.content
         found[file.path] = content if isinstance(content, str) else content.read_text("utf-8")
     return found

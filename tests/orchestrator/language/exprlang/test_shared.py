@@ -10,15 +10,18 @@ from jinja2 import TemplateError
 
 from orchestrator.expressions import Expression
 from orchestrator.expressions.program import Program
-from orchestrator.expressions.scope import FUNCTIONS, VARIABLES
-from orchestrator.language.checks import static_problems
+from orchestrator.expressions.scope import FUNCTIONS
+from orchestrator.language.checks import Vocabulary, static_problems
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.exprlang.reading import read
+from orchestrator.language.names import VARIABLES
 from orchestrator.language.sandbox import sandbox
 from remote_runtime.errors import InputError
 from tests.orchestrator.expressions.fakes import scope
 
-KNOWN = (*VARIABLES, *FUNCTIONS, "range", "dict")
+VOCABULARY = Vocabulary(
+    sandbox(False), (*VARIABLES, *FUNCTIONS, "range", "dict"), (), lambda call: []
+)
 DATA = {"n": 3, "f": 1.5, "t": "ab", "on": True, "list": [3, 1, 2], "map": {"a": 1}, "nil": None}
 VALUES = [
     "Data.n", "Data.f", "Data.t", "Data.on", "Data.list", "Data.map", "Data.nil", "Data.nope",
@@ -77,13 +80,13 @@ def _outcome(run: Any) -> Any:
 
 def _parsed(source: str) -> Any:
     """Jinja2's own reading, or None."""
-    engine = sandbox(False)
+    engine = VOCABULARY.engine
     try:
         tree = engine.parse_expression(source)
     except TemplateError:
         return None
     # behind another operator "not" is a mere name to Jinja2
-    return None if static_problems([tree], engine, KNOWN) else engine.compile_tree(tree)
+    return None if static_problems([tree], VOCABULARY) else engine.compile_tree(tree)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -96,7 +99,7 @@ def test_an_operator_means_the_same_wherever_it_stands(seed: int) -> None:
         jinja = _parsed(source)
         if jinja is None:
             continue
-        compiled, problems = read(source, KNOWN, (), sandbox(False))
+        compiled, problems = read(source, VOCABULARY)
         assert compiled is not None, (source, problems)
         names = [scope(data=DATA).names(frozenset({"data.n", "data.nope"})) for _ in range(2)]
         theirs = _outcome(partial(jinja, names[0]))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.expressions import EvaluationError, Scope
+from orchestrator.language import jet
 from orchestrator.language.files import Folder
 from orchestrator.language.jet import Delimiters, Library
 from remote_runtime.errors import InputError
@@ -39,13 +40,13 @@ def render(
 ) -> str:
     """The text of a template that stands alone."""
     library = Library(Folder(Path(".")), delimiters, functions or ())
-    return library.parse(text, "t.jet").render(host(**changes), functions)
+    return jet.render(library.parse(text, "t.jet"), host(**changes).names, functions)
 
 
 def render_files(folder: Path, first: str = "main.jet", **texts: str) -> str:
     """The text of ``main.jet`` among other templates, whose names have _ for a dot."""
     write(folder, **texts)
-    return Library(Folder(folder), JET).load(first).render(host(folder))
+    return jet.render(Library(Folder(folder), JET).load(first), host(folder).names)
 
 
 def write(folder: Path, **texts: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.language.files import Folder
-from orchestrator.language.jet import Library
+from orchestrator.language.jet import Library, render
 from remote_runtime.errors import InputError
 from tests.orchestrator.language.jet.fakes import JET, host, render_files, write
 
@@ -100,9 +100,9 @@ def test_a_template_is_compiled_once(tmp_path: Path) -> None:
     write(tmp_path, main_jet='{{ include "part.jet" }}', part_jet="{{ Host.name }}")
     library = Library(Folder(tmp_path), JET)
     first = library.load("main.jet")
-    assert first.render(host(tmp_path)) == "web1"
+    assert render(first, host(tmp_path).names) == "web1"
     assert library.load("main.jet") is first
-    assert first.render(host(tmp_path, host={"name": "web2"})) == "web2"
+    assert render(first, host(tmp_path, host={"name": "web2"}).names) == "web2"
 
 
 def test_file_reads_beside_the_manifest(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from orchestrator.language.jet import Delimiters
-from orchestrator.language.jet.checks import VARIABLES
 from orchestrator.language.jet.functions import FUNCTIONS, REFUSED
+from orchestrator.language.names import TEMPLATE_VARIABLES
 from tests.orchestrator.language.jet.fakes import DATA, render
 
 PAGE = (Path(__file__).parents[4] / "docs/reference/jet.md").read_text(encoding="utf-8")
@@ -13,7 +13,16 @@ PAGE = (Path(__file__).parents[4] / "docs/reference/jet.md").read_text(encoding=
 
 def test_every_function_and_name_is_in_the_reference() -> None:
     """What can be called is in the tables, and what is refused is too."""
-    for name in (*FUNCTIONS, *REFUSED, *VARIABLES, "isset", "exec", "lookup", "file", "readFile"):
+    for name in (
+        *FUNCTIONS,
+        *REFUSED,
+        *TEMPLATE_VARIABLES,
+        "isset",
+        "exec",
+        "lookup",
+        "file",
+        "readFile",
+    ):
         assert re.search(rf"`{name}\b", PAGE), name
 
 

@@ -1,0 +1,77 @@
+"""``template()`` and ``jet()``: the user's own templates inside an expression (controller).
+
+What came from a host is never a template: a computed text is refused, and so is a file of the
+target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+
+from orchestrator.expressions.scan import holds_expression
+from orchestrator.expressions.scope import ManifestText, Renderers, Scope
+from orchestrator.expressions.template import Template
+from orchestrator.language.errors import EvaluationError
+from remote_runtime.errors import InputError
+
+MAX_NESTING = 10
+_nesting: ContextVar[int] = ContextVar("nesting", default=0)
+
+
+def _template(scope: Scope, literals: frozenset[str], text: str) -> str:
+    """Render a file beside the manifest, or a text that the manifest itself spells out."""
+    source, name = _own("template()", text, scope, literals, holds_expression)
+    if name.endswith(".jet"):
+        return _jet(scope, literals, text)
+    depth = _nesting.get()
+    if depth >= MAX_NESTING:
+        raise EvaluationError(f"template() is nested deeper than {MAX_NESTING} levels")
+    token = _nesting.set(depth + 1)
+    try:
+        return Template.parse_file(source, name, scope.lenient).render_text(scope)
+    finally:
+        _nesting.reset(token)
+
+
+def _jet(
+    scope: Scope, literals: frozenset[str], text: str, left: str = "[[", right: str = "]]"
+) -> str:
+    """Render a Jet template; what may be one is the same as for ``template()``."""
+    from orchestrator.language.jet import Delimiters, library_of, render
+
+    delimiters = Delimiters(left, right)
+    if delimiters.problem():
+        raise EvaluationError(f"jet(): {delimiters.problem()}")
+    openers = (left, *delimiters.comments())
+    source, name = _own(
+        "jet()", text, scope, literals, lambda whole: any(sign in whole for sign in openers)
+    )
+    try:
+        found = library_of(scope.folder, delimiters).parse(source, name)
+    except InputError as error:
+        raise EvaluationError(str(error)) from error
+    return render(found, scope.names)
+
+
+def _own(
+    function: str,
+    text: str,
+    scope: Scope,
+    literals: frozenset[str],
+    is_template: Callable[[str], bool],
+) -> tuple[str, str]:
+    """The source of a template and its name, where the user has written it."""
+    if not isinstance(text, str) or text.startswith("/"):
+        message = f"{function} takes a file beside the manifest or a text of the manifest"
+        raise EvaluationError(f"{message}, not {text!r}")
+    own = text in literals or isinstance(text, ManifestText)
+    if isinstance(text, ManifestText) or "\n" in text or is_template(text):
+        if not own:
+            message = f"{function} renders only what the manifest spells out, never a computed text"
+            raise EvaluationError(message, kind="template.tainted")
+        return str(text), function
+    return scope.folder.read(text, own), text
+
+
+RENDERERS = Renderers(_template, _jet)

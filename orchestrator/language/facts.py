@@ -1,0 +1,54 @@
+"""What a host reported, as every language sees it (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+from orchestrator.language.errors import FactsUnavailableError
+
+
+class Facts(dict[str, Any]):
+    """The facts of one host; touching a family that could not be gathered raises."""
+
+    def __init__(self, facts: Mapping[str, Any], unavailable: Mapping[str, str]) -> None:
+        super().__init__(facts)
+        self.unavailable = {k: v for k, v in unavailable.items() if k not in facts}
+
+    def __missing__(self, key: str) -> NoReturn:
+        self.refuse(key)
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        self.refuse(key)
+        return super().__contains__(key)
+
+    def __iter__(self) -> Iterator[str]:
+        self.refuse_any()
+        return super().__iter__()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.refuse(key)
+        return super().get(key, default)
+
+    def keys(self) -> Any:
+        self.refuse_any()
+        return super().keys()
+
+    def values(self) -> Any:
+        self.refuse_any()
+        return super().values()
+
+    def items(self) -> Any:
+        self.refuse_any()
+        return super().items()
+
+    def refuse(self, key: object) -> None:
+        """Raise FactsUnavailableError where ``key`` is a family that was not gathered."""
+        if self.unavailable and key in self.unavailable:
+            raise FactsUnavailableError(str(key), self.unavailable[str(key)])
+
+    def refuse_any(self) -> None:
+        """Raise it where any family was not gathered."""
+        for key in self.unavailable:
+            self.refuse(key)

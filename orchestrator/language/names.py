@@ -1,0 +1,20 @@
+"""The names that every language sees (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+VARIABLES = ("Facts", "Data", "Environ", "Host")
+FUNCTIONS = ("lookup", "file", "readFile", "registrations")
+TEMPLATE_VARIABLES = ("facts", "Facts", "data", "Data", "environ", "Environ", "Host")
+"""In whole templates, small letters do as well."""
+
+Names = Callable[[frozenset[str]], Mapping[str, Any]]
+"""Gives the variables and functions of one host to a text that spells out certain texts: a path
+among those is the user's own, any other may come from a host."""
+
+
+def template_variables(names: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables as whole templates see them."""
+    return {name: names[name.capitalize()] for name in TEMPLATE_VARIABLES}

@@ -1,0 +1,81 @@
+"""What a language for a folder of files is, and what the engines share (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn, Protocol
+
+from orchestrator.language.names import Names
+from remote_runtime.errors import InputError, Position, Problem
+
+TREE_FUNCTIONS = ("render", "write")
+MAX_STEPS = 1_000_000
+MAX_DEPTH = 40
+
+
+class Turn(Protocol):
+    """One host's rendering of a folder: what its templates see, and what they may call."""
+
+    names: Names
+
+    def render(self, path: Any, *context: Any) -> str:
+        """The text of another template of the folder."""
+        ...
+
+    def write(self, path: Any, text: Any) -> str:
+        """Add a file; gives nothing."""
+        ...
+
+
+class Compiled(Protocol):
+    """One template; shared by all hosts and threads."""
+
+    def render(self, turn: Turn, context: Sequence[Any]) -> str:
+        """Its text for one host; EvaluationError with the position, NeedFileError.
+
+        ``context`` is what ``render()`` was given beside the path, if anything.
+        """
+        ...
+
+
+class Engine(Protocol):
+    """One language with one pair of delimiters, for the templates of one folder."""
+
+    @property
+    def openers(self) -> tuple[str, ...]:
+        """A text with none of these in it is no template."""
+        ...
+
+    def compile(self, path: str, text: str) -> Compiled:
+        """The template at a path of the folder; InputError with every mistake."""
+        ...
+
+    def problems(self, path: str, text: str) -> list[Problem]:
+        """The mistakes of a template that only others run, as far as they show in it alone."""
+        ...
+
+    def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
+        """The paths that a template literally gives to ``render()``, where that can be told."""
+        ...
+
+
+class Alone:
+    """A template that only others run is checked by compiling it: it stands for itself."""
+
+    def compile(self, path: str, text: str) -> Any:
+        """See ``Engine``."""
+        raise NotImplementedError
+
+    def problems(self, path: str, text: str) -> list[Problem]:
+        """See ``Engine``."""
+        try:
+            self.compile(path, text)
+        except InputError as error:
+            return error.problems
+        return []
+
+
+def too_deep(name: str, error: RecursionError) -> NoReturn:
+    """Refuse a template that is nested more deeply than its compiler can go."""
+    where = Position(name, 1, 1)
+    raise InputError([Problem("it is nested too deeply", where, "split it", "template")]) from error
