@@ -72,7 +72,7 @@ def _carry_out(job: Job, output: Output, folder: RunFolder | None) -> int:
     bus = Bus([*([folder] if folder else []), *job.told, *output.subscribers()])
     results: list[HostResult] = []
 
-    def finished(result: HostResult) -> None:
+    def finished(_: str, result: HostResult) -> None:
         results.append(result)
         bus.publish(happening.HostFinished(result))
 

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.fleet.bus import Bus
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.fleet.host_run import HostRun
-    from orchestrator.fleet.rollout import Rollout
+    from orchestrator.fleet.rollout import run_all
     from orchestrator.fleet.run_folder import new_run_id
     from orchestrator.fleet.settings import Settings
     from orchestrator.planning import Planner
@@ -57,19 +57,15 @@ def run(args: argparse.Namespace) -> int:
     bus = Bus([seen])
     options = RunOptions(noop=True, diff=False, status_only=True)
     settings = Settings(new_run_id(), user_at_host(), options)
-    results: list[HostResult] = []
     connector = assembly.connector(
         args, inventory, hosts, getpass.getpass, planner.site.types.sources()
     )
     with connector, Interrupts(lambda: None) as interrupts:
         runs = (HostRun(host, connector, planner, bus, settings) for host in hosts)
-        rollout = Rollout(runs, args.forks, results.append)
-        interrupts.watch(rollout)
-        rollout.run()
-    by_host = {result.host: result for result in results}
+        results = run_all(runs, args.forks, interrupts.watch)
     for host in hosts:
-        _write(by_host[host.name], seen.events.get(host.name), args)
-    return run_exit_code(results, rollout.interrupted, False)
+        _write(results[host.name], seen.events.get(host.name), args)
+    return run_exit_code(results.values(), False, False)
 
 
 def _site(args: argparse.Namespace, type_: Any, types: Any) -> Any:

@@ -4,15 +4,15 @@ import time
 from collections.abc import Callable
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.event_check import EventCheck
+from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.host_task import InterruptedRunError
+from orchestrator.fleet.outcome import Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Plan, Publisher
 from orchestrator.fleet.serving import Serving
-from orchestrator.fleet.session import Session
 from orchestrator.fleet.settings import Settings
 from orchestrator.fleet.stability import is_stable
 from orchestrator.support.plain_text import one_line, plain
@@ -25,20 +25,27 @@ MAX_NOTICES = 200  # warnings and errors of one host; they are kept for the summ
 MAX_LINES = 2_000  # what else it tells, such as the output of commands; only shown
 
 
-def greet(session: Session, enter: Callable[[Phase], None]) -> Gathered:
+def greet(link: FramedLink, enter: Callable[[Phase], None]) -> Gathered:
     """Take a runtime's hello and facts, checked."""
-    with session.within(GREETING, "hello and facts"):
-        hello = check_hello(session.message(), session.link.nonce, session.link.runtime)
+    with link.within(GREETING, "hello and facts"):
+        hello = check_hello(link.message(), link.nonce, link.runtime)
         enter(Phase.GATHERING)
-        return check_facts(session.message(), hello)
+        return check_facts(link.message(), hello)
+
+
+def gather(link: FramedLink) -> Gathered:
+    """Take a runtime's facts and let it go."""
+    gathered = greet(link, lambda phase: None)
+    link.send({"t": "bye"})
+    return gathered
 
 
 class Notices:
     """Publishes lines for people about one host, and no more than a person would read."""
 
     def __init__(self, host: str, bus: Bus) -> None:
-        self._host = host
-        self._bus = bus
+        self.host = host
+        self.bus = bus
         self._notices = 0
         self._lines = 0
 
@@ -53,43 +60,51 @@ class Notices:
         if count == most:
             level, text = "warning", f"more than {most} {words}, the rest is left out"
         if count <= most:
-            self._bus.publish(happening.HostNotice(self._host, level, text))
+            self.bus.publish(happening.HostNotice(self.host, level, text))
 
 
 class Conversation:
-    """The run of one plan. ``result`` collects what the events add up to."""
+    """The run of one plan.
+
+    ``tally`` is what its events add up to so far; ``untried`` are the resources that had no turn
+    because ``fail_on_error`` ended it.
+    """
 
     def __init__(
         self,
-        result: HostResult,
-        session: Session,
+        link: FramedLink,
         plan: Plan,
-        bus: Bus,
+        settings: Settings,
         notices: Notices,
+        *,
         publisher: Publisher | None = None,
     ) -> None:
-        self._result = result
-        self._host = result.host
-        self._session = session
+        self.tally = Tally()
+        self.untried = 0
+        self._host, self._bus = notices.host, notices.bus
+        self._link = link
         self._plan = plan
-        self._bus = bus
+        self._settings = settings
         self._notices = notices
         self._publisher = publisher
         self._resources = list(plan.identities())
         self._mask = Mask(plan.secrets)
-        self._serving = Serving(session, plan, len(self._resources), self._aside)
-        self._check = EventCheck(self._host, "", self._resources)
-
-    def carry_out(self, settings: Settings, enter: Callable[[Phase], None]) -> bool:
-        """Send the plan and take everything up to ``done``; whether the plan came to its end."""
+        self._serving = Serving(link, plan, self.planned, self._aside)
         self._check = EventCheck(self._host, settings.run_id, self._resources)
-        self._result.planned = len(self._resources)
-        self._bus.publish(happening.HostPlanned(self._host, len(self._resources)))
-        self._session.send_bytes(wire.encode_json(self._plan.payload(settings.envelope())))
+
+    @property
+    def planned(self) -> int:
+        """How many resources the plan has."""
+        return len(self._resources)
+
+    def carry_out(self, enter: Callable[[Phase], None]) -> None:
+        """Send the plan and take everything up to ``done``. CcmError."""
+        self._bus.publish(happening.HostPlanned(self._host, self.planned))
+        self._link.send_bytes(wire.encode_json(self._plan.payload(self._settings.envelope())))
         enter(Phase.RUNNING)
-        self._session.heeds_cancel = True
+        self._link.heeds_cancel = True
         while True:
-            message = self._session.message()
+            message = self._link.message()
             kind = message["t"]
             if kind == "event":
                 self._event(message)
@@ -104,8 +119,7 @@ class Conversation:
 
     def _event(self, message: wire.Message) -> None:
         checked = self._check.check(message.get("seq"), message.get("event"))
-        self._result.tally.add(checked.event)
-        self._result.tally.unique = self._check.unique
+        self.tally.add(checked.event, again=checked.again)
         self._bus.publish(happening.ResourceEvent(self._host, checked.event, checked.line))
         if self._publisher is not None:
             registrations = self._plan.registrations(checked.identity)
@@ -116,7 +130,7 @@ class Conversation:
         """Take what may arrive at any time."""
         if message["t"] == "progress":
             index, action = message.get("index"), message.get("action")
-            if type(index) is not int or not 0 <= index < len(self._resources):
+            if type(index) is not int or not 0 <= index < self.planned:
                 raise ProtocolError("progress of a resource that is not in the plan")
             resource = one_line(self._mask.text(self._resources[index]), 200)
             action = one_line(str(action), 80)
@@ -128,7 +142,7 @@ class Conversation:
         else:
             raise ProtocolError(f"{one_line(message['t'], 40)!r} was not expected here")
 
-    def _done(self, message: wire.Message) -> bool:
+    def _done(self, message: wire.Message) -> None:
         error, events = message.get("error"), message.get("events")
         if type(events) is not int or events != self._check.count:
             theirs = one_line(str(events), 20)
@@ -140,20 +154,18 @@ class Conversation:
             text = plain(str(error.get("message", "no reason given")))[:4000]
             raise PlanError(text, kind=one_line(str(error.get("kind", "target")), 60))
         cancelled = message.get("cancelled") is True
-        if cancelled and self._session.expired:
-            raise self._session.time_is_up()
-        if cancelled and not self._session.cancelling:
+        if cancelled and self._link.expired:
+            raise self._link.time_is_up()
+        if cancelled and not self._link.cancelling:
             raise UnreachableError("the run was ended on the target", kind="run.cancelled")
-        tally = self._result.tally
-        if tally.failed or tally.unmet:  # an earlier command of a session may have failed it
-            self._result.outcome = outcome.FAILED
-            if self._plan.fail_on_error and not cancelled:
-                self._result.untried = self._check.unheard
-        elif not cancelled and not tally.skipped and self._check.unheard:
+        if cancelled:
+            raise InterruptedRunError
+        if self.tally.failed or self.tally.unmet:
+            self.untried = self._check.unheard if self._plan.fail_on_error else 0
+        elif not self.tally.skipped and self._check.unheard:
             # After a failure a run may stop short, and a skipped apply is silent on its children.
             raise ProtocolError(
                 f"the target ended without a word about {self._check.unheard} of "
-                f"{len(self._resources)} resources",
+                f"{self.planned} resources",
                 kind="protocol.sequence",
             )
-        return not cancelled

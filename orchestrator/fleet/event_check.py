@@ -30,12 +30,13 @@ _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 class Checked(NamedTuple):
-    """An event that may be shown and kept, its JSON text on one line, and which planned resource
-    it is about, as ``type#name`` without a mask."""
+    """An event that may be shown and kept, its JSON text on one line, which planned resource it is
+    about, as ``type#name`` without a mask, and whether another one was about the same."""
 
     event: dict[str, Any]
     line: str
-    identity: str = ""
+    identity: str
+    again: bool
 
 
 def _text(value: Any) -> bool:
@@ -174,7 +175,7 @@ class EventCheck:
     """The events of one host: planned resources only, in sequence, each one new.
 
     ``planned`` are the ``type#name`` of every resource in the host's plan. ``count`` is how many
-    events there were, ``unique`` of how many different resources.
+    events there were.
     """
 
     def __init__(self, host: str, run_id: str, planned: Iterable[str]) -> None:
@@ -183,7 +184,6 @@ class EventCheck:
         self._last_id = ""
         self._unseen = set(self._left)
         self.count = 0
-        self.unique = 0
 
     @property
     def unheard(self) -> int:
@@ -200,9 +200,12 @@ class EventCheck:
         if event["event_id"] <= self._last_id:
             raise _refuse(f"event {seq} was sent before", "protocol.replay")
         identity = self._take(event["type"] + "#" + event["name"], seq)
+        again = identity not in self._unseen
+        self._unseen.discard(identity)
         self.count = seq
         self._last_id = event["event_id"]
-        return self._finished({**event, **self._origin}, identity)
+        event, line = _finished({**event, **self._origin})
+        return Checked(event, line, identity, again)
 
     def _take(self, identity: str, seq: int) -> str:
         if not self._left[identity]:
@@ -210,9 +213,6 @@ class EventCheck:
         if not self._left[identity]:
             raise _refuse(f"event {seq} is about a resource that is not due on this host")
         self._left[identity] -= 1
-        if identity in self._unseen:
-            self._unseen.discard(identity)
-            self.unique += 1
         return identity
 
     def _unmasked(self, identity: str) -> str:
@@ -223,16 +223,16 @@ class EventCheck:
         found = (name for name, left in self._left.items() if left and _consists_of(name, pieces))
         return next(found, identity)
 
-    @staticmethod
-    def _finished(event: dict[str, Any], identity: str) -> Checked:
-        try:
+
+def _finished(event: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    try:
+        line = _encode(event)
+        if not is_plain_json(line):
+            event = plain_value(event)
             line = _encode(event)
-            if not is_plain_json(line):
-                event = plain_value(event)
-                line = _encode(event)
-        except (ValueError, RecursionError) as error:
-            raise _refuse("an event that holds no proper values") from error
-        return Checked(event, line, identity)
+    except (ValueError, RecursionError) as error:
+        raise _refuse("an event that holds no proper values") from error
+    return event, line
 
 
 def _consists_of(name: str, pieces: list[str]) -> bool:

@@ -1,18 +1,18 @@
 """One host's run, from the connection to its result (controller)."""
 
-import threading
 import time
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.conversation import Conversation, Notices, greet
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.framed_link import FramedLink
+from orchestrator.fleet.host_task import InterruptedRunError, LinkTask
+from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
-from orchestrator.fleet.session import Session
 from orchestrator.fleet.settings import Settings
-from orchestrator.support.crash import describe_crash
+from orchestrator.support.crash import DefectError
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
 from remote_runtime.masking import Mask
@@ -22,8 +22,8 @@ MAX_STDERR = 4_000
 MAX_WARNING = 2_000  # characters
 
 
-class HostRun:
-    """One host: ``run`` is called once, in its own thread, the other methods from any thread."""
+class HostRun(LinkTask[HostResult]):
+    """One host; a run that is cancelled ends the command in flight and starts nothing more."""
 
     def __init__(
         self,
@@ -34,122 +34,84 @@ class HostRun:
         settings: Settings,
         publisher: Publisher | None = None,
     ) -> None:
-        self.host = host
-        self.name = host.name
-        self.phase = Phase.WAITING
-        self._connector = connector
+        super().__init__(host, connector)
         self._planner = planner
         self._bus = bus
         self._settings = settings
         self._publisher = publisher
         self._notices = Notices(host.name, bus)
-        self._session: Session | None = None
-        self._switch = threading.Lock()
-        self._cancelled = False
-        self._result = HostResult(host.name)
-        self._secrets: tuple[str, ...] = ()
+        self._conversation: Conversation | None = None
+        self._began = 0.0
+        self._phase = Phase.WAITING
+        self._phases: list[tuple[Phase, float]] = []
 
-    def run(self) -> HostResult:
-        """Carry the run out. Never raises: whatever happens becomes the result."""
-        began = time.monotonic()
-        try:
-            self._converse(began)
-        except CcmError as error:
-            self._end_with(error)
-        except Exception as error:
-            self._crashed(error)
-        finally:
-            self._close()
-        self._result.seconds = time.monotonic() - began
-        self._result.phase = self.phase
-        return self._result
+    def _during(self) -> str:
+        return f"host {self.name}, {self._phase.words}"
 
-    def cancel(self, grace: float = CANCEL_GRACE) -> None:
-        """End the run: the command in flight is ended, nothing more starts. Does not wait."""
-        with self._switch:
-            self._cancelled = True
-            if self._session is not None and not self._session.cancelling:
-                self._session.cancel(grace)
-
-    def abandon(self) -> None:
-        """Close the link at once; the runtime on the host ends with it."""
-        session = self._session
-        if session is not None:
-            session.link.close()
-
-    def tend(self, now: float) -> None:
-        """Keep the link alive; called every second or so."""
-        session = self._session
-        if session is not None:
-            session.tend(now)
-
-    def interrupted_result(self) -> HostResult:
-        """What to report for a run that is left behind, or was never begun."""
-        self._interrupted()
-        self._result.phase = self.phase
-        return self._result
-
-    def _converse(self, began: float) -> None:
+    def _work(self) -> HostResult:
+        self._began = time.monotonic()
         self._enter(Phase.CONNECTING)
         timeout = self._settings.options.timeout
-        until = began + timeout if timeout else None
-        link = self._connector.open(self.host, self._enter)
-        with self._switch:
-            session = self._session = Session(link, until)
-            if self._cancelled:
-                raise UnreachableError("interrupted", kind="run.interrupted")
-        gathered = greet(session, self._enter)
+        link = self._open(self._enter, self._began + timeout if timeout else None)
+        gathered = greet(link, self._enter)
         self._enter(Phase.PLANNING)
         plan = self._planner.plan(self.host, gathered)
         self._secrets = tuple(plan.secrets)
         for text in plan.warnings:
             self._notices.say("warning", one_line(text, MAX_WARNING))
-        conversation = Conversation(
-            self._result, session, plan, self._bus, self._notices, self._publisher
+        self._conversation = Conversation(
+            link, plan, self._settings, self._notices, publisher=self._publisher
         )
-        if conversation.carry_out(self._settings, self._enter):
-            self.phase = Phase.DONE
-        else:
-            self._interrupted()
+        self._conversation.carry_out(self._enter)
+        self._phase = Phase.DONE
+        tally = self._conversation.tally  # an earlier command of a session may have failed it
+        return self._result(outcome.FAILED if tally.failed or tally.unmet else outcome.OK)
+
+    def _give_up(self, link: FramedLink) -> None:
+        if not link.cancelling:
+            link.cancel(CANCEL_GRACE)
 
     def _enter(self, phase: Phase) -> None:
-        self.phase = phase
+        self._phase = phase
         now = time.time()
-        self._result.phases.append((phase, round(now, 3)))
+        self._phases.append((phase, round(now, 3)))
         self._bus.publish(happening.HostPhase(self.name, phase, now))
 
-    def _end_with(self, error: CcmError) -> None:
-        if self._cancelled:
-            self._interrupted()
-            return
+    def _ended(self, error: CcmError) -> HostResult:
+        if isinstance(error, DefectError):
+            return self._result(outcome.DEFECT, error.kind, error.message, report=error.report)
+        if self._cancelled or isinstance(error, InterruptedRunError):
+            error = InterruptedRunError()
+            return self._result(outcome.INTERRUPTED, error.kind, error.message)
         lost = isinstance(error, (UnreachableError, ProtocolError))
-        result = self._result
-        result.outcome = outcome.UNREACHABLE if lost else outcome.FAILED
-        result.kind, result.hint = error.kind, plain(error.hint)
-        result.message = plain(error.message)
-        if isinstance(error, ProtocolError):
-            result.message = f"broke the protocol: {result.message}"
+        broke = "broke the protocol: " if isinstance(error, ProtocolError) else ""
+        return self._result(
+            outcome.UNREACHABLE if lost else outcome.FAILED,
+            error.kind,
+            broke + plain(error.message),
+            hint=plain(error.hint),
+        )
 
-    def _interrupted(self) -> None:
-        self._result.outcome = outcome.INTERRUPTED
-        self._result.kind = "run.interrupted"
-        self._result.message = "interrupted"
-
-    def _crashed(self, error: Exception) -> None:
-        result = self._result
-        result.outcome, result.kind = outcome.DEFECT, "defect"
-        result.message = f"a defect in ccm: {type(error).__name__}"
-        during = f"host {self.name}, {self.phase.words}"
-        result.report = describe_crash(error, during, self._secrets)
-
-    def _close(self) -> None:
-        session = self._session
-        if session is None:
-            return
-        try:
-            if self._result.outcome != outcome.OK:
-                tail = Mask(self._secrets).text(plain(session.link.stderr_tail()))
-                self._result.stderr = tail[-MAX_STDERR:]
-            session.link.close()
-        except (CcmError, OSError) as error:
-            self._notices.say("warning", f"closing the connection: {one_line(str(error))}")
+    def _result(
+        self, how: str, kind: str = "", message: str = "", hint: str = "", report: str = ""
+    ) -> HostResult:
+        talk = self._conversation
+        stderr = ""
+        if self._link is not None and how != outcome.OK:
+            tail = Mask(self._secrets).text(plain(self._link.stderr_tail()))
+            stderr = tail[-MAX_STDERR:]
+        return HostResult(
+            host=self.name,
+            outcome=how,
+            kind=kind,
+            message=message,
+            hint=hint,
+            stderr=stderr,
+            phase=self._phase,
+            planned=talk.planned if talk else 0,
+            untried=talk.untried if talk else 0,
+            seconds=time.monotonic() - self._began if self._began else 0.0,
+            phases=tuple(self._phases),
+            tally=talk.tally if talk else Tally(),
+            report=report,
+        )

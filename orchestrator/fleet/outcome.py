@@ -1,10 +1,7 @@
-"""How one host's run ended, and what its events add up to (controller).
+"""How one host's run ended, and what its events add up to (controller)."""
 
-Plain classes: making a dataclass takes half a millisecond, and loading ``dataclasses`` six, before
-the first host is contacted.
-"""
-
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.phases import Phase
 
@@ -20,12 +17,7 @@ _TALLY = (
     "total", "unique", "changed", "failed", "skipped", "stable", "refreshed", "unmet",
     "unpredicted", "pending", "health_checks", "total_errors",
 )  # fmt: skip
-_RESULT = (
-    "host", "outcome", "kind", "message", "hint", "stderr", "phase", "planned", "untried",
-    "seconds", "phases", "tally", "report",
-)  # fmt: skip
-# What runs of older versions did not keep.
-_LATER: dict[str, Any] = {"untried": 0, "phases": (), "pending": 0}
+_LATER = ("untried", "phases", "pending")  # what runs of older versions did not keep
 
 
 class Tally:
@@ -54,9 +46,10 @@ class Tally:
             setattr(self, name, 0)
         self.health_checks = dict.fromkeys(_HEALTH.values(), 0)
 
-    def add(self, event: dict[str, Any]) -> None:
-        """Count one transaction event: failed before skipped before changed before stable."""
+    def add(self, event: dict[str, Any], again: bool) -> None:
+        """Count one transaction event; ``again``: another one was about the same resource."""
         self.total += 1
+        self.unique += not again
         bucket = event["status"]
         setattr(self, bucket, getattr(self, bucket) + 1)
         self.refreshed += event["refreshed"]
@@ -71,36 +64,39 @@ class Tally:
         """The form that stands in the run folder and in ``--json``."""
         return {name: getattr(self, name) for name in _TALLY}
 
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "Tally":
+        """Read what ``record`` wrote; KeyError where a member is missing."""
+        tally = cls()
+        for name in _TALLY:
+            setattr(tally, name, record.get(name, 0) if name in _LATER else record[name])
+        return tally
 
-class HostResult:
+
+class HostResult(NamedTuple):
     """One host's fate.
 
     ``outcome`` is ok, failed (a resource failed or no plan could be made), unreachable (not reached
     or lost), interrupted, or defect. ``kind``, ``message`` and ``hint`` are those of the error that
     ended the run, empty where it ran to its end. ``phase`` says how far it got, ``planned`` is the
     number of resources in its plan, ``untried`` how many of them had no turn because
-    ``fail_on_error`` ended the run, ``seconds`` how long it took, ``phases`` each phase's name and
-    when it began (seconds of ``time.time()``).
+    ``fail_on_error`` ended the run, ``seconds`` how long it took, ``phases`` each phase and when it
+    began (seconds of ``time.time()``), ``report`` the path of a crash report.
     """
 
-    __slots__ = _RESULT
-
-    def __init__(
-        self, host: str, outcome: str = OK, kind: str = "", message: str = "", seconds: float = 0.0
-    ) -> None:
-        self.host = host
-        self.outcome = outcome
-        self.kind = kind
-        self.message = message
-        self.hint = ""
-        self.stderr = ""
-        self.phase = Phase.DONE
-        self.planned = 0
-        self.untried = 0
-        self.seconds = seconds
-        self.phases: list[tuple[Phase, float]] = []
-        self.tally = Tally()
-        self.report = ""
+    host: str
+    tally: Tally
+    outcome: str = OK
+    kind: str = ""
+    message: str = ""
+    hint: str = ""
+    stderr: str = ""
+    phase: Phase = Phase.DONE
+    planned: int = 0
+    untried: int = 0
+    seconds: float = 0.0
+    phases: Sequence[tuple[Phase, float]] = ()
+    report: str = ""
 
     @property
     def changed(self) -> bool:
@@ -109,21 +105,14 @@ class HostResult:
 
     def record(self) -> dict[str, Any]:
         """The form that stands in the run folder and in ``--json``."""
-        record = {name: getattr(self, name) for name in self.__slots__}
-        return {**record, "seconds": round(self.seconds, 3), "tally": self.tally.record()}
+        told = {"seconds": round(self.seconds, 3), "tally": self.tally.record()}
+        return {**self._asdict(), **told}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "HostResult":
-        """Read what ``record`` wrote; KeyError where a member is missing."""
-        result = cls(record["host"])
-        for name in cls.__slots__:
-            if name in _LATER:
-                setattr(result, name, record.get(name, _LATER[name]))
-            elif name != "tally":
-                setattr(result, name, record[name])
-        result.phase = Phase(result.phase)
-        result.phases = [(Phase(phase), at) for phase, at in result.phases]
-        for name in Tally.__slots__:
-            tally = record["tally"]
-            setattr(result.tally, name, tally.get(name, 0) if name in _LATER else tally[name])
-        return result
+        """Read what ``record`` wrote; KeyError where a member is missing, ValueError."""
+        told = {name: record[name] for name in cls._fields if name in record or name not in _LATER}
+        told["tally"] = Tally.from_record(record["tally"])
+        told["phase"] = Phase(record["phase"])
+        told["phases"] = tuple((Phase(phase), at) for phase, at in record.get("phases", ()))
+        return cls(**told)

@@ -4,53 +4,39 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
+
+from orchestrator.fleet.host_task import HostTask
 
 INTERRUPT_GRACE = 8.0
 TICK = 0.2
 TEND = 1.0
 
 R = TypeVar("R")
-R_co = TypeVar("R_co", covariant=True)
-
-
-class Run(Protocol[R_co]):
-    """What the window drives: ``run`` in a thread of its own, the rest from others."""
-
-    name: str
-
-    def run(self) -> R_co: ...
-
-    def cancel(self) -> None: ...
-
-    def abandon(self) -> None: ...
-
-    def tend(self, now: float) -> None: ...
-
-    def interrupted_result(self) -> R_co: ...
 
 
 class Rollout(Generic[R]):
     """Runs hosts through a window of ``forks``; as one ends the next begins.
 
+    ``finished`` is told each host's name and answer, in the thread that called ``run``.
     ``interrupt`` may be called from a signal handler: running hosts are cancelled, the others never
     start. ``tick`` is called several times a second in the thread that called ``run``.
     """
 
     def __init__(
         self,
-        runs: Iterable[Run[R]],
+        tasks: Iterable[HostTask[R]],
         forks: int,
-        finished: Callable[[R], None],
+        finished: Callable[[str, R], None],
         tick: Callable[[], None] = lambda: None,
         grace: float = INTERRUPT_GRACE,
     ) -> None:
-        self._waiting: Iterator[Run[R]] = iter(runs)
+        self._waiting: Iterator[HostTask[R]] = iter(tasks)
         self._forks = forks
         self._finished = finished
         self._tick = tick
         self._grace = grace
-        self._running: dict[str, Run[R]] = {}
+        self._running: dict[str, HostTask[R]] = {}
         self._done: queue.SimpleQueue[tuple[str, R]] = queue.SimpleQueue()
         self._interrupted = threading.Event()
         self._tended = time.monotonic()
@@ -74,18 +60,18 @@ class Rollout(Generic[R]):
     def _fill(self) -> bool:
         started = False
         while len(self._running) < self._forks and not self.interrupted:
-            run = next(self._waiting, None)
-            if run is None:
+            task = next(self._waiting, None)
+            if task is None:
                 break
-            self._running[run.name] = run
+            self._running[task.name] = task
             threading.Thread(
-                target=self._carry, args=(run,), name=f"host {run.name}", daemon=True
+                target=self._carry, args=(task,), name=f"host {task.name}", daemon=True
             ).start()
             started = True
         return started
 
-    def _carry(self, run: Run[R]) -> None:
-        self._done.put((run.name, run.run()))
+    def _carry(self, task: HostTask[R]) -> None:
+        self._done.put((task.name, task.run()))
 
     def _collect(self) -> None:
         """Take what has finished, or wait one tick for it."""
@@ -95,22 +81,36 @@ class Rollout(Generic[R]):
             pass
         else:
             self._running.pop(name)
-            self._finished(result)
+            self._finished(name, result)
         self._tick()
         now = time.monotonic()
         if now - self._tended >= TEND:
             self._tended = now
-            for run in self._running.values():
-                run.tend(now)
+            for task in self._running.values():
+                task.tend(now)
 
     def _wind_down(self) -> None:
         end = time.monotonic() + self._grace
-        for run in self._running.values():
-            run.cancel()
+        for task in self._running.values():
+            task.cancel()
         while self._running and time.monotonic() < end:
             self._collect()
-        for run in self._running.values():
-            run.abandon()
-            self._finished(run.interrupted_result())
-        for run in self._waiting:
-            self._finished(run.interrupted_result())
+        for task in self._running.values():
+            task.abandon()
+            self._finished(task.name, task.interrupted())
+        for task in self._waiting:
+            self._finished(task.name, task.interrupted())
+
+
+def run_all(
+    tasks: Iterable[HostTask[R]],
+    forks: int,
+    watch: Callable[[Rollout[Any]], None],
+    grace: float = INTERRUPT_GRACE,
+) -> dict[str, R]:
+    """Every host's answer by its name; ``watch`` gets the rollout before it starts."""
+    answers: dict[str, R] = {}
+    rollout = Rollout(tasks, forks, answers.__setitem__, grace=grace)
+    watch(rollout)
+    rollout.run()
+    return answers

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.ports import Blob, Plan
-from orchestrator.fleet.session import Session
 from orchestrator.support.plain_text import one_line
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, ResourceError
@@ -21,9 +21,9 @@ class Serving:
     """
 
     def __init__(
-        self, session: Session, plan: Plan, resources: int, aside: Callable[[wire.Message], None]
+        self, link: FramedLink, plan: Plan, resources: int, aside: Callable[[wire.Message], None]
     ) -> None:
-        self._session = session
+        self._link = link
         self._plan = plan
         self._resources = resources
         # A blob is asked for where it is named, and once ahead of time: more is not honest work.
@@ -42,7 +42,7 @@ class Serving:
         for sha in shas:
             self._send_blob(sha, out)
         if out:
-            self._session.send_bytes(bytes(out))
+            self._link.send_bytes(bytes(out))
 
     def _send_blob(self, sha: Any, out: bytearray) -> None:
         if not isinstance(sha, str):
@@ -70,7 +70,7 @@ class Serving:
                 for frame in wire.split(chunk):
                     out += frame
                     if len(out) >= wire.CHUNK:
-                        self._session.send_bytes(bytes(out))
+                        self._link.send_bytes(bytes(out))
                         out.clear()
         except (OSError, ValueError) as error:
             raise PlanError(
@@ -99,14 +99,14 @@ class Serving:
             answer["properties"] = self._plan.render(index, self._read)
         except (ResourceError, PlanError) as error:
             answer["error"] = str(error)
-        self._session.send(answer)
+        self._link.send(answer)
 
     def _read(self, path: str) -> bytes:
         """Return a file of the target; ResourceError when the target cannot read it."""
         self._reads += 1
-        self._session.send({"t": "read", "id": self._reads, "path": path, "limit": MAX_READ})
+        self._link.send({"t": "read", "id": self._reads, "path": path, "limit": MAX_READ})
         while True:
-            message = self._session.message()
+            message = self._link.message()
             if message["t"] == "content":
                 break
             self._aside(message)
@@ -121,7 +121,7 @@ class Serving:
             raise ProtocolError(f"content of {path} is larger than {MAX_READ} bytes")
         data = bytearray()
         while len(data) < size:
-            frame = self._session.next()
+            frame = self._link.next()
             if not isinstance(frame, bytes):
                 self._aside(frame)
             else:

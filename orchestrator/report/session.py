@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from calendar import timegm
+from collections import Counter
 from time import strptime
 from typing import TYPE_CHECKING, Any, TextIO
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.outcome import FAILED, HostResult
+from orchestrator.fleet.outcome import FAILED, OK, HostResult, Tally
 
 if TYPE_CHECKING:
     from orchestrator.fleet.event_store import EventStore
@@ -22,7 +23,8 @@ class SessionReport:
     def __init__(self, store: EventStore) -> None:
         self._path = store.path
         self._events = list(store.lines())
-        self._results: dict[str, HostResult] = {}
+        self._tallies: dict[str, Tally] = {}
+        self._seconds: Counter[str] = Counter()
         self._seen: set[tuple[str, str]] = set()
         self.failed = store.failed()
         self.start, self.end = 0.0, 0.0
@@ -31,17 +33,25 @@ class SessionReport:
 
     def _add(self, event: dict[str, Any]) -> None:
         host, resource = event["host"], f"{event['type']}#{event['name']}"
-        result = self._results.setdefault(host, HostResult(host))
-        result.tally.add(event)
-        result.tally.unique += (host, resource) not in self._seen
+        again = (host, resource) in self._seen
         self._seen.add((host, resource))
-        result.seconds += event["duration"] / 1e9
-        if result.tally.failed or result.tally.unmet:
-            result.outcome = FAILED
+        self._tallies.setdefault(host, Tally()).add(event, again=again)
+        self._seconds[host] += event["duration"] / 1e9
         ended = _seconds(event["timestamp"])
         began = max(0.0, ended - event["duration"] / 1e9)
         self.start = min(self.start or began, began)
         self.end = max(self.end, ended)
+
+    def _results(self) -> list[HostResult]:
+        return [
+            HostResult(
+                host,
+                tally,
+                outcome=FAILED if tally.failed or tally.unmet else OK,
+                seconds=self._seconds[host],
+            )
+            for host, tally in self._tallies.items()
+        ]
 
     def write_summary(self, out: TextIO, everything: bool = False) -> None:
         """Write what a run's summary says, of all commands."""
@@ -54,11 +64,12 @@ class SessionReport:
             return
         noop = all(event["noop"] for event, _ in self._events)
         collected = Collected(verbose=everything)
-        hosts = tuple(self._results)
+        results = self._results()
+        hosts = tuple(result.host for result in results)
         collected.handle(happening.RunStarted("", self.start, hosts, noop, "", "session"))
         for event, line in self._events:
             collected.handle(happening.ResourceEvent(event["host"], event, line))
-        for result in self._results.values():
+        for result in results:
             collected.handle(happening.HostFinished(result))
         collected.handle(happening.RunFinished(self.end, False))
         Summary(collected, Style.of(out), Choice(everything, everything)).write(out)
@@ -67,7 +78,7 @@ class SessionReport:
         """Write one JSON document: totals, each host's tally, every event."""
         from orchestrator.report.document import totals
 
-        results = list(self._results.values())
+        results = self._results()
         head = {
             "protocol": PROTOCOL,
             "session": str(self._path),

@@ -9,11 +9,23 @@ from pathlib import Path
 
 from orchestrator.support.plain_text import one_line
 from orchestrator.support.state_folder import make_private, state_folder
+from remote_runtime.errors import CcmError
 from remote_runtime.masking import Mask
 from remote_runtime.version import VERSION
 
 MAX_REPORTS = 50
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+class DefectError(CcmError):
+    """A defect of ccm itself; ``report`` is the path of what was written about it, "" for none."""
+
+    default_kind = "defect"
+
+    def __init__(self, error: Exception, during: str, secrets: Iterable[str] = ()) -> None:
+        self.report = describe_crash(error, during, secrets)
+        text = f"a defect in ccm: {type(error).__name__}"  # its words may quote a secret
+        super().__init__(text, hint=self.report and f"see {self.report}")
 
 
 def describe_crash(error: BaseException, during: str, secrets: Iterable[str] = ()) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from orchestrator.support.crash import DefectError
 from orchestrator.support.plain_text import one_line, plain
 from orchestrator.verify.hiding import hide
 from orchestrator.verify.items import LOST, DerivedItem, ManifestFile, MismatchesError
@@ -64,7 +65,7 @@ class Checking:
     def _note(self, host: str, error: BaseException | None) -> None:
         if isinstance(error, LOST):
             self.tally.unreached[host] = one_line(str(error))
-        elif isinstance(error, CcmError) and error.kind == "defect":
+        elif isinstance(error, DefectError):
             self.tally.defect = True
 
     @pytest.hookimpl(tryfirst=True)

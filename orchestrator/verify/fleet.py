@@ -8,8 +8,9 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.fleet.conversation import greet
-from orchestrator.fleet.session import Session
+from orchestrator.fleet.conversation import gather
+from orchestrator.fleet.framed_link import FramedLink
+from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.verify.checks import Expectations, expectations_of
 from orchestrator.verify.shell import Shell, image
 from remote_runtime.errors import UnreachableError, UsageError
@@ -127,12 +128,9 @@ class Member:
 
     def _gather(self) -> Gathered:
         if self._gathered is None:
-            session = Session(self._logged_in().start(self._means.connector.image))
-            try:
-                self._gathered = greet(session, lambda phase: None)
-                session.send({"t": "bye"})
-            finally:
-                session.link.close()
+            link = FramedLink(self._logged_in().start(self._means.connector.image))
+            with contextlib.closing(link):
+                self._gathered = gather(link)
         return self._gathered
 
     def _hang_up(self) -> None:
@@ -144,7 +142,7 @@ class Member:
 
     def _logged_in(self) -> Login:
         if self._abandoned:
-            raise UnreachableError("interrupted", "run.interrupted")
+            raise InterruptedRunError
         if self._login is None:
             self._login = self._means.connector.login(self.host, lambda phase: None)
         return self._login

@@ -91,6 +91,7 @@ def verify(
     and then None."""
     import pytest
 
+    from orchestrator.fleet.host_task import InterruptedRunError
     from orchestrator.verify import fleets
     from orchestrator.verify.checking import Checking, Means
     from orchestrator.verify.fleet import Fleet
@@ -105,7 +106,7 @@ def verify(
     def visit() -> Mapping[str, Visited]:
         found = visit_all(fleet.members, job.forks, bool(job.tests), watch)
         watch(None)
-        if any(one.error and one.error.kind == "run.interrupted" for one in found.values()):
+        if any(isinstance(one.error, InterruptedRunError) for one in found.values()):
             raise KeyboardInterrupt
         return {name: found[name] for name in names}
 

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.rollout import Rollout
-from orchestrator.support.crash import describe_crash
+from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.rollout import Rollout, run_all
 from orchestrator.support.plain_text import one_line
 from orchestrator.verify.backend import LiveBackend, as_host
 from orchestrator.verify.derivation import Check, derive
 from orchestrator.verify.expectation import Found, judge
 from orchestrator.verify.fleet import Member
 from orchestrator.verify.observing import observe
-from remote_runtime.errors import CcmError, ResourceError, UnreachableError
+from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.masking import MASKED, Mask
 
 GRACE = 2.0  # seconds that an interrupted verify waits for its hosts
@@ -39,32 +39,31 @@ class Visited(NamedTuple):
     error: CcmError | None = None
 
 
-class Visit:
-    """Drives one member; see ``orchestrator.fleet.rollout``."""
+class Visit(HostTask[Visited]):
+    """Asks one member; with ``keep`` the connection stays for tests that follow."""
 
     def __init__(self, member: Member, keep: bool) -> None:
-        self.name = member.name
+        super().__init__(member.name)
         self._member = member
+        self._kept = False
         self._keep = keep
-        self._secrets: Sequence[str] = ()
 
-    def run(self) -> Visited:
-        """Ask; with ``keep`` the connection stays for tests that follow."""
-        try:
-            visited = self._ask()
-        except CcmError as error:
-            visited = Visited(self.name, error=error)
-        except Exception as error:
-            path = describe_crash(error, f"verify of {self.name}", self._secrets)
-            text = f"a defect in ccm: {type(error).__name__}"  # its words may quote a secret
-            failed = CcmError(text, kind="defect", hint=path and f"see {path}")
-            visited = Visited(self.name, error=failed)
-        if visited.error is not None or not self._keep:
+    def abandon(self) -> None:
+        """Give up on this host."""
+        self._member.abandon()
+
+    def _leave(self) -> None:
+        if not self._kept:
             self._member.close()
             self._member.forget()
-        return visited
 
-    def _ask(self) -> Visited:
+    def _during(self) -> str:
+        return f"verify of {self.name}"
+
+    def _ended(self, error: CcmError) -> Visited:
+        return Visited(self.name, error=error)
+
+    def _work(self) -> Visited:
         plan = self._member.plan()
         self._secrets = plan.secrets
         mask = Mask(plan.secrets)
@@ -77,6 +76,7 @@ class Visit:
             for check, found in zip(derived.checks, answers, strict=True)
         ]
         warnings = [one_line(mask.text(text)) for text in plan.warnings]
+        self._kept = self._keep
         return Visited(self.name, verdicts, derived.left_out, plan.secrets, warnings)
 
     def _read(self, path: str) -> bytes:
@@ -89,21 +89,6 @@ class Visit:
             message = f"file({path!r}) cannot be read there: {one_line(said, 200)}"
             raise ResourceError(message, kind="template.file") from error
         return content
-
-    def cancel(self) -> None:
-        """Give up on this host."""
-        self._member.abandon()
-
-    def abandon(self) -> None:
-        """Give up on this host."""
-        self._member.abandon()
-
-    def tend(self, now: float) -> None:
-        """Nothing to be done: every wait of a visit has a bound."""
-
-    def interrupted_result(self) -> Visited:
-        """What to report for a host that is left behind."""
-        return Visited(self.name, error=UnreachableError("interrupted", "run.interrupted"))
 
 
 def _verdict(check: Check, answers: Sequence[Found], mask: Mask) -> Verdict:
@@ -125,14 +110,4 @@ def visit_all(
 
     ``watch`` gets the rollout before it starts, so that a signal can interrupt it.
     """
-    found: dict[str, Visited] = {}
-
-    def take(visited: Visited) -> None:
-        found[visited.name] = visited
-
-    rollout: Rollout[Visited] = Rollout(
-        (Visit(member, keep) for member in members), forks, take, grace=GRACE
-    )
-    watch(rollout)
-    rollout.run()
-    return found
+    return run_all((Visit(member, keep) for member in members), forks, watch, GRACE)

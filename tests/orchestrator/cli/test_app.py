@@ -13,7 +13,7 @@ from orchestrator.cli.app import COMMANDS, exit_code_of, main
 from orchestrator.cli.commands import build_parser, load_command, overview
 from orchestrator.cli.completion_scripts import SCRIPTS, described
 from orchestrator.cli.exit_code import run_exit_code
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import HostResult, Tally
 from remote_runtime.errors import (
     CcmError,
     InputError,
@@ -149,7 +149,7 @@ def test_the_exit_code_of_a_run(
     """Interrupted beats a defect, that beats unreachable, that beats failed, that beats changed."""
     results = []
     for word in outcomes.split():
-        result = HostResult("h", "ok" if word == "changed" else word)
+        result = HostResult("h", Tally(), "ok" if word == "changed" else word)
         result.tally.changed = int(word == "changed")
         results.append(result)
     assert run_exit_code(results, interrupted, detailed) == code

@@ -10,9 +10,9 @@ import pytest
 
 from orchestrator.fleet import conversation as conversation_module
 from orchestrator.fleet import events as happening
-from orchestrator.fleet import session as session_module
+from orchestrator.fleet import framed_link
 from orchestrator.fleet.host_run import HostRun
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.settings import Settings
 from remote_runtime import wire
@@ -92,12 +92,12 @@ def test_what_fail_on_error_left_out_is_counted(fail_on_error: bool, untried: in
 
 def test_a_result_that_an_older_ccm_kept_is_read() -> None:
     """It left no resource untried, tells of no phases, or names a phase in words."""
-    record = {**HostResult("web1").record(), "phase": "gathering facts"}
+    record = {**HostResult("web1", Tally()).record(), "phase": "gathering facts"}
     del record["untried"], record["phases"]
     read = HostResult.from_record(record)
     assert (read.untried, list(read.phases), read.phase) == (0, [], Phase.GATHERING)
     record["phases"] = [["waiting for its turn", 1.0], ["running", 2.0]]
-    assert HostResult.from_record(record).phases == [(Phase.WAITING, 1.0), (Phase.RUNNING, 2.0)]
+    assert HostResult.from_record(record).phases == ((Phase.WAITING, 1.0), (Phase.RUNNING, 2.0))
 
 
 def _after_plan(play: Callable[[FarEnd], None]) -> Callable[[FarEnd], None]:
@@ -234,7 +234,7 @@ def test_a_flood_is_taken_in_bounded_memory() -> None:
 
 def test_a_silent_host_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that never answers is lost once the silence has lasted long enough."""
-    monkeypatch.setattr(session_module.Session.message, "__defaults__", (0.3,))
+    monkeypatch.setattr(framed_link.FramedLink.message, "__defaults__", (0.3,))
 
     def script(far: FarEnd) -> None:
         while True:

@@ -36,10 +36,7 @@ def roll_out(
     bus = Bus()
     runs = (HostRun(h, connector, FakePlanner(["/etc/a"]), bus, SETTINGS) for h in HOSTS)
 
-    def keep(result: HostResult) -> None:
-        results[result.host] = result
-
-    rollout = Rollout(runs, forks, keep, grace=grace)
+    rollout = Rollout(runs, forks, results.__setitem__, grace=grace)
     return rollout, results, rollout.run
 
 

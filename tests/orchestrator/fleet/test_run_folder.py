@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.kept_runs import kept_run, kept_runs, last_failed
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.run_folder import MAX_NOTICES, RunFolder, new_run_id, prune, runs_folder
 from remote_runtime.errors import InputError
 from tests.orchestrator.fleet.fakes import make_event
@@ -29,8 +29,8 @@ def keep(run_id: str, failed: tuple[str, ...] = ()) -> RunFolder:
     event = {**make_event(), "host": "web1", "run_id": run_id}
     folder.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
     for host in ("web1", "web2"):
-        result = HostResult(host, "failed" if host in failed else "ok", seconds=1.5)
-        result.tally.add(event)
+        result = HostResult(host, Tally(), "failed" if host in failed else "ok", seconds=1.5)
+        result.tally.add(event, again=False)
         folder.handle(happening.HostFinished(result))
     folder.handle(happening.RunFinished(time.time(), False))
     folder.close()
@@ -79,7 +79,7 @@ def test_failed_hosts_are_those_of_an_inventory(
     folder = RunFolder("20260315T091502Z-aaaaaa", options)
     run = happening.RunStarted(folder.path.name, 1.0, ("localhost",), False, "x", command)
     folder.handle(run)
-    folder.handle(happening.HostFinished(HostResult("localhost", "failed")))
+    folder.handle(happening.HostFinished(HostResult("localhost", Tally(), "failed")))
     folder.handle(happening.RunFinished(2.0, False))
     folder.close()
     assert last_failed() == failed
@@ -140,7 +140,7 @@ def test_what_hosts_came_to_outlives_a_killed_controller() -> None:
     """A host's result is on the disk once the host ended, whatever becomes of the process."""
     folder = RunFolder("20260314T091502Z-aaaaaa", {})
     folder.handle(happening.RunStarted(folder.path.name, 1.0, ("web1", "web2"), False))
-    folder.handle(happening.HostFinished(HostResult("web1")))
+    folder.handle(happening.HostFinished(HostResult("web1", Tally())))
     assert [result.host for result in kept_run().results()] == ["web1"]
     assert last_failed() == ["web2"]
 
@@ -150,7 +150,7 @@ def test_results_that_an_older_ccm_kept_are_read() -> None:
     folder = keep("20260314T091502Z-aaaaaa")
     (folder.path / "hosts.jsonl").unlink()
     assert kept_run().results() == []
-    record = {"format": 1, "hosts": [HostResult("web1").record()]}
+    record = {"format": 1, "hosts": [HostResult("web1", Tally()).record()]}
     (folder.path / "hosts.json").write_text(json.dumps(record), encoding="utf-8")
     assert [result.host for result in kept_run().results()] == ["web1"]
 

@@ -6,12 +6,18 @@ from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.kept_runs import KeptRun, kept_run
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import RunFolder
 from tests.orchestrator.fleet.fakes import make_event
 
 START = 1_790_000_000.0
+PHASES = (
+    (Phase.CONNECTING, START),
+    (Phase.GATHERING, START + 0.2),
+    (Phase.PLANNING, START + 0.5),
+    (Phase.RUNNING, START + 0.6),
+)
 DIFF = "--- /etc/motd\n+++ /etc/motd\n@@ -1 +1 @@\n-old <b>\n+new {host}\n"
 
 
@@ -21,18 +27,9 @@ class Kept:
     def __init__(self, *hosts: str, run_id: str = "20260921T133640Z-aaaaaa", noop: bool = False):
         self._folder = RunFolder(run_id, {"forks": 5})
         self._run_id = run_id
-        self._results = {host: HostResult(host) for host in hosts}
+        self._tallies = {host: Tally() for host in hosts}
         self._clock = dict.fromkeys(hosts, START + 0.6)
         self._events = 0
-        for host, result in self._results.items():
-            steps = zip(
-                (Phase.CONNECTING, Phase.GATHERING, Phase.PLANNING, Phase.RUNNING),
-                (0.0, 0.2, 0.5, 0.6),
-                strict=True,
-            )
-            result.phases = [(phase, START + at) for phase, at in steps]
-            result.planned = 0
-            assert host
         started = happening.RunStarted(run_id, START, hosts, noop, "/srv/site/site.yaml")
         self._folder.handle(started)
 
@@ -49,7 +46,7 @@ class Kept:
             event_id=f"{self._events:026d}", **members,
         )  # fmt: skip
         event.update(host=host, run_id=self._run_id)
-        self._results[host].tally.add(event)
+        self._tallies[host].add(event, again=False)
         self._folder.handle(happening.ResourceEvent(host, event, json.dumps(event)))
 
     def changed(self, host: str, name: str, diff: str = "", seconds: float = 0.2) -> None:
@@ -65,12 +62,11 @@ class Kept:
 
     def end(self, **outcomes: dict[str, Any]) -> KeptRun:
         """The run is over; ``outcomes`` sets members of hosts' results."""
-        for host, result in self._results.items():
-            result.seconds = self._clock[host] - START
-            if result.tally.failed:
-                result.outcome = "failed"
-            for key, value in outcomes.get(host, {}).items():
-                setattr(result, key, value)
+        for host, tally in self._tallies.items():
+            outcome = "failed" if tally.failed else "ok"
+            seconds = self._clock[host] - START
+            result = HostResult(host, tally, outcome, seconds=seconds, phases=PHASES)
+            result = result._replace(**outcomes.get(host, {}))
             self._folder.handle(happening.HostFinished(result))
         self._folder.handle(happening.RunFinished(max(self._clock.values()) + 0.1, False))
         self._folder.close()

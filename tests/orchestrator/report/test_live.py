@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.report.live import LiveView
 from orchestrator.support.plain_text import plain
@@ -33,7 +33,7 @@ def view_of(hosts: int, width: int, height: int) -> list[str]:
         live.handle(happening.HostPlanned(name, 100))
         live.handle(happening.ResourceProgress(name, "package#nginx", "installing", now - 3))
     for name in names[: hosts // 10]:
-        live.handle(happening.HostFinished(HostResult(name, "failed", seconds=4.0)))
+        live.handle(happening.HostFinished(HostResult(name, Tally(), "failed", seconds=4.0)))
     out = io.StringIO()
     console = Console(file=out, width=width, height=height, force_terminal=True, color_system=None)
     live._console = console
@@ -80,7 +80,7 @@ def test_the_view_goes_away_and_failures_stay(monkeypatch: pytest.MonkeyPatch) -
         live.start()
         live.handle(happening.HostPhase("web1", Phase.CONNECTING, time.time()))
         live.tick()
-        result = HostResult("web1", "unreachable", message="connection refused")
+        result = HostResult("web1", Tally(), "unreachable", message="connection refused")
         live.handle(happening.HostFinished(result))
         live.close()
     written = everything_read(main).decode()
@@ -98,7 +98,9 @@ def test_what_many_hosts_say_alike_is_said_a_few_times(monkeypatch: pytest.Monke
     live = LiveView(out, "push of site.yaml")
     for number in range(40):
         message = f"192.0.2.{number} refuses the connection " + "at length " * 20
-        live.handle(happening.HostFinished(HostResult(f"w{number}", "unreachable", "", message)))
+        live.handle(
+            happening.HostFinished(HostResult(f"w{number}", Tally(), "unreachable", "", message))
+        )
     live.close()
     lines = [line for line in plain(out.getvalue()).splitlines() if ": " in line]
     assert [line.split(":")[0] for line in lines] == ["w0", "w1", "w2", "…"]

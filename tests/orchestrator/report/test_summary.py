@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.report.collected import Collected
 from orchestrator.report.lines import Lines
@@ -26,7 +26,8 @@ class Told:
         self.collected = Collected()
         self.out = io.StringIO()
         self._lines = Lines(self.out)
-        self._results: dict[str, HostResult] = {host: HostResult(host) for host in hosts}
+        self._tallies = {host: Tally() for host in hosts}
+        self._heard: set[tuple[str, str]] = set()
         self._tell(happening.RunStarted("run-1", 100.0, hosts, noop))
 
     def _tell(self, event: happening.Event) -> None:
@@ -35,14 +36,12 @@ class Told:
 
     def event(self, host: str, name: str, status: str = "stable", **members: Any) -> None:
         event = {**make_event(name=name, status=status, **members), "host": host}
-        self._results[host].tally.add(event)
+        self._tallies[host].add(event, again=(host, name) in self._heard)
+        self._heard.add((host, name))
         self._tell(happening.ResourceEvent(host, event, json.dumps(event)))
 
     def end(self, host: str, outcome: str = "ok", **members: Any) -> None:
-        result = self._results[host]
-        result.outcome = outcome
-        for key, value in members.items():
-            setattr(result, key, value)
+        result = HostResult(host, self._tallies[host], outcome, **members)
         self._tell(happening.HostFinished(result))
 
     def summary(self, width: int = 100, **choice: bool) -> str:

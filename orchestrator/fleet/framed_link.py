@@ -21,15 +21,16 @@ EXPIRY_GRACE = 3.0  # for the last events of a host whose time is up
 TICK = 1.0  # how late a cancel may be noticed
 
 
-class Session:
-    """A conversation with one runtime; not used again once an error came out of it.
+class FramedLink:
+    """The link to one runtime; not used again once an error came out of it.
 
     ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
     A host that ``heeds_cancel`` is told then, so that it can say what was interrupted: ``expired``.
     """
 
     def __init__(self, link: Link, until: float | None = None) -> None:
-        self.link = link
+        self._link = link
+        self.nonce, self.runtime = link.nonce, link.runtime
         self.until = until
         self._decoder = wire.Decoder(wire.MAX_FROM_TARGET)
         self._iterator: Iterator[wire.Frame] | None = None
@@ -54,7 +55,7 @@ class Session:
         with self._sending:
             self._send_began = time.monotonic()
             try:
-                self.link.send(data)
+                self._link.send(data)
             except UnreachableError:
                 raise self._lost() from None
             except OSError as error:
@@ -96,6 +97,14 @@ class Session:
         finally:
             self._due = None
 
+    def stderr_tail(self) -> str:
+        """The last of what the host wrote to standard error."""
+        return self._link.stderr_tail()
+
+    def close(self) -> None:
+        """Close the link at once."""
+        self._link.close()
+
     def _buffered(self) -> wire.Frame | None:
         if self._iterator is None:
             return None
@@ -123,7 +132,7 @@ class Session:
         if self.until is not None:
             bounds.append(self.until - now)
         try:
-            data = self.link.receive(max(0.01, min(bounds)))
+            data = self._link.receive(max(0.01, min(bounds)))
         except TimeoutError:
             return heard
         except (UnreachableError, OSError) as error:
@@ -176,7 +185,7 @@ class Session:
         began = self._send_began
         if began and now - began > wire.SILENCE:
             self.torn = f"it took no bytes for {wire.SILENCE:.0f} s"
-            self.link.close()
+            self._link.close()
         elif not began and not self._pinging and now - self._last_sent >= wire.PING_INTERVAL:
             self._pinging = True
             self._aside({"t": "ping"})

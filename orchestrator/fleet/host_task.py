@@ -1,0 +1,118 @@
+"""One host of a rollout, whatever is done on it (controller)."""
+
+import contextlib
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+from orchestrator.fleet.framed_link import FramedLink
+from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.ports import Connector, Target
+from orchestrator.support.crash import DefectError
+from remote_runtime.errors import CcmError, UnreachableError
+
+R = TypeVar("R")
+
+
+class InterruptedRunError(UnreachableError):
+    """The user ended the run before this host's was over."""
+
+    default_kind = "run.interrupted"
+
+    def __init__(self) -> None:
+        super().__init__("interrupted")
+
+
+class HostTask(ABC, Generic[R]):
+    """``run`` is called once, in a thread of its own, the other methods from any thread."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._secrets: Iterable[str] = ()
+        """What must not stand in that report."""
+
+    def run(self) -> R:
+        """Do it. Never raises: what kept it from its end becomes the answer."""
+        try:
+            return self._work()
+        except CcmError as error:
+            return self._ended(error)
+        except Exception as error:
+            return self._ended(DefectError(error, self._during(), self._secrets))
+        finally:
+            self._leave()
+
+    def interrupted(self) -> R:
+        """The answer of a host that is left behind, or was never begun."""
+        return self._ended(InterruptedRunError())
+
+    def cancel(self) -> None:
+        """End it; does not wait."""
+        self.abandon()
+
+    def tend(self, now: float) -> None:
+        """Keep the connection alive; called every second or so."""
+
+    @abstractmethod
+    def abandon(self) -> None:
+        """Close the connection at once."""
+
+    @abstractmethod
+    def _during(self) -> str:
+        """What is done, as the report of a crash says it."""
+
+    @abstractmethod
+    def _work(self) -> R:
+        """The answer of a host on which it came to its end; CcmError."""
+
+    @abstractmethod
+    def _ended(self, error: CcmError) -> R:
+        """The answer of a host on which it did not."""
+
+    def _leave(self) -> None:
+        """Let go of the connection once the answer is there."""
+        self.abandon()
+
+
+class LinkTask(HostTask[R]):
+    """A task over the link to one runtime."""
+
+    def __init__(self, host: Target, connector: Connector) -> None:
+        super().__init__(host.name)
+        self.host = host
+        self._connector = connector
+        self._link: FramedLink | None = None
+        self._switch = threading.Lock()
+        self._cancelled = False
+
+    def _open(self, on_phase: Callable[[Phase], None], until: float | None = None) -> FramedLink:
+        """The link, with a bound as ``FramedLink`` has it; CcmError."""
+        link = self._connector.open(self.host, on_phase)
+        with self._switch:
+            self._link = FramedLink(link, until)
+            if self._cancelled:
+                raise InterruptedRunError
+        return self._link
+
+    def cancel(self) -> None:
+        """End it; a link that is only being opened is closed when it is there."""
+        with self._switch:
+            self._cancelled = True
+            if self._link is not None:
+                self._give_up(self._link)
+
+    def _give_up(self, link: FramedLink) -> None:
+        """End what goes on over the link."""
+        link.close()
+
+    def abandon(self) -> None:
+        """Close the link at once; the runtime on the host ends with it."""
+        if self._link is not None:
+            with contextlib.suppress(CcmError, OSError):
+                self._link.close()
+
+    def tend(self, now: float) -> None:
+        """Keep the link alive, and notice one that takes no bytes."""
+        if self._link is not None:
+            self._link.tend(now)
