@@ -3,6 +3,7 @@
     python -m benchmarks                           the standard: 16 hosts, 100 resources, 5 runs
     python -m benchmarks --hosts 4 --runs 3        smaller
     python -m benchmarks --skip-pyinfra            the floor and ccm alone
+    python -m benchmarks --against OTHER/ccm       another checkout's, in turns with this one
     python -m benchmarks --write docs/benchmarks.md
 
 Needs root on Linux (it boots the hosts) and a ``ccm`` beside this Python; installs pyinfra into a
@@ -23,20 +24,24 @@ from pathlib import Path
 from tests.lab import DelayProxy, Lab, available
 
 from . import contestants, verifying
-from .contestants import Address, Fleet
+from .contestants import OWN, Address, Fleet
 from .measure import Sample, Series, run
 from .report import machine, ratios, table
 from .work import DIRECTORY, PACKAGES, Work, prepare_root
 
 ROUND_TRIP = 0.05  # seconds, in the runs with a delay in the way
+OTHER = "the other ccm"
 BEGIN, END = "<!-- figures:begin -->", "<!-- figures:end -->"
 
 
 class Bench:
     """One lab with everything that the phases share."""
 
-    def __init__(self, lab: Lab, folder: Path, runs: int, pyinfra: Path | None) -> None:
+    def __init__(
+        self, lab: Lab, folder: Path, runs: int, pyinfra: Path | None, other: Path | None
+    ) -> None:
         self.lab, self.folder, self.runs, self.pyinfra = lab, folder, runs, pyinfra
+        self.other = other
         self.results: dict[tuple[str, str], Series] = {}
         self.hosts: dict[str, int] = {}
         self.environment = {
@@ -80,6 +85,9 @@ class Bench:
             "ssh true": lambda: contestants.floor(fleet),
             "ccm": lambda: contestants.ccm(fleet, work),
         }
+        if self.other is not None:
+            other = self.other
+            entries[OTHER] = lambda: contestants.ccm(fleet, work, program=other)
         if self.pyinfra is not None:
             program = self.pyinfra
             entries["pyinfra"] = lambda: contestants.pyinfra(fleet, work, program)
@@ -135,16 +143,23 @@ class Bench:
             f"- 200 logical hosts, `--forks 64`, `--noop`: {many.wall:.1f} s, "
             f"peak {many.peak_mib:.0f} MiB, {many.cpu / 200 * 1000:.1f} ms of CPU per host"
         )
-        program = str(Path(sys.executable).with_name("ccm"))
+        return [*lines, *self.started(), *self.on_the_target()]
+
+    def started(self) -> list[str]:
+        """What commands take that ask no host."""
         thousand = self.folder / "thousand.yaml"
         thousand.write_text(Work(1000).site(), encoding="utf-8")
-        for label, command in (
-            ("`ccm --version`", [program, "--version"]),
-            ("`ccm validate` of 1,000 resources", [program, "validate", str(thousand)]),
+        programs = {"": OWN, **({f" ({OTHER})": self.other} if self.other else {})}
+        lines = []
+        for label, words in (
+            ("`ccm --version`", ["--version"]),
+            ("`ccm validate` of 1,000 resources", ["validate", str(thousand)]),
         ):
-            series = Series([self.sample([command]) for _ in range(self.runs)])
-            lines.append(f"- {label}: {series.median('wall'):.3f} s")
-        lines += self.on_the_target()
+            found = {which: Series() for which in programs}
+            for _ in range(self.runs):
+                for which, program in programs.items():
+                    found[which].samples.append(self.sample([[str(program), *words]]))
+            lines += [f"- {label}{w}: {s.median('wall'):.3f} s" for w, s in found.items()]
         return lines
 
     def on_the_target(self) -> list[str]:
@@ -192,6 +207,7 @@ def main() -> int:
     parser.add_argument("--resources", type=int, default=100)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--skip-pyinfra", action="store_true")
+    parser.add_argument("--against", type=Path, metavar="CCM", help="another checkout's ccm")
     parser.add_argument("--write", type=Path, help="a Markdown page with figure markers")
     options = parser.parse_args()
     if reason := available():
@@ -202,7 +218,7 @@ def main() -> int:
         folder = Path(scratch)
         pyinfra = None if options.skip_pyinfra else install_pyinfra(folder)
         with Lab(names=names, prepare=dict.fromkeys(names, prepare_root)) as lab:
-            bench = Bench(lab, folder, options.runs, pyinfra)
+            bench = Bench(lab, folder, options.runs, pyinfra, options.against)
             for host in lab.hosts.values():
                 host.run(f"apt-get install -y -q {' '.join(PACKAGES)}", timeout=300)
                 host.run("loginctl enable-linger root")  # else some logins start user@0.service

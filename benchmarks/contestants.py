@@ -52,11 +52,16 @@ def floor(fleet: Fleet) -> list[list[str]]:
     ]
 
 
-def ccm(fleet: Fleet, work: Work, *options: str, logical: int = 0) -> list[list[str]]:
+OWN = Path(sys.executable).with_name("ccm")
+"""The ccm of this checkout."""
+
+
+def ccm(
+    fleet: Fleet, work: Work, *options: str, logical: int = 0, program: Path = OWN
+) -> list[list[str]]:
     """``ccm push`` as a user calls it."""
     site = fleet.folder / f"site{work.resources}.yaml"
     site.write_text(work.site(), encoding="utf-8")
-    program = Path(sys.executable).with_name("ccm")
     return [[str(program), "push", "-i", str(fleet.inventory(logical)), *options, str(site)]]
 
 
