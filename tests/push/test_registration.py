@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.orchestrator.registration.test_nats import server, url
+from tests.orchestrator.registration.test_nats_stream import server, url
 from tests.push.command import Run
 from tests.push.target import Target
 

@@ -6,7 +6,7 @@ import pytest
 from orchestrator.cli.app import main
 from orchestrator.registration.entry import Entry
 from orchestrator.registration.store import open_store
-from tests.orchestrator.registration.test_nats import server, url
+from tests.orchestrator.registration.test_nats_stream import server, url
 
 __all__ = ["server", "url"]
 

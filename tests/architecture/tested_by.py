@@ -1,0 +1,1 @@
+TESTED_BY: dict[str, tuple[str, ...]] = {}
