@@ -1,11 +1,13 @@
 """Every module has a test that a reader finds: by its name, or in ``TESTED_BY``."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
 from tests.architecture.source import (
     LAYERS,
+    PRODUCT,
     ROOT,
     dotted,
     import_graph,
@@ -15,12 +17,15 @@ from tests.architecture.source import (
 )
 from tests.architecture.tested_by import TESTED_BY
 
-# Who imports by a name that is made up at run time, and the folder that is imported from.
+# Who imports by a name that is made up at run time, and where from; pytest finds its plugin itself.
 FINDERS = {
     "orchestrator.cli.commands": "orchestrator.cli",
     "remote_runtime.registry": "remote_runtime.resources",
     "remote_runtime.health.kinds": "remote_runtime.health.kinds",
+    "orchestrator.verify.checks": "orchestrator.verify.checks",
+    "orchestrator.verify.running": "orchestrator.verify.plugin",
 }
+_DOTTED = re.compile(r"\b[a-z_]+(?:\.[a-z_]+)+\b")
 
 
 def runs(path: Path) -> bool:
@@ -37,16 +42,26 @@ def _says_nothing(statement: ast.stmt) -> bool:
     return constant or isinstance(statement, ast.Pass)
 
 
-def named_test(path: Path) -> str:
-    """The test that a reader looks for first; that of a package has the name of its folder."""
-    parts = [part for part in path.relative_to(ROOT).with_suffix("").parts if part != "resources"]
-    *folders, name = parts[:-1] if parts[-1] == "__init__" else parts
-    return "/".join(["tests", *folders, f"test_{name.strip('_')}.py"])
+def named_tests(path: Path) -> list[str]:
+    """Where a reader looks first: in the same folders, those of a type's parts left out.
+
+    The test of a package has the name of its folder, in it or beside it.
+    """
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    *folders, name = [part for part in parts if part not in ("resources", "providers")]
+    if name == "__init__":
+        name = folders[-1]
+        return [_test([*folders, name]), _test(folders)]
+    return [_test([*folders, name])]
+
+
+def _test(parts: list[str]) -> str:
+    return "/".join(["tests", *parts[:-1], f"test_{parts[-1].strip('_')}.py"])
 
 
 def is_named(path: Path) -> bool:
     """Whether that test is there."""
-    return (ROOT / named_test(path)).is_file()
+    return any((ROOT / test).is_file() for test in named_tests(path))
 
 
 def entries() -> list[tuple[str, str, list[Path]]]:
@@ -67,18 +82,27 @@ def entries() -> list[tuple[str, str, list[Path]]]:
 
 
 @cache
+def uses() -> dict[str, set[str]]:
+    """Whom each module imports, starts as a process or finds by its name."""
+    graph = {name: set(others) for name, others in import_graph(*PRODUCT, "tests").items()}
+    for path in modules(*PRODUCT, "tests"):
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                graph[dotted(path)].update(n for n in _DOTTED.findall(node.value) if n in graph)
+    for name, folder in FINDERS.items():
+        graph[name].update(other for other in graph if f"{other}.".startswith(f"{folder}."))
+    return graph
+
+
+@cache
 def reached(test: str) -> frozenset[str]:
-    """The modules that a test imports, itself or through what it imports."""
-    graph = import_graph(*LAYERS, "docs", "benchmarks", "examples", "tests")
+    """The modules that a test uses, itself or through what it uses."""
     todo, seen = [dotted(ROOT / test)], set[str]()
     while todo:
         module = todo.pop()
-        if module in seen:
-            continue
-        seen.add(module)
-        todo += graph[module]
-        folder = FINDERS.get(module)
-        todo += [m for m in graph if folder and m.startswith(f"{folder}.")]
+        if module not in seen:
+            seen.add(module)
+            todo += uses()[module]
     return frozenset(seen)
 
 
@@ -86,8 +110,8 @@ def test_every_module_has_a_test_that_a_reader_finds() -> None:
     """A module without a test of its name stands in the list with the one that holds it."""
     listed = {path for _, _, meant in entries() for path in meant}
     lost = [
-        f"{shown(path)}: write {named_test(path)}, or list it in tests/architecture/tested_by.py"
-        for path in modules(*LAYERS, "docs", "benchmarks", "examples")
+        f"{shown(path)}: write {named_tests(path)[0]}, or list it in TESTED_BY"
+        for path in modules(*LAYERS)
         if runs(path) and not is_named(path) and path not in listed
     ]
     assert lost == []
@@ -103,7 +127,7 @@ def test_the_list_is_exact() -> None:
         elif not meant:
             wrong.append(f"{word}: all of it has tests of its own")
         elif word.endswith(".py") and is_named(ROOT / word):
-            wrong.append(f"{word} has {named_test(ROOT / word)}")
+            wrong.append(f"{word} has {named_tests(ROOT / word)[0]}")
         elif word.endswith(".py") and not runs(ROOT / word):
             wrong.append(f"{word} declares only, nothing runs")
         for path in meant:
