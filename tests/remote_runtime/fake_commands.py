@@ -2,12 +2,11 @@
 
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
-from remote_runtime.cancellation import Cancellation
 from remote_runtime.context import Context
 from remote_runtime.item import Item
-from remote_runtime.masking import Mask
-from remote_runtime.options import RunOptions
 from remote_runtime.system.commands import Result
+
+from . import fakes
 
 Answer = Union[Result, str]
 
@@ -52,19 +51,11 @@ class FakeCommands(object):
 
 def make_context(commands: FakeCommands, items: Sequence[Item] = (), noop: bool = False) -> Context:
     """A run with a fake command door; it keeps notices in ``notices``."""
-    nothing: Any = None
-    door: Any = commands
     notices: List[Tuple[str, str]] = []
-    context = Context(
-        commands=door,
-        files=nothing,
-        accounts=nothing,
-        blobs=nothing,
-        mask=Mask(),
-        cancellation=Cancellation(),
-        options=RunOptions(noop=noop),
-        items=items,
-        on_progress=lambda index, action: None,
+    context = fakes.context(
+        items,
+        commands=commands,
+        noop=noop,
         on_notice=lambda level, text: notices.append((level, text)),
     )
     context.__dict__["notices"] = notices

@@ -92,15 +92,19 @@ def context(
     files: Optional[Files] = None,
     accounts: Optional[Accounts] = None,
     secrets: Sequence[str] = (),
+    commands: Any = Commands,
     on_progress: Callable[[int, str], None] = lambda index, action: None,
     on_notice: Callable[[str, str], None] = lambda level, text: None,
     **options: Any,
 ) -> Context:
-    """A context with the real doors, except those that are given; ``options`` of the run."""
+    """A context with the real doors, except those that are given: the one maker of contexts.
+
+    ``commands``: a door for commands, or a class of them; ``options`` of the run.
+    """
     cancellation = Cancellation()
     accounts = accounts or Accounts()
     return Context(
-        commands=Commands(accounts, cancellation),
+        commands=commands(accounts, cancellation) if isinstance(commands, type) else commands,
         files=files or Files(),
         accounts=accounts,
         blobs=Blobs((store or BlobStore()).fetch),
