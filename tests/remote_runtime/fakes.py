@@ -204,9 +204,14 @@ def run_items(
     finally:
         ctx.files.discard_temporary()  # as a session does in the end
         if shared is None:  # nobody else has it; a suite of many runs has few descriptors
-            os.close(ctx.cancellation.wakeup)
-            os.close(ctx.cancellation._signal)
+            close(ctx)
     return events
+
+
+def close(ctx: Context) -> None:
+    """Give back the descriptors of a context that nobody else has."""
+    os.close(ctx.cancellation.wakeup)
+    os.close(ctx.cancellation._signal)
 
 
 class FolderTest(unittest.TestCase):

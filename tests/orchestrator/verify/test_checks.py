@@ -16,7 +16,6 @@ from orchestrator.verify.expectation import Expectation, equal, judge
 from orchestrator.verify.observing import observe
 from orchestrator.verify.subject import Subject
 from remote_runtime.masking import Mask
-from remote_runtime.registry import types
 from tests.orchestrator.verify.fakes import FEDORA, Script, mismatches, said
 
 ME = pwd.getpwuid(os.getuid()).pw_name
@@ -283,11 +282,6 @@ def test_a_question_without_an_answer_does_not_hold() -> None:
     """A host where the program is missing is told with what it said."""
     lines = said(of("package", "nginx"), Script({}).read_all)
     assert lines == ["state: expected installed, found no answer (sh: not found)"]
-
-
-def test_every_type_of_the_runtime_is_looked_at() -> None:
-    """A new type has to be thought of here: looked at, or known to hold nothing of its own."""
-    assert [name for name in types() if not expectations_of(name, BUILT_IN)] == ["apply"]
 
 
 def test_what_a_host_says_cannot_act_on_a_terminal() -> None:

@@ -1,0 +1,1 @@
+"""The scenarios of each type, in a module by its name."""

@@ -1,0 +1,28 @@
+"""Commands."""
+
+import os
+
+from tests.contract.scenario import SECRET, Scenario
+from tests.contract.world import World
+
+STATELESS = True
+
+
+def creates(world: World) -> Scenario:
+    """A command that runs until its file is there."""
+    path = world.path("made")
+    command = f"sh -c 'touch {path} # {SECRET}'"
+    return Scenario(
+        "make",
+        {"command": command, "creates": path, "environment": [f"WORD={SECRET}"]},
+        {"creates": lambda: os.remove(path)},
+    )
+
+
+def guarded(world: World) -> Scenario:
+    """A command that its guard keeps back from then on; a verify cannot tell what it did."""
+    path = world.path("made")
+    return Scenario(f"touch {path}", {"unless": f"test -e {path}"})
+
+
+SCENARIOS = (creates, guarded)

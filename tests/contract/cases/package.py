@@ -1,0 +1,80 @@
+"""Packages, on a host with a small dpkg and apt: a file for each package that is installed."""
+
+from pathlib import Path
+from typing import Any
+
+from remote_runtime.resources.package.apt_lists import Lists
+from tests.contract.scenario import Scenario
+from tests.contract.world import World
+
+DPKG_QUERY = """\
+case "$1" in
+    -W) for f in packages/*; do echo "${f#packages/} $(cat "$f") all installed install"; done ;;
+    -f) [ -e "packages/$4" ] || exit 1
+        echo "install ok installed $(cat "packages/$4")" ;;
+esac
+"""
+APT_CACHE = """\
+shift 2
+for name; do
+    printf '%s:\\n  Installed: (none)\\n  Candidate: 2.0\\n' "$name"
+    printf '  Version table:\\n     2.0 500\\n     1.0 500\\n'
+done
+"""
+APT_GET = """\
+for last; do :; done
+case "$*" in
+    *remove*) rm "packages/$last" ;;
+    *=*.0) echo "${last#*=}" > "packages/${last%=*}" ;;
+    *) echo 2.0 > "packages/$last" ;;
+esac
+"""
+
+
+def host(world: World, version: str) -> Path:
+    """The file that stands for the package app, and dpkg's own."""
+    world.program("dpkg-query", DPKG_QUERY)
+    world.program("apt-cache", APT_CACHE)
+    world.program("apt-get", APT_GET)
+    world.write("packages/dpkg", "1.21\n")
+    file = Path(world.path("packages", "app"))
+    if version:
+        file.write_text(f"{version}\n")
+    return file
+
+
+def scenario(world: World, before: str, ensure: str, **breaks: str) -> Scenario:
+    """``breaks``: what differs, and the version that brings that about, "" for none."""
+    file = host(world, before)
+
+    def ready(provider: Any) -> None:
+        provider.lists = Lists(world.path("lists"))  # not those of this machine
+
+    def become(version: str) -> None:
+        file.write_text(f"{version}\n") if version else file.unlink()
+
+    undo = {what: lambda to=to: become(to) for what, to in breaks.items()}
+    return Scenario("app", {"ensure": ensure}, undo, "apt", ready=ready)
+
+
+def present(world: World) -> Scenario:
+    """A package that is missing."""
+    return scenario(world, "", "present", state="")
+
+
+def version(world: World) -> Scenario:
+    """An older version than the one that is installed."""
+    return scenario(world, "2.0", "1.0", state="", version="2.0")
+
+
+def latest(world: World) -> Scenario:
+    """A newer version than the one that is installed; which that is only apt can tell."""
+    return scenario(world, "1.0", "latest", state="")
+
+
+def absent(world: World) -> Scenario:
+    """A package that has to go."""
+    return scenario(world, "1.0", "absent", state="1.0")
+
+
+SCENARIOS = (present, version, latest, absent)
