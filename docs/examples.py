@@ -41,7 +41,7 @@ def command_lines(page: str) -> str:
         if {"require", "subscribe"} & properties.keys() and _SESSION not in lines:
             lines.insert(0, _SESSION)
         lines.append(command_line(type_, name, properties))
-    return "```nohighlight\n" + "\n".join(lines) + "\n```"
+    return "```sh\n" + "\n".join(lines) + "\n```"
 
 
 def api_request(type_name: str, page: str) -> str:

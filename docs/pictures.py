@@ -6,18 +6,21 @@ push, and a second push with another title.
 
 import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import CONSOLE_SVG_FORMAT, Console
 from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 HOSTS = [*(f"web{number}" for number in range(1, 8)), "db1"]
 COLUMNS = 100
+# without the fonts that rich would have a reader fetch from another server
+_SVG = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
 
 
 def main() -> int:
@@ -83,7 +86,9 @@ def _terminal(name: str, command: str, text: str) -> None:
     """A picture of a terminal."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO())
     console.print(Text(f"$ {command}", style="bold"), Text(text.rstrip()), sep="\n")
-    console.save_svg(str(IMAGES / f"{name}.svg"), title="ccm", unique_id=f"ccm-{name}")
+    console.save_svg(
+        str(IMAGES / f"{name}.svg"), title="ccm", unique_id=f"ccm-{name}", code_format=_SVG
+    )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Fixtures that every test may use; lab hosts boot only when a test asks for them."""
+"""Fixtures that every test may use; lab hosts and browsers start only when a test asks for them."""
 
+from tests.browser import browser
 from tests.lab.fixtures import host, hosts, lab, needs_lab
 
-__all__ = ["host", "hosts", "lab", "needs_lab"]
+__all__ = ["browser", "host", "hosts", "lab", "needs_lab"]

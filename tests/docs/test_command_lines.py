@@ -37,7 +37,7 @@ ccm() {
 
 def commands_of(page: Path) -> str:
     """The block of commands on a page."""
-    found = [block for block in blocks(page, "nohighlight") if "ccm ensure " in block.text]
+    found = [block for block in blocks(page, "sh") if "ccm ensure " in block.text]
     assert found, page
     return found[0].text
 

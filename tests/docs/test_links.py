@@ -7,9 +7,6 @@ import pytest
 
 from tests.docs.pages import DOCS, PAGES, ROOT, anchors, blocks, links
 
-FRONT_MATTER = re.compile(
-    r'\+\+\+\ntitle = ".+"\ndescription = "[A-Z].*[^.]"\ntoc = true\nweight = \d+\n\+\+\+\n'
-)
 OWN_PAGES = [page for page in PAGES if DOCS in page.parents]
 TYPE_PAGES = sorted((DOCS / "reference" / "resources").glob("*.md"))
 
@@ -44,28 +41,34 @@ def test_every_page_is_reached_from_the_index() -> None:
     assert sorted(set(DOCS.rglob("*.md")) - reached) == []
 
 
+@pytest.mark.parametrize("page", OWN_PAGES, ids=lambda p: str(p.relative_to(DOCS)))
+def test_a_page_is_plain_and_leads_home(page: Path) -> None:
+    """A page is plain Markdown, one title first; below it a link leads to the index."""
+    text = page.read_text(encoding="utf-8")
+    prose = re.sub(r"^```.*?^```[ ]*$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^# .+$", prose, re.MULTILINE) == [text.partition("\n")[0]]
+    assert re.findall(r"^(?:\+\+\+|---|:::.*|\{\{.*|> \[!.*|\{%.*)$", prose, re.MULTILINE) == []
+    if page != DOCS / "README.md":
+        _title, way, _ = text.split("\n\n", 2)
+        first = re.match(r"\[ccm documentation\]\(([\w./]+)\)", way)
+        assert first, way
+        assert (page.parent / first[1]).resolve() == DOCS / "README.md"
+
+
 @pytest.mark.parametrize("page", TYPE_PAGES, ids=lambda p: p.stem)
 def test_a_type_page_follows_the_style_guide(page: Path) -> None:
-    """A type's page has TOML front matter, a callout, an example and the sections in order."""
+    """A type's page has a callout, an example and the sections in order."""
     text = page.read_text(encoding="utf-8")
-    front = re.match(
-        r'\+\+\+\ntitle = ".+"\ndescription = "[A-Z].*[^.]"\ntoc = true\nweight = \d+\n\+\+\+\n',
-        text,
-    )
-    assert front, "the front matter is not as the style guide says"
-    assert "> [!info] Warning" in text
+    assert "\n> **Warning:** " in text
     assert next(blocks(page, "yaml"), None), "there is no example"
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings[:3] == ["Example", "Ensure values", "Properties"]
     forms = re.findall(r"^### (.+)$", text, re.MULTILINE)
     assert forms[:3] == ["Manifest", "Command line", "API request"]
     assert {"Idempotency", "Noop"} <= set(headings)
-    assert not re.search(r"^# ", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    "page", [p for p in PAGES if DOCS in p.parents], ids=lambda p: str(p.relative_to(DOCS))
-)
+@pytest.mark.parametrize("page", OWN_PAGES, ids=lambda p: str(p.relative_to(DOCS)))
 def test_the_wording_is_the_house_style(page: Path) -> None:
     """No page addresses the reader, uses an em dash or leaves blanks at the end of a line."""
     text = page.read_text(encoding="utf-8")

@@ -94,7 +94,7 @@ def test_commands_do_what_the_manifest_says(name: str, here: Scene) -> None:
     page = TYPES / f"{name}.md"
     here.write(example(page, "yaml"))
     assert "changed" in statuses(here.push("--noop")).values()
-    done = here.script(example(page, "nohighlight"))
+    done = here.script(example(page, "sh"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert set(statuses(here.push("--noop")).values()) == {"stable"}
 

@@ -11,7 +11,7 @@ from tests.docs.pages import DOCS, blocks
 
 TYPE_PAGES = sorted((DOCS / "reference" / "resources").glob("*.md"))
 PAGES = sorted(DOCS.rglob("*.md"))
-CALLOUT = re.compile(r"^> \[!info\] [A-Z]\w+\n(?:> .+\n)+", re.MULTILINE)
+CALLOUT = re.compile(r"> \*\*[A-Z]\w+:\*\* .+\n(?:> .+\n)*")
 EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]")
 FILLER = re.compile(r"\b(note that|it is important to|simply|of course|basically)\b", re.IGNORECASE)
 MAX_COMMAND = 120  # columns, then it goes on behind a backslash
@@ -20,8 +20,8 @@ of_each_type = pytest.mark.parametrize("page", TYPE_PAGES, ids=lambda page: page
 
 
 def text_of(page: Path) -> str:
-    """The page without its front matter and without what stands in fences."""
-    text = page.read_text(encoding="utf-8").rpartition("\n+++\n")[2]
+    """The page without what stands in fences."""
+    text = page.read_text(encoding="utf-8")
     return re.sub(r"^```.*?^```[ ]*$", "```", text, flags=re.MULTILINE | re.DOTALL)
 
 
@@ -33,7 +33,8 @@ def tables(text: str) -> list[list[str]]:
 @of_each_type
 def test_a_page_begins_with_what_the_resource_does(page: Path) -> None:
     """One or two sentences, a callout, and then the example."""
-    opening, callout, rest = text_of(page).strip().split("\n\n", 2)
+    heading, _, opening, callout, rest = text_of(page).strip().split("\n\n", 4)
+    assert heading == f"# {page.stem.capitalize()}"
     assert opening.startswith(f"The `{page.stem}` resource ")
     assert 1 <= len(re.findall(r"\.(?:\s|$)", opening)) <= 2
     assert CALLOUT.fullmatch(callout + "\n")
@@ -75,14 +76,14 @@ def test_headings_are_plain_sentences(page: Path) -> None:
     text = text_of(page)
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     assert [found for found in headings if re.search(r" [A-Z][a-z]", found)] == []
-    assert re.findall(r"^#+ .+\n\n[A-Za-z`\[](?!``)", text, re.MULTILINE) == []
+    assert re.findall(r"^##+ .+\n\n[A-Za-z`\[](?!``)", text, re.MULTILINE) == []
     assert re.findall(r"[^\n]\n#+ .+", text) == []
 
 
 @of_each_type
 def test_the_forms_of_an_example(page: Path) -> None:
-    """Commands stand in ``nohighlight``, long ones on several lines; requests say what they are."""
-    for block in blocks(page, "nohighlight"):
+    """Commands stand in ``sh``, long ones on several lines; requests say what they are."""
+    for block in blocks(page, "sh"):
         assert "ccm ensure " in block.text, block
         assert max(map(len, block.text.splitlines())) <= MAX_COMMAND, block
     for block in blocks(page, "json"):

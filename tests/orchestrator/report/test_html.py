@@ -1,14 +1,10 @@
 """The page of a run, in a real browser: what it shows, how it filters, what it refuses to run."""
 
 import io
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from selenium.webdriver import Chrome, ChromeOptions
-from selenium.webdriver.chrome.service import Service
+from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
 from orchestrator.fleet.kept_runs import KeptRun
@@ -17,28 +13,6 @@ from orchestrator.report.html import write_html
 from orchestrator.report.html.matrix import Matrix
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from tests.orchestrator.report.runs import START, Kept, mixed_run
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    """Debian's chromium without a window."""
-    program, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if program is None or driver is None:
-        if os.environ.get("CCM_LAB") == "required":
-            pytest.fail("chromium and chromedriver are not installed, and CI needs them")
-        pytest.skip("needs chromium and chromedriver")
-    options = ChromeOptions()
-    options.binary_location = program
-    profile = tmp_path_factory.mktemp("profile")
-    # No sandbox: it does not start for root, and the page is our own.
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(word)
-    options.add_argument("--window-size=1300,1200")
-    options.add_argument(f"--user-data-dir={profile}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    chrome = Chrome(options=options, service=Service(driver))
-    yield chrome
-    chrome.quit()
 
 
 def page(kept: KeptRun, folder: Path) -> str:
