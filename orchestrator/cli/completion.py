@@ -1,6 +1,7 @@
 """``ccm completion``: completion for a shell, made from the parsers (controller)."""
 
 import argparse
+from typing import Any
 
 HELP = "Print the completion for bash, zsh or fish."
 EXAMPLE = """
@@ -13,6 +14,15 @@ ccm completion fish > ~/.config/fish/completions/ccm.fish
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the shell."""
     parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+def below(words: list[str]) -> tuple[str, Any] | None:
+    """What the scripts call; no word of the help, because nobody types it."""
+    if words[:1] != ["words"]:
+        return None
+    from orchestrator.cli import completion_words
+
+    return "completion words", completion_words
 
 
 def run(args: argparse.Namespace) -> int:

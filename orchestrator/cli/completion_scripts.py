@@ -1,6 +1,7 @@
 """The completion scripts of the shells (controller), from what the parsers say of themselves."""
 
 import argparse
+import re
 import shlex
 from typing import Any, NamedTuple
 
@@ -9,7 +10,8 @@ from orchestrator.cli.commands import build_parser, load_command
 
 
 class Option(NamedTuple):
-    """One option; ``takes`` is what follows it: "", "value", "file" or "choice"."""
+    """One option; ``takes`` is what follows it: "", "value", "file", "choice" or "asked", which
+    only ``ccm completion words`` knows."""
 
     names: tuple[str, ...]
     help: str
@@ -18,7 +20,8 @@ class Option(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One command with its options and the words that it takes by themselves.
+    """One command with its options, the words that may follow its name, and whether its other
+    arguments are files or asked for.
 
     ``below`` are commands of their own, by the word that follows this one's name.
     """
@@ -28,10 +31,55 @@ class Command(NamedTuple):
     options: tuple[Option, ...]
     words: tuple[str, ...]
     files: bool
+    asked: bool
     below: "tuple[Command, ...]" = ()
 
 
 _FILES = ("FILE", "MANIFEST", "DIR", "FOLDER")
+_ASKED = ("PATTERN", "HOST", "ID", "RUN1", "RUN2")
+
+
+# What ccm says is text: a host may be called $(reboot), and no shell may evaluate that.
+_BASH_ASKED = r"""
+_ccm_asked() { # $1: the options whose value ccm knows, or * for any place
+    local word candidate known= line="${COMP_LINE:0:COMP_POINT}"
+    local -a words
+    read -r -a words <<<"$line"
+    case "$line" in *[[:space:]]) words+=("") ;; esac
+    local last=$((${#words[@]} - 1))
+    [ "$last" -gt 1 ] || return
+    [ "$1" = '*' ] || case " $1 " in *" ${words[last-1]} "*) ;; *) return 1 ;; esac
+    word="${words[last]}"
+    case "$word" in
+        [\"\']*) word="${word:1}" ;;
+        *) word="${word//\\/}"; known="${word%"${word##*[:=&]}"}" ;; # readline ends words there
+    esac
+    words[last]="$word"
+    while IFS= read -r candidate; do
+        COMPREPLY+=("${candidate#"$known"}")
+    done < <("${words[0]}" completion words -- "${words[@]:1}" 2>/dev/null)
+}""".lstrip()
+_ZSH_ASKED = """\
+_ccm_asked() {
+    local -a found
+    found=("${(@Q)words[1,CURRENT-1]}" "${(Q)PREFIX}")
+    found=("${(@f)$(ccm completion words -- "${found[@]}" 2>/dev/null)}")
+    compadd -a found
+}"""
+_FISH_FUNCTIONS = """\
+function __ccm_within
+    set -l words (commandline -opc)
+    test "$words[2]" = "$argv[1]"; and test (count $argv) -lt 2 -o "$words[3]" = "$argv[2]"
+end
+function __ccm_first_of
+    set -l words (commandline -opc)
+    test (count $words) -eq (math (count $argv) + 1); and __ccm_within $argv
+end
+function __ccm_asked
+    set -l words (commandline -opc)
+    set -l word (commandline -ct | string trim -l -c '"\\'')
+    ccm completion words -- $words[2..-1] "$word" 2>/dev/null
+end"""
 
 
 def described() -> list[Command]:
@@ -44,37 +92,39 @@ def _with_below(name: str) -> Command:
     command = _command(name, module)
     if not hasattr(module, "below"):
         return command
-    found = []
-    for word in command.words:
-        label, one = module.below([word])
-        found.append(_command(label, one)._replace(name=word))
-    return command._replace(below=tuple(found))
+    found = ((word, module.below([word])) for word in command.words)
+    below = (_command(*one)._replace(name=word) for word, one in found if one)
+    return command._replace(below=tuple(below))
 
 
 def _command(name: str, module: Any) -> Command:
     options: list[Option] = []
     words: list[str] = []
-    files = False
-    for action in build_parser(name, module)._actions:
+    arguments: set[str] = set()
+    pending = list(build_parser(name, module)._actions)
+    for action in pending:
         if action.help == argparse.SUPPRESS:
             continue
         if isinstance(action, argparse._SubParsersAction):
             words += list(action.choices)
-            options += [o for sub in action.choices.values() for o in map(_option, sub._actions)]
+            pending += [one for sub in action.choices.values() for one in sub._actions]
         elif action.option_strings:
             options.append(_option(action))
         else:
             words += [str(choice) for choice in action.choices or ()]
-            files = files or str(action.metavar) in _FILES
-    unique = {option.names: option for option in options if option.names}
-    return Command(name, _first_line(module.HELP), tuple(unique.values()), tuple(words), files)
+            arguments.add(str(action.metavar))
+    unique = {option.names: option for option in options}
+    files, asked = (not arguments.isdisjoint(names) for names in (_FILES, _ASKED))
+    help_ = _first_line(module.HELP)
+    return Command(name, help_, tuple(unique.values()), tuple(words), files, asked)
 
 
 def _option(action: argparse.Action) -> Option:
     choices = tuple(str(choice) for choice in action.choices or ())
     takes = "" if action.nargs == 0 else "choice" if choices else "value"
-    if takes == "value" and str(action.metavar) in _FILES:
-        takes = "file"
+    if takes == "value":
+        name = str(action.metavar)
+        takes = "file" if name in _FILES else "asked" if name in _ASKED else takes
     text = "" if action.help is None else _first_line(action.help % {"default": action.default})
     return Option(tuple(action.option_strings), text, takes, choices)
 
@@ -88,9 +138,10 @@ def bash(commands: list[Command]) -> str:
     first = " ".join([*(command.name for command in commands), "--help", "--version"])
     lines = [
         "# ccm completion for bash",
+        _BASH_ASKED,
         "_ccm() {",
         '    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"',
-        "    local options= words= files= takes_file= takes_value=",
+        "    local options= words= files= asked= takes_file= takes_value= takes_asked=",
         "    COMPREPLY=()",
         '    if [ "$COMP_CWORD" -eq 1 ]; then',
         f"        words={shlex.quote(first)}",
@@ -104,6 +155,7 @@ def bash(commands: list[Command]) -> str:
         lines.append("            ;;")
     lines += [
         "    esac",
+        '    _ccm_asked "$takes_asked" && return',
         '    case " $takes_file " in *" $prev "*)',
         '        COMPREPLY=( $(compgen -f -- "$cur") ); return ;;',
         "    esac",
@@ -111,7 +163,8 @@ def bash(commands: list[Command]) -> str:
         '    case "$cur" in',
         '        -*) COMPREPLY=( $(compgen -W "$options" -- "$cur") ) ;;',
         "        *)",
-        '            COMPREPLY=( $(compgen -W "$words" -- "$cur") )',
+        '            [ "$COMP_CWORD" -ne 2 ] || COMPREPLY=( $(compgen -W "$words" -- "$cur") )',
+        '            [ -z "$asked" ] || _ccm_asked "*"',
         '            [ -z "$files" ] || COMPREPLY+=( $(compgen -f -- "$cur") )',
         "            ;;",
         "    esac",
@@ -144,8 +197,10 @@ def _bash_options(command: Command) -> list[str]:
         f"options={shlex.quote(every)}",
         f"takes_file={words('file')}",
         f"takes_value={words('value')}",
+        f"takes_asked={words('asked')}",
         f"words={shlex.quote(' '.join(command.words))}",
         f"files={'yes' if command.files else ''}",
+        f"asked={'yes' if command.asked else ''}",
     ]
     for option in command.options:
         if option.takes == "choice":
@@ -157,8 +212,8 @@ def _bash_options(command: Command) -> list[str]:
 
 def zsh(commands: list[Command]) -> str:
     """For zsh, as an autoloaded function."""
-    lines = ["#compdef ccm", "", "_ccm() {", "    local -a commands", "    commands=("]
-    lines += [f"        {_quoted(f'{c.name}:{_plain(c.help)}')}" for c in commands]
+    lines = ["#compdef ccm", "", _ZSH_ASKED, "_ccm() {", "    local -a commands", "    commands=("]
+    lines += [f"        {_quoted(f'{c.name}:{c.help}')}" for c in commands]
     lines += [
         "    )",
         "    if (( CURRENT == 2 )); then",
@@ -185,27 +240,23 @@ def zsh(commands: list[Command]) -> str:
 def _zsh_arguments(command: Command) -> list[str]:
     specs = [spec for option in command.options for spec in _zsh_option(option)]
     if command.words:
-        specs.append(_quoted(f"*:word:({' '.join(command.words)})"))
-    elif command.files:
-        specs.append("'*:file:_files'")
-    else:
-        specs.append("'*:value: '")  # without it, a word that is no option ends the completion
+        specs.append(_quoted(f"1:word:({' '.join(command.words)})"))
+    # without it, a word that is no option ends the completion
+    rest = "file:_files" if command.files else "word:_ccm_asked" if command.asked else "value: "
+    specs.append(f"'*:{rest}'")
     return [" \\\n                ".join(["            _arguments -s", *specs])]
 
 
 def _zsh_option(option: Option) -> list[str]:
-    text = _plain(option.help).replace("[", "(").replace("]", ")")
+    text = re.sub(r"([\\\[\]])", r"\\\1", option.help)
     action = {
         "": "",
         "value": ":value: ",
         "file": ":file:_files",
+        "asked": ":name:_ccm_asked",
         "choice": f":choice:({' '.join(option.choices)})",
     }[option.takes]
     return [_quoted(f"*{name}[{text}]{action}") for name in option.names]
-
-
-def _plain(text: str) -> str:
-    return text.replace(":", ";").replace("\\", "")
 
 
 def _quoted(text: str) -> str:
@@ -214,22 +265,22 @@ def _quoted(text: str) -> str:
 
 def fish(commands: list[Command]) -> str:
     """For fish, 3.0 and newer."""
-    lines = ["# ccm completion for fish", "complete -c ccm -f"]
+    lines = ["# ccm completion for fish", _FISH_FUNCTIONS, "complete -c ccm -f"]
     for command in commands:
         condition = "-n __fish_use_subcommand"
         lines.append(f"complete -c ccm {condition} -a {command.name} -d {_fish(command.help)}")
-    for one, above in [(c, "") for c in commands] + [
-        (b, c.name) for c in commands for b in c.below
-    ]:
-        command, condition = one, f"__fish_seen_subcommand_from {one.name}"
-        if above:
-            condition = f"__fish_seen_subcommand_from {above}; and {condition}"
-        seen = f"complete -c ccm -n '{condition}'"
-        lines += [f"{seen} {_fish_option(option)}" for option in command.options]
+    every = [(command.name, command) for command in commands]
+    every += [(f"{c.name} {below.name}", below) for c in commands for below in c.below]
+    for words, command in every:
+        within = f"complete -c ccm -n '__ccm_within {words}'"
+        lines += [f"{within} {_fish_option(option)}" for option in command.options]
         if command.words:
-            lines.append(f"{seen} -a {_fish(' '.join(command.words))}")
+            first = f"complete -c ccm -n '__ccm_first_of {words}'"
+            lines.append(f"{first} -a {_fish(' '.join(command.words))}")
         if command.files:
-            lines.append(f"{seen} -F")
+            lines.append(f"{within} -F")
+        if command.asked:
+            lines.append(f"{within} -a '(__ccm_asked)'")
     return "\n".join(lines) + "\n"
 
 
@@ -243,6 +294,7 @@ def _fish_option(option: Option) -> str:
         "": [],
         "value": ["-x"],
         "file": ["-r", "-F"],
+        "asked": ["-x", "-a '(__ccm_asked)'"],
         "choice": ["-x", f"-a {_fish(' '.join(option.choices))}"],
     }[option.takes]
     return " ".join([*names, *takes, "-d", _fish(option.help)])

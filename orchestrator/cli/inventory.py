@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_inventory(parser)
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--graph", action="store_true", help="the groups and their hosts as a tree")
-    how.add_argument("--host", metavar="NAME", help="one host's values and where they are written")
+    how.add_argument("--host", metavar="HOST", help="one host's values and where they are written")
     how.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 

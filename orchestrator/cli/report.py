@@ -31,7 +31,7 @@ _FORMS = {
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("id", metavar="ID", nargs="?", default="", help="see ccm runs")
-    parser.add_argument("--host", metavar="NAME", action="append", help="only this host")
+    parser.add_argument("--host", metavar="HOST", action="append", help="only this host")
     parser.add_argument("--diff", action="store_true", help="show the diffs of a push, too")
     parser.add_argument("--no-diff", action="store_true", help="show no diffs")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")

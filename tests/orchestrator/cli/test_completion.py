@@ -1,17 +1,26 @@
 """The completion scripts, in the shells themselves."""
 
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from orchestrator.cli.app import main
+from orchestrator.cli.completion_words import candidates
+from tests.orchestrator.report.runs import mixed_run
 
+# A shell's own ccm: what a host or a run may be called, were it as hostile as can be.
+HOSTILE = """ccm() { printf '%s\\n' '$(touch pwned)' '`touch pwned`' '; touch pwned'; }"""
+INVENTORY = "hosts: {web1: , web2: , db1: }\ngroups: {web: {hosts: [web1, web2]}}\n"
 ZSH = """\
 zmodload zsh/zpty
 zpty z zsh -f -i
-zpty -w z 'PROMPT=; autoload -Uz compinit; compinit -D -u; source SCRIPT; print -r READY-$((6*7))'
+zpty -w z '
+CCM
+PROMPT=; autoload -Uz compinit; compinit -D -u; source SCRIPT; print -r READY-$((6*7))'
 zpty -r z line '*READY-42*'
 zpty -n -w z $'LINE\\t\\t'
 zpty -r z seen '*SEEN*'
@@ -46,18 +55,29 @@ def test_fish_completes_commands_options_and_words(script: Path) -> None:
     assert "--creates" not in offered  # of another type
 
 
+def in_zsh(script: Path, line: str, seen: str, ccm: str = "", times: int = 2) -> str:
+    """What a terminal with zsh shows up to ``seen``, the line and some tabs typed into it."""
+    program = ZSH.replace("SCRIPT", str(script)).replace("LINE\\t\\t", line + "\\t" * times)
+    program = program.replace("SEEN", seen).replace("CCM", ccm.replace("'", "'\\''"))
+    done = subprocess.run(
+        ["zsh", "-f", "-c", program], cwd=script.parent, capture_output=True, text=True,
+        timeout=60, check=True,
+    )  # fmt: skip
+    return done.stdout
+
+
 @pytest.mark.parametrize(
     ("line", "seen"),
-    [("ccm push --no", "change nothing"), ("ccm ensure file /x --fo", "remove a directory")],
+    [
+        ("ccm push --no", "change nothing"),
+        ("ccm ensure file /x --fo", "remove a directory"),
+        ("ccm push --l", "web:&prod:!web3"),
+    ],
 )
 @pytest.mark.parametrize("script", ["zsh"], indirect=True)
 def test_zsh_completes_options(script: Path, line: str, seen: str) -> None:
     """zsh, in a terminal, offers the options of a command, and of a type of ``ccm ensure``."""
-    program = ZSH.replace("SCRIPT", str(script)).replace("LINE", line).replace("SEEN", seen)
-    done = subprocess.run(
-        ["zsh", "-f", "-c", program], capture_output=True, text=True, timeout=30, check=True
-    )
-    assert seen in done.stdout
+    assert seen in in_zsh(script, line, seen)
 
 
 @pytest.mark.parametrize(
@@ -79,3 +99,117 @@ def test_bash_completes_types_and_their_properties(
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
     assert offered <= set(done.stdout.split())
     assert len(words) < 3 or offered == set(done.stdout.split())
+
+
+def own_ccm(folder: Path) -> str:
+    """The definition of ``ccm`` in a shell, with an inventory beside it."""
+    (folder / "hosts.yaml").write_text(INVENTORY, encoding="utf-8")
+    root = Path(__file__).resolve().parents[3]
+    return f'ccm() {{ PYTHONPATH={root} {sys.executable} -m orchestrator.cli.app "$@"; }}'
+
+
+def in_bash(script: Path, line: str, ccm: str) -> list[str]:
+    """What bash offers for a line."""
+    program = f"""{ccm}
+source {script}; COMP_LINE="$1"; COMP_POINT=${{#1}}; read -r -a COMP_WORDS <<<"$1"
+case "$1" in *' ') COMP_WORDS+=("") ;; esac
+COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _ccm; printf '%s\\n' "${{COMPREPLY[@]}}" """
+    done = subprocess.run(
+        ["bash", "-c", program, "bash", line], cwd=script.parent, capture_output=True, text=True,
+        timeout=60, check=True,
+    )  # fmt: skip
+    return done.stdout.splitlines()
+
+
+def in_fish(script: Path, line: str, ccm: str) -> list[str]:
+    """What fish offers for a line."""
+    name, _, body = ccm.partition("() {")
+    body = body.replace('"$@"', "$argv").rstrip("}").replace("PYTHONPATH=", "env PYTHONPATH=")
+    program = f"function {name}; {body}; end; source {script}; complete -C {shlex.quote(line)}"
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", program], cwd=script.parent, capture_output=True, text=True,
+        timeout=60, check=True,
+    )  # fmt: skip
+    return [offered.split("\t")[0] for offered in done.stdout.splitlines()]
+
+
+ASK = {"bash": in_bash, "fish": in_fish}
+
+
+@pytest.mark.parametrize("script", ["bash", "fish"], indirect=True)
+def test_hosts_and_groups_are_offered(script: Path) -> None:
+    """After ``-l`` stand the hosts and groups of the inventory that the line names."""
+    ask = ASK[script.suffix[1:]]
+    ccm = own_ccm(script.parent)
+    assert set(ask(script, "ccm push -i hosts.yaml -l w", ccm)) == {"web", "web1", "web2"}
+    assert ask(script, "ccm facts -i hosts.yaml --limit d", ccm) == ["db1"]
+
+
+@pytest.mark.parametrize("script", ["zsh"], indirect=True)
+def test_zsh_offers_hosts(script: Path) -> None:
+    """In zsh, too."""
+    line = "ccm push -i hosts.yaml -l web"
+    assert "web2" in in_zsh(script, line, "web2", own_ccm(script.parent))
+
+
+@pytest.mark.parametrize("script", ["bash", "fish"], indirect=True)
+def test_what_is_offered_is_text(script: Path) -> None:
+    """No shell evaluates a name that it offers."""
+    offered = ASK[script.suffix[1:]](script, "ccm push -l ", HOSTILE)
+    assert "$(touch pwned)" in offered
+    assert not (script.parent / "pwned").exists()
+
+
+@pytest.mark.parametrize("script", ["zsh"], indirect=True)
+def test_zsh_offers_text(script: Path) -> None:
+    """Nor does zsh, which writes the names quoted when it goes through them."""
+    assert "pwned" in in_zsh(script, "ccm push -l ", "pwned", HOSTILE, times=3)
+    assert not (script.parent / "pwned").exists()
+
+
+@pytest.mark.parametrize("script", ["bash", "fish"], indirect=True)
+def test_words_are_offered_once(script: Path) -> None:
+    """Types and actions stand right after the command, nowhere behind it."""
+    ask = ASK[script.suffix[1:]]
+    assert "file" in ask(script, "ccm ensure ", "ccm() { true; }")
+    for line in ("ccm ensure service ssh ", "ccm status file x ", "ccm docs service "):
+        assert {"file", "service", "exec"}.isdisjoint(ask(script, line, "ccm() { true; }")), line
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("push -i hosts.yaml -l web", ["web1", "web2", "web"]),
+        ("push -i hosts.yaml -l f", ["failed"]),
+        ("push --inventory=hosts.yaml -l web:&prod:!d", ["web:&prod:!db1"]),
+        ("push -i hosts.yaml --limit=d", ["db1"]),
+        ("push -i one.net,two.net -l one", ["one.net"]),
+        ("inventory -i hosts.yaml --host web", ["web1", "web2"]),
+        ("push -i gone.yaml -l x", []),
+        ("push -i program -l x", []),
+        ("push", []),
+    ],
+)
+def test_candidates(
+    line: str, found: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """Names come from inventories that are files; a program is never run, mistakes are silent."""
+    monkeypatch.chdir(tmp_path)
+    Path("hosts.yaml").write_text(INVENTORY, encoding="utf-8")
+    Path("program").write_text("#!/bin/sh\ntouch pwned\n", encoding="utf-8")
+    Path("program").chmod(0o755)
+    assert main(["completion", "words", "--", *line.split()]) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines() == found
+    assert told.err == ""
+    assert not Path("pwned").exists()
+
+
+def test_runs_are_candidates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``report`` and ``diff`` take the ids of runs that are kept, ``report --host`` their hosts."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    kept = mixed_run()
+    assert candidates(["report", ""]) == [kept.run_id]
+    assert candidates(["diff", kept.run_id, kept.run_id[:4]]) == [kept.run_id]
+    assert "web1" in candidates(["report", "--host", "web"])
