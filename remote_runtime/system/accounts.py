@@ -3,7 +3,7 @@
 import os
 from typing import Dict, NamedTuple, Optional, Tuple
 
-from remote_runtime.changes import Condition, Missing
+from remote_runtime.errors import ResourceError
 
 
 class Identity(NamedTuple):
@@ -32,38 +32,37 @@ class Accounts(object):
         self.__init__()  # type: ignore[misc]  # as new; no class is below this one
 
     def uid(self, owner: str) -> int:
-        """The id of a user; digits only are an id already. ``Missing`` for an unknown name."""
-        if owner.isdigit():
-            return int(owner)
-        if owner not in self._users:
-            import pwd
-
-            try:
-                self._users[owner] = pwd.getpwnam(owner).pw_uid
-            except KeyError:
-                raise Missing(
-                    Condition("user", owner),
-                    "there is no user %r" % owner,
-                    hint="create it in an earlier resource",
-                ) from None
-        return self._users[owner]
+        """The id of a user; digits only are one. ``ResourceError`` for an unknown name."""
+        return self._number("user", owner)
 
     def gid(self, group: str) -> int:
-        """The id of a group; digits only are an id already. ``Missing`` for an unknown name."""
-        if group.isdigit():
-            return int(group)
-        if group not in self._groups:
-            import grp
+        """The id of a group; digits only are one. ``ResourceError`` for an unknown name."""
+        return self._number("group", group)
 
-            try:
-                self._groups[group] = grp.getgrnam(group).gr_gid
-            except KeyError:
-                raise Missing(
-                    Condition("group", group),
-                    "there is no group %r" % group,
-                    hint="create it in an earlier resource",
-                ) from None
-        return self._groups[group]
+    def lacking(self, kind: str, name: str) -> Tuple[str, str]:
+        """Why there is no such user or group (``kind``) and what to do; ("", "") for one that is
+        there."""
+        if self._find(kind, name) is not None:
+            return "", ""
+        return "there is no %s %r" % (kind, name), "create it in an earlier resource"
+
+    def _number(self, kind: str, name: str) -> int:
+        found = self._find(kind, name)
+        if found is None:
+            why, hint = self.lacking(kind, name)
+            raise ResourceError(why, kind="resource.account", hint=hint)
+        return found
+
+    def _find(self, kind: str, name: str) -> Optional[int]:
+        if name.isdigit():
+            return int(name)
+        known = self._users if kind == "user" else self._groups
+        if name not in known:
+            found = _of_user(name) if kind == "user" else _of_group(name)
+            if found is None:
+                return None
+            known[name] = found
+        return known[name]
 
     def user_name(self, uid: int) -> str:
         """The name of a user, or its id as text where it has none."""
@@ -104,3 +103,21 @@ class Accounts(object):
         groups = tuple(os.getgroups()) if own else tuple(os.getgrouplist(name, gid))
         current = uid == os.geteuid() and gid == os.getegid() and set(groups) == set(os.getgroups())
         return Identity(uid, gid, groups, name, home, shell, current)
+
+
+def _of_user(name: str) -> Optional[int]:
+    import pwd
+
+    try:
+        return pwd.getpwnam(name).pw_uid
+    except KeyError:
+        return None
+
+
+def _of_group(name: str) -> Optional[int]:
+    import grp
+
+    try:
+        return grp.getgrnam(name).gr_gid
+    except KeyError:
+        return None

@@ -14,7 +14,6 @@ from typing import (
     Optional,
     Sequence,
     Tuple,
-    Union,
 )
 
 from remote_runtime.cancellation import Cancellation
@@ -25,9 +24,7 @@ from remote_runtime.system.conversation import Conversation, OutputSink
 from remote_runtime.system.switch import Switch
 
 if TYPE_CHECKING:
-    import subprocess
-
-    Process = Union["subprocess.Popen[bytes]", spawning.Spawned]
+    from remote_runtime.system.conversation import Process
 
 DEFAULT_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin"
 KEEP = 256 << 10
@@ -132,8 +129,8 @@ class Commands(object):
         looked up; ``timeout`` in seconds (None or 0: none) kills the whole process group; ``user``
         and ``group`` are names or ids; of each output at most ``limit`` bytes are kept;
         ``on_output`` is called with ("stdout" or "stderr", line) while it runs. A daemon left
-        behind is not waited for. ``CommandNotStarted``; ``Missing`` for an unknown user or group;
-        ``Cancelled``.
+        behind is not waited for. ``CommandNotStarted``; ``ResourceError`` for an unknown user or
+        group; ``Cancelled``.
         """
         self._cancellation.check()
         identity = self._accounts.identity(user, group)

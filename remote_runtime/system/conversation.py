@@ -2,13 +2,17 @@
 
 import os
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Union
 
 from remote_runtime.cancellation import Cancellation, Cancelled
 from remote_runtime.system.capture import Capture
 
 if TYPE_CHECKING:
-    from remote_runtime.system.commands import Process
+    import subprocess
+
+    from remote_runtime.lean.spawning import Spawned
+
+    Process = Union["subprocess.Popen[bytes]", Spawned]
 
 GRACE = 1.0  # seconds between asking a process group to end and killing it
 DRAIN = 1.0  # seconds that a pipe held open by a daemon is still read

@@ -75,6 +75,20 @@ def test_only_the_doors_reach_the_system() -> None:
     assert offenders(inside, {"subprocess", "pty"}) == []
 
 
+def test_the_doors_know_nothing_of_resources() -> None:
+    """What ``system/`` finds means something only to who asked: it imports no ``Missing``."""
+    below = ("cancellation", "errors", "lean.", "system.")
+    beyond = [
+        f"{shown(path)}:{line} imports {name}"
+        for path in modules("remote_runtime/system")
+        for line, stem, taken in imports(path)
+        for name in ([f"{stem}.{word}" for word in taken] or [stem])
+        if stem.startswith("remote_runtime")
+        and not name.startswith(tuple(f"remote_runtime.{part}" for part in below))
+    ]
+    assert beyond == []
+
+
 def test_only_the_cli_and_the_reports_print_and_only_the_cli_exits() -> None:
     """Rooms below the command line neither print nor end the process."""
     found = []

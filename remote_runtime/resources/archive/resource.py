@@ -1,8 +1,8 @@
 """The archive type (target; ``check`` on both sides)."""
 
-import os
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
+from remote_runtime import needs
 from remote_runtime.base import (
     Action,
     Change,
@@ -34,7 +34,6 @@ class Resource(ResourceType):
         self.settings = settings(item.name, item.properties)
         self._fetched: Optional["Temporary"] = None
         self._replaced: Optional[Status] = None  # what is at the name the download will get
-        self._unmet: List[Missing] = []
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -76,64 +75,39 @@ class Resource(ResourceType):
 
     def _getting(self, status: Optional[Status]) -> List[Action]:
         """Download, extract and clean up, as far as needed; what creates names is not there."""
-        self._unmet = []
-        differences = self._differences(status)
+        uid, gid, unmet = self._owners()
+        if status is None:
+            unmet += needs.unmet(self.context, needs.parent(self.context, self.name))
+        differences = self._differences(status, uid, gid)
         actions = [self._downloading(status, differences)] if differences else []
         if self.settings.extract_parent and (differences or self.settings.creates):
             actions.append(self._extracting())
         if self.settings.cleanup:
             actions.append(self._removing(wording.CLEANED_UP, "archive"))
-        pending = self.context.pending
-        for missing in sorted(self._unmet, key=lambda m: pending.may_hold(m.condition)):
-            raise Missing(missing.condition, missing.message, actions, missing.hint)
+        needs.raise_first(self.context, unmet, actions)
         return actions
 
-    def _differences(self, status: Optional[Status]) -> List[Change]:
+    def _differences(self, status: Optional[Status], uid: int, gid: int) -> List[Change]:
         """What makes a download necessary."""
-        owner, group = self._ids()
         want = self.settings.checksum and _LABEL + self.settings.checksum
         if status is None:
-            self._need_parent()
             checksum = [Change("checksum", None, want)] if want else []
             return [Change("ensure", "absent", "present")] + checksum
         if status.kind == "symlink":
             return [Change("type", "symlink", "file")]
         changes = []
         accounts = self.context.accounts
-        if status.uid != owner:
+        if status.uid != uid:
             changes.append(Change("owner", accounts.user_name(status.uid), self.settings.owner))
-        if status.gid != group:
+        if status.gid != gid:
             changes.append(Change("group", accounts.group_name(status.gid), self.settings.group))
         found = _LABEL + self.context.files.sha256(self.name, status) if want else ""
         if found != want:
             changes.append(Change("checksum", found, want))
         return changes
 
-    def _ids(self) -> Tuple[int, int]:
-        """Owner and group as numbers; -1 for an account that does not exist (yet)."""
-        accounts, numbers = self.context.accounts, []
-        wanted = ((self.settings.owner, accounts.uid), (self.settings.group, accounts.gid))
-        for name, lookup in wanted:
-            try:
-                numbers.append(lookup(name))
-            except Missing as missing:
-                numbers.append(-1)
-                if not self.context.planned(missing.condition):
-                    self._unmet.append(missing)
-        return numbers[0], numbers[1]
-
-    def _need_parent(self) -> None:
-        parent = os.path.dirname(self.name)
-        condition = Condition("directory", parent)
-        if self.context.files.is_directory(parent) or self.context.planned(condition):
-            return
-        there = self.context.files.exists(parent)
-        message = "the parent directory %s %s" % (
-            parent,
-            "is not a directory" if there else "does not exist",
-        )
-        hint = "manage it in an earlier file resource with ensure: directory"
-        self._unmet.append(Missing(condition, message, hint=hint))
+    def _owners(self) -> Tuple[int, int, List[Missing]]:
+        return needs.owners(self.context, self.settings.owner, self.settings.group)
 
     # -- the steps --------------------------------------------------------------------------------
 
@@ -185,7 +159,7 @@ class Resource(ResourceType):
         fetched, self._fetched = self._fetched, None
         if fetched is None:
             raise ResourceError("%s was not downloaded" % self.name)
-        uid, gid = self._ids()
+        uid, gid, _ = self._owners()
         old = self._replaced
         mode = old.mode & 0o777 if old is not None and old.kind == "file" else _NEW_MODE
         self.provider.place(fetched, uid, gid, mode)

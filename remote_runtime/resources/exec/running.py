@@ -2,6 +2,7 @@
 
 from typing import Callable, List, Optional
 
+from remote_runtime import needs
 from remote_runtime.base import Condition, Missing, Properties
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.errors import ResourceError
@@ -40,11 +41,14 @@ class ExecProvider(BaseProvider):
         if cwd is not None and not context.files.is_directory(cwd):
             condition = Condition("directory", cwd)
             raise Missing(condition, "%s: the working directory %s does not exist" % (own, cwd))
-        context.accounts.identity(settings.user, settings.group)
+        for kind, name in (("user", settings.user), ("group", settings.group)):
+            missing = needs.account(context, kind, name) if name is not None else None
+            if missing is not None:
+                raise missing
         program = self.start(settings).argv[0]
-        why, hint = context.commands.lacking(program, settings.path, cwd)
-        if why:
-            raise Missing(Condition("program", program), "%s: %s" % (own, why), hint=hint)
+        missing = needs.program(context, program, own, settings.path, cwd)
+        if missing is not None:
+            raise missing
 
     def run(self, settings: Settings, on_line: Optional[Callable[[str], None]] = None) -> Result:
         """Run it and wait. ``CommandNotStarted``, or ``ResourceError`` when its time is up."""

@@ -1,18 +1,15 @@
 """How a path becomes absent (target)."""
 
 import os
-from typing import TYPE_CHECKING, List, Optional
+from typing import List, Optional
 
-from remote_runtime.base import Action, Change, Condition, Missing
+from remote_runtime.base import Action, Change, Condition, Missing, ResourceType
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file import wording
 from remote_runtime.system.files import Status
 
-if TYPE_CHECKING:
-    from remote_runtime.resources.file.resource import Resource
 
-
-def actions(resource: "Resource", status: Optional[Status]) -> List[Action]:
+def actions(resource: ResourceType, status: Optional[Status]) -> List[Action]:
     """What removes what is there. ``Missing`` for a directory that is not empty, without force."""
     if status is None:
         return []
@@ -33,7 +30,7 @@ def actions(resource: "Resource", status: Optional[Status]) -> List[Action]:
     return [action]
 
 
-def _left(resource: "Resource") -> List[str]:
+def _left(resource: ResourceType) -> List[str]:
     """The entries that no earlier pending action would remove."""
     context = resource.context
     return [
@@ -43,7 +40,7 @@ def _left(resource: "Resource") -> List[str]:
     ]
 
 
-def _removing(resource: "Resource", message: str, before: str, recursively: bool) -> Action:
+def _removing(resource: ResourceType, message: str, before: str, recursively: bool) -> Action:
     def remove() -> None:
         if resource.name == "/":
             raise ResourceError("the root directory cannot be removed")

@@ -3,22 +3,22 @@
 import os
 from typing import Any, List, NamedTuple, Optional, Tuple
 
+from remote_runtime import needs
 from remote_runtime.base import (
     Action,
     Change,
     Condition,
-    Item,
     Missing,
     Properties,
     ResourceType,
     State,
 )
-from remote_runtime.context import Context
 from remote_runtime.difference import LARGEST as LARGEST_DIFF
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file import needs, removal, rules, showing, wording
+from remote_runtime.resources.file import removal, rules, showing, wording
 from remote_runtime.resources.file.content import Content, desired
 from remote_runtime.system.files import Status
+from remote_runtime.words import split
 
 
 class Wanted(NamedTuple):
@@ -31,10 +31,6 @@ class Wanted(NamedTuple):
 
 class Resource(ResourceType):
     """One file or directory."""
-
-    def __init__(self, item: Item, provider: Any, context: Context) -> None:
-        super().__init__(item, provider, context)
-        self._unmet: List[Missing] = []
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -82,32 +78,20 @@ class Resource(ResourceType):
             status = None
         if self.ensure == "absent":
             return removal.actions(self, status)
-        self._unmet = []
-        actions = self._directory(status) if self.ensure == "directory" else self._file(status)
+        decide = self._directory if self.ensure == "directory" else self._file
+        actions, unmet = decide(status)
         if actions:
-            self._raise_unmet(actions)
+            needs.raise_first(self.context, unmet, actions)
         return actions
 
-    def _raise_unmet(self, would: List[Action]) -> None:
-        """Raise the condition that is not met, first one that nothing pending could satisfy."""
-        pending = self.context.pending
-        for missing in sorted(self._unmet, key=lambda m: pending.may_hold(m.condition)):
-            raise Missing(missing.condition, missing.message, would, missing.hint, missing.reason)
-
-    def _wanted(self, extra: int = 0) -> Wanted:
-        accounts = self.context.accounts
-        numbers = []
-        for key, lookup in (("owner", accounts.uid), ("group", accounts.gid)):
-            try:
-                numbers.append(lookup(self._required(key)))
-            except Missing as missing:
-                numbers.append(-1)
-                if not self.context.planned(missing.condition):
-                    self._unmet.append(missing)
+    def _wanted(self, extra: int = 0) -> Tuple[Wanted, List[Missing]]:
+        """The attributes, and the accounts of them that are not there."""
+        owner, group = self._required("owner"), self._required("group")
+        uid, gid, unmet = needs.owners(self.context, owner, group)
         mode = rules.parse_mode(self._required("mode"))
         if self.ensure == "directory":
             mode = rules.directory_mode(mode)
-        return Wanted(numbers[0], numbers[1], mode | extra)
+        return Wanted(uid, gid, mode | extra), unmet
 
     def _required(self, key: str) -> str:
         if self.properties.get(key) is None:
@@ -128,7 +112,7 @@ class Resource(ResourceType):
         return changes
 
     def supposed(self, refresh: bool) -> List[Action]:
-        want = self._wanted()
+        want, _ = self._wanted()
         return [
             Action(
                 wording.CREATED,
@@ -140,44 +124,53 @@ class Resource(ResourceType):
 
     # -- a regular file ---------------------------------------------------------------------------
 
-    def _file(self, status: Optional[Status]) -> List[Action]:
-        want = self._wanted()
-        content = self._content()
-        self._refuse(status, content)
+    def _file(self, status: Optional[Status]) -> Tuple[List[Action], List[Missing]]:
+        """What is left to do, and what keeps it from being done."""
+        want, unmet = self._wanted()
+        content: Optional[Content] = None
+        try:
+            content = self._content()
+            bare = content is None
+        except Missing as source:
+            unmet.append(source)
+            bare = False
+        self._refuse(status, bare)
         if status is None:
-            self._need(needs.parent(self.context, self.name))
-        if content is None and not self._unmet_source():
-            return self._bare(status, want)
+            unmet += needs.unmet(self.context, needs.parent(self.context, self.name))
+        if bare:
+            return self._bare(status, want), unmet
         changes = self._content_changes(status, content, want)
         attributes = self._attributes(status, want) if status is not None else []
-        if changes:
-            if self.properties.get("validate"):
-                self._need(needs.validator(self.context, str(self.properties["validate"])))
-            return [
-                Action(
-                    wording.CREATED,
-                    lambda: self._store(content, want),
-                    changes + attributes,
-                    [Condition("path", self.name)],
-                )
-            ]
-        return self._attribute_action(attributes, want)
+        if not changes:
+            return self._attribute_action(attributes, want), unmet
+        return [
+            Action(
+                wording.CREATED,
+                lambda: self._store(content, want),
+                changes + attributes,
+                [Condition("path", self.name)],
+            )
+        ], unmet + self._validator()
 
     def _content(self) -> Optional[Content]:
+        """``Missing`` where it cannot be told what it is."""
         source = Condition("path", str(self.properties.get("source")))
-        try:
-            if self.context.planned(source):
-                why = "%s will be changed by an earlier resource" % source.value
-                raise Missing(source, why, reason=why)
-            return desired(self.properties, self.context)
-        except Missing as missing:
-            self._unmet.append(missing)
-            return None
+        if self.context.planned(source):
+            why = "%s will be changed by an earlier resource" % source.value
+            raise Missing(source, why, reason=why)
+        return desired(self.properties, self.context)
 
-    def _unmet_source(self) -> bool:
-        return any(m.condition.kind == "path" for m in self._unmet)
+    def _validator(self) -> List[Missing]:
+        """What keeps the validation from being started."""
+        words = split(str(self.properties.get("validate") or ""))
+        if not words or "{}" in words[0]:
+            return []
+        return needs.unmet(
+            self.context, needs.program(self.context, words[0], "it cannot be validated")
+        )
 
-    def _refuse(self, status: Optional[Status], content: Optional[Content]) -> None:
+    def _refuse(self, status: Optional[Status], bare: bool) -> None:
+        """Raise what is at the path that is left alone; ``bare``: only attributes are managed."""
         if status is None or status.kind == "file":
             return
         if status.kind == "directory":
@@ -187,15 +180,11 @@ class Resource(ResourceType):
             )
         if status.kind == "other":
             raise ResourceError("%s is a device, socket or pipe; it is left alone" % self.name)
-        if content is None and not self._unmet_source():
+        if bare:
             raise ResourceError(
                 "%s is a symlink; without content its attributes are not managed" % self.name,
                 hint="manage the file that it names, or give content to replace the link",
             )
-
-    def _need(self, missing: Optional[Missing]) -> None:
-        if missing is not None:
-            self._unmet.append(missing)
 
     def _bare(self, status: Optional[Status], want: Wanted) -> List[Action]:
         """Attributes only."""
@@ -251,9 +240,10 @@ class Resource(ResourceType):
 
     # -- a directory ------------------------------------------------------------------------------
 
-    def _directory(self, status: Optional[Status]) -> List[Action]:
+    def _directory(self, status: Optional[Status]) -> Tuple[List[Action], List[Missing]]:
+        """What is left to do, and what keeps it from being done."""
         if status is None:
-            want = self._wanted()
+            want, unmet = self._wanted()
             provides = [Condition("directory", p) for p in self._missing_parents()]
             return [
                 Action(
@@ -262,7 +252,7 @@ class Resource(ResourceType):
                     [Change("ensure", "absent", "directory")],
                     provides,
                 )
-            ]
+            ], unmet
         if status.kind != "directory":
             kind = "symlink" if status.kind == "symlink" else "file"
             raise ResourceError(
@@ -270,8 +260,8 @@ class Resource(ResourceType):
                 hint="remove it in an earlier resource, or manage the directory that it names",
             )
         # setgid and sticky are not ours to manage: what /tmp has, it keeps.
-        want = self._wanted(status.mode & 0o7000)
-        return self._attribute_action(self._attributes(status, want), want)
+        want, unmet = self._wanted(status.mode & 0o7000)
+        return self._attribute_action(self._attributes(status, want), want), unmet
 
     def _missing_parents(self) -> List[str]:
         missing = [self.name]

@@ -7,7 +7,7 @@ from typing import Dict, Iterator, List, Optional, Tuple
 from remote_runtime.base import Condition, Missing
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file.needs import planned_away
+from remote_runtime.needs import planned_away
 from remote_runtime.resources.scaffold.tree import Tree, Wanted, parents
 from remote_runtime.system.files import Status, failure
 

@@ -3,8 +3,8 @@
 import os
 from typing import Dict, List, Optional, Tuple
 
-from remote_runtime import duration, words
-from remote_runtime.base import Condition, Missing, Properties
+from remote_runtime import duration, needs, words
+from remote_runtime.base import Missing, Properties
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file.content import Chunks, Content
@@ -47,19 +47,16 @@ class Processing(object):
         """Whether a command is for this file."""
         return bool(self._rules and commands_for(self._rules, path))
 
-    def lacking(self, files: List[Wanted]) -> Optional[Missing]:
-        """What keeps a command that is needed from being started, or None."""
+    def lacking(self, files: List[Wanted]) -> List[Missing]:
+        """What keeps the first command that is needed and lacks something from being started."""
         for file in files:
             for command in commands_for(self._rules, file.path):
                 program = words.split(command)[0]
-                condition = Condition("program", program)
-                if self._context.planned(condition):
-                    continue
-                why, hint = self._context.commands.lacking(program)
-                if why:
-                    message = "%s cannot be processed: %s" % (file.path, why)
-                    return Missing(condition, message, hint=hint)
-        return None
+                what = "%s cannot be processed" % file.path
+                found = needs.unmet(self._context, needs.program(self._context, program, what))
+                if found:
+                    return found
+        return []
 
     def __call__(self, file: Wanted) -> Wanted:
         """The file as the commands leave it. ``ResourceError`` when one fails."""

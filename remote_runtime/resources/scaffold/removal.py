@@ -1,19 +1,16 @@
 """What a scaffold removes: its own files when it is absent, others when it purges (target)."""
 
 import os
-from typing import TYPE_CHECKING, Iterable, List, Set
+from typing import Iterable, List, Set
 
-from remote_runtime.base import Action, Change, Condition
+from remote_runtime.base import Action, Change, Condition, ResourceType
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.scaffold import wording
 from remote_runtime.resources.scaffold.looking import Look, shown
 from remote_runtime.resources.scaffold.tree import Tree, parents
 
-if TYPE_CHECKING:
-    from remote_runtime.resources.scaffold.resource import Resource
 
-
-def of_extra(resource: "Resource", look: Look, tree: Tree) -> List[Action]:
+def of_extra(resource: ResourceType, look: Look, tree: Tree) -> List[Action]:
     """Remove the files that are not part of the scaffold, and the directories that leaves empty."""
     extra = look.extra(tree)
     if not extra:
@@ -23,7 +20,7 @@ def of_extra(resource: "Resource", look: Look, tree: Tree) -> List[Action]:
     return actions + [_tidying(resource, look, above)]
 
 
-def of_scaffold(resource: "Resource", look: Look, tree: Tree) -> List[Action]:
+def of_scaffold(resource: ResourceType, look: Look, tree: Tree) -> List[Action]:
     """Remove the scaffold's files, then what is empty of its directories, at last its own."""
     there = [file.path for file in tree.files if _is_there(look, file.path)]
     if look.unmet and os.path.lexists(look.root) and not look.exists:
@@ -52,7 +49,7 @@ def _is_there(look: Look, path: str) -> bool:
     return status is not None and status.kind in ("file", "symlink")
 
 
-def _removing(resource: "Resource", look: Look, path: str, message: str) -> Action:
+def _removing(resource: ResourceType, look: Look, path: str, message: str) -> Action:
     """Remove one file. One that cannot be removed keeps no other from being removed; the look
     afterwards finds it."""
     full = look.full(path)
@@ -70,7 +67,7 @@ def _removing(resource: "Resource", look: Look, path: str, message: str) -> Acti
     return Action(message, remove, changes, [Condition("absent", full)])
 
 
-def _tidying(resource: "Resource", look: Look, directories: Set[str]) -> Action:
+def _tidying(resource: ResourceType, look: Look, directories: Set[str]) -> Action:
     def tidy() -> None:
         for path in sorted(directories, key=lambda path: (path.count("/"), path), reverse=True):
             _remove_empty(resource, look.full(path) if path else look.root)
@@ -78,7 +75,7 @@ def _tidying(resource: "Resource", look: Look, directories: Set[str]) -> Action:
     return Action("", tidy)
 
 
-def _remove_empty(resource: "Resource", path: str) -> None:
+def _remove_empty(resource: ResourceType, path: str) -> None:
     try:
         if os.path.isdir(path) and not os.path.islink(path) and not os.listdir(path):
             resource.provider.remove(path, False)

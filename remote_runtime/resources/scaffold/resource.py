@@ -3,12 +3,12 @@
 import os
 from typing import Any, List, Optional, Tuple
 
+from remote_runtime import needs
 from remote_runtime.base import (
     Action,
     Change,
     Condition,
     Item,
-    Missing,
     Properties,
     ResourceType,
     State,
@@ -85,12 +85,11 @@ class Resource(ResourceType):
         if self._processing is None:
             self._processing = Processing(self.properties, self.name, self.context)
         lacking = self._processing.lacking(tree.files)
-        look.unmet += [lacking] if lacking is not None else []
         actions = removal.of_extra(self, look, tree) if purge else []
         actions += self._directories(look, tree)
-        actions += self._files(look, tree)
+        actions += self._files(look, tree, bool(lacking or look.unmet))
         actions = _counted(actions)
-        self._raise_unmet(look.unmet, actions)
+        needs.raise_first(self.context, look.unmet + lacking, actions)
         if self.context.noop or not actions:
             self._processing.discard()
         return actions
@@ -100,12 +99,6 @@ class Resource(ResourceType):
         if len(left) > 3:
             left[3:] = ["%d more" % (len(left) - 3)]
         return "still different: " + ", ".join(left) if left else ""
-
-    def _raise_unmet(self, unmet: List[Missing], would: List[Action]) -> None:
-        """Raise what is in the way, first what nothing pending could take out of it."""
-        pending = self.context.pending
-        for missing in sorted(unmet, key=lambda m: pending.may_hold(m.condition)):
-            raise Missing(missing.condition, missing.message, would, missing.hint, missing.reason)
 
     # -- directories ------------------------------------------------------------------------------
 
@@ -128,10 +121,9 @@ class Resource(ResourceType):
 
     # -- files ------------------------------------------------------------------------------------
 
-    def _files(self, look: Look, tree: Tree) -> List[Action]:
+    def _files(self, look: Look, tree: Tree, blocked: bool) -> List[Action]:
         diffs = Diffs(self.context, self.item)
         found: List[Action] = []
-        blocked = bool(look.unmet)
         for wanted in tree.files:
             self.context.check_cancelled()
             action = self._file(look, wanted, diffs, blocked)

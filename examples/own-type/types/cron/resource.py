@@ -3,7 +3,7 @@
 import re
 from typing import List, Tuple
 
-from remote_runtime.base import Action, Change, Missing, Properties, ResourceType, State
+from remote_runtime.base import Action, Change, Condition, Missing, Properties, ResourceType, State
 
 WORDS = ("@hourly", "@daily", "@weekly", "@monthly", "@yearly", "@reboot")
 FIELD = re.compile(r"[0-9A-Za-z*,/-]+\Z")
@@ -46,11 +46,9 @@ class Resource(ResourceType):
             return []
         message = "Would have updated the job" if state.job else "Would have created the job"
         action = Action(message, self.write, [Change("job", state.job, wanted)])
-        try:
-            self.context.accounts.uid(self.user)
-        except Missing as missing:
-            missing.would = [action]  # in a preview: an earlier resource may bring the user
-            raise
+        why, hint = self.context.accounts.lacking("user", self.user)
+        if why:  # in a preview an earlier resource may bring the user
+            raise Missing(Condition("user", self.user), why, [action], hint)
         return [action]
 
     def wanted_job(self) -> str:

@@ -1,0 +1,36 @@
+"""Users and groups as the door to them tells of them."""
+
+import unittest
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.accounts import Accounts
+from tests.remote_runtime.fakes import FakeAccounts
+
+NOBODY = "ccm-test-nobody"
+
+
+class TestAccounts(unittest.TestCase):
+    def test_a_name_becomes_its_number(self) -> None:
+        """Digits only are a number already, whether anybody has it or not."""
+        accounts = Accounts()
+        self.assertEqual((accounts.uid("root"), accounts.gid("4242424")), (0, 4242424))
+
+    def test_an_unknown_name_is_an_error(self) -> None:
+        """It says which kind of account is not there, and what to do."""
+        accounts = Accounts()
+        for kind, look_up in (("user", accounts.uid), ("group", accounts.gid)):
+            with self.subTest(kind=kind), self.assertRaises(ResourceError) as caught:
+                look_up(NOBODY)
+            self.assertEqual(caught.exception.message, "there is no %s %r" % (kind, NOBODY))
+            self.assertIn("earlier resource", caught.exception.hint)
+
+    def test_lacking_answers_without_an_error(self) -> None:
+        """Nothing for an account that is there; else the words of the error."""
+        accounts = FakeAccounts({"alice": 1000})
+        self.assertEqual(accounts.lacking("user", "alice"), ("", ""))
+        self.assertEqual(accounts.lacking("group", "alice")[0], "there is no group 'alice'")
+        self.assertEqual(accounts.lacking("user", NOBODY)[0], "there is no user %r" % NOBODY)
+
+
+if __name__ == "__main__":
+    unittest.main()
