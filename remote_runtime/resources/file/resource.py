@@ -13,9 +13,8 @@ from remote_runtime.base import (
     ResourceType,
     State,
 )
-from remote_runtime.difference import LARGEST as LARGEST_DIFF
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file import removal, rules, showing, wording
+from remote_runtime.resources.file import rules, wording
 from remote_runtime.resources.file.content import Content, desired
 from remote_runtime.system.files import Status
 from remote_runtime.words import split
@@ -45,8 +44,11 @@ class Resource(ResourceType):
 
     def _travels(self, sha: str, size: int) -> bool:
         """Whether the content is needed at all; in noop it only is for a diff."""
-        if self.context.noop and not (self.context.options.diff and size <= LARGEST_DIFF):
-            return False
+        if self.context.noop:
+            from remote_runtime.difference import LARGEST
+
+            if not self.context.options.diff or size > LARGEST:
+                return False
         return self._differs(sha, size)
 
     def _differs(self, sha: str, size: int) -> bool:
@@ -77,6 +79,8 @@ class Resource(ResourceType):
         if needs.planned_away(self.context, self.name):
             status = None
         if self.ensure == "absent":
+            from remote_runtime.resources.file import removal
+
             return removal.actions(self, status)
         decide = self._directory if self.ensure == "directory" else self._file
         actions, unmet = decide(status)
@@ -222,6 +226,8 @@ class Resource(ResourceType):
             changes.append(Change("type", "symlink", "file"))
         diff = None
         if content is not None:
+            from remote_runtime.resources.file import showing
+
             diff = showing.diff(self.context, self.item, status, content, want.mode)
         changes.append(Change("content", old and "sha256:" + old, new and "sha256:" + new, diff))
         return changes
