@@ -5,12 +5,7 @@ from typing import Any
 
 
 class Cancelled(BaseException):
-    """The run was cancelled. No ``Exception``: no provider may take it for its own failure.
-
-    ``outcome`` is how far the resource came that was at work.
-    """
-
-    outcome: Any = None
+    """The run was cancelled. No ``Exception``: no provider may take it for its own failure."""
 
 
 class Cancellation(object):

@@ -59,13 +59,14 @@ class Engine(object):
     def _turn(self, item: Item) -> Outcome:
         started = time.monotonic()
         noop = self._context.options.noop or item.noop
-        outcome = self._gate(item)
+        outcome = Outcome(item)
         interrupted: Optional[Cancelled] = None
-        if outcome is None:
+        if not self._skips(item, outcome):
             try:
-                outcome = self._live(item, noop)
+                self._live(outcome, noop)
             except Cancelled as cancelled:
-                outcome, interrupted = _so_far(item, cancelled), cancelled
+                # What was done is done: a package transaction is let finish before the run ends.
+                interrupted = cancelled
                 outcome.fail("interrupted: %s" % cancelled)
         self._emit(self._maker.make(outcome, noop, time.monotonic() - started))
         self._record(item, outcome, noop)
@@ -73,26 +74,26 @@ class Engine(object):
             raise interrupted
         return outcome
 
-    def _gate(self, item: Item) -> Optional[Outcome]:
-        """The outcome of an item that is skipped; None for one whose turn has come."""
+    def _skips(self, item: Item, outcome: Outcome) -> bool:
+        """Whether its turn has not come, which is then what the outcome says."""
         unmet = [r for r in item.require if not self._met(r)] if item.managed else []
         if item.managed and not unmet:
-            return None
-        outcome = Outcome(item)
-        outcome.skipped = True
-        outcome.unmet = unmet
+            return False
+        outcome.skip(unmet)
         self._record_children(item, Turn(met=not unmet))
-        return outcome
+        return True
 
     def _met(self, reference: str) -> bool:
         turn = self._turns.get(reference)
         return turn is not None and turn.met
 
-    def _live(self, item: Item, noop: bool) -> Outcome:
+    def _live(self, outcome: Outcome, noop: bool) -> None:
+        item = outcome.item
+
         def children() -> List[Outcome]:
             return self.run(item.children, item.fail_on_error)
 
-        return self._lifecycle.run(item, noop, self._fired(item, noop), children)
+        self._lifecycle.run(outcome, noop, self._fired(item, noop), children)
 
     def _fired(self, item: Item, noop: bool) -> bool:
         """Whether a resource that this one subscribes to has changed."""
@@ -115,11 +116,3 @@ class Engine(object):
             if child.alias:
                 self._turns["%s#%s" % (child.type, child.alias)] = turn
             self._record_children(child, turn)
-
-
-def _so_far(item: Item, cancelled: Cancelled) -> Outcome:
-    """How far an item came that was at work when the run was cancelled."""
-    outcome = cancelled.outcome
-    if isinstance(outcome, Outcome) and outcome.item.index == item.index:
-        return outcome
-    return Outcome(item)

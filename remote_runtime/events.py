@@ -74,6 +74,11 @@ class Outcome(object):
         if output:
             self.outputs.append(output)
 
+    def skip(self, unmet: List[str]) -> None:
+        """Note that it was left out, for these requirements or because it is not managed."""
+        self.skipped = True
+        self.unmet = unmet
+
     @property
     def status(self) -> str:
         """The one bucket that the resource falls into."""

@@ -3,7 +3,6 @@
 from typing import Any, Callable, Dict, List, Sequence
 
 from remote_runtime.base import ResourceType
-from remote_runtime.cancellation import Cancelled
 from remote_runtime.changes import Action, Missing
 from remote_runtime.context import Context
 from remote_runtime.errors import CcmError, ProtocolError, ResourceError
@@ -30,15 +29,16 @@ class Lifecycle(object):
         self._registry = registry
         self._render = render
 
-    def run(self, item: Item, noop: bool, refresh: bool, children: Children = list) -> Outcome:
+    def run(self, outcome: Outcome, noop: bool, refresh: bool, children: Children = list) -> None:
         """Bring one managed resource to its desired state, or in noop say what that would take.
 
+        ``outcome`` is the empty one of its item; what was done is in it as soon as it is done.
         ``children`` runs those of an item that is made of others.
 
-        Every failure, a defect in a provider included, ends up in the outcome. ``Cancelled``, which
-        carries the outcome so far, and ``ProtocolError`` pass: they end the run.
+        Every failure, a defect in a provider included, ends up in the outcome. ``Cancelled`` and
+        ``ProtocolError`` pass: they end the run.
         """
-        outcome = Outcome(item)
+        item = outcome.item
         options = self._context.options
         outcome.health_only = options.monitor_only or item.monitor_only
         try:
@@ -51,17 +51,12 @@ class Lifecycle(object):
                     self._manage(item, noop, refresh, outcome)
                 if not noop and not outcome.failed:
                     self._check(item, outcome)
-        except Cancelled as cancelled:
-            # What was done is done: a package transaction is let finish before the run ends.
-            cancelled.outcome = outcome
-            raise
         except ProtocolError:
             raise
         except CcmError as error:
             outcome.fail(str(error), getattr(error, "output", ""))
         except Exception as error:  # noqa: BLE001  (a defect fails its resource, never the run)
             outcome.fail(defect(error))
-        return outcome
 
     def _manage(self, item: Item, noop: bool, refresh: bool, outcome: Outcome) -> None:
         if item.deferred_error:
