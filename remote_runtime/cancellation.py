@@ -41,9 +41,12 @@ class Cancellation(object):
         """Whether a command is in flight that must not be killed."""
         return self.protections > 0
 
-    def protected(self) -> "Protected":
-        """A block whose commands are let finish even when the run is cancelled meanwhile."""
-        return Protected(self)
+    def protected(self, begun: bool = False) -> "Protected":
+        """A block whose commands are let finish even when the run is cancelled meanwhile.
+
+        ``Cancelled`` where it is to end already, unless the work has ``begun``.
+        """
+        return Protected(self, begun)
 
     def sleep(self, seconds: float) -> None:
         """Sleep, or raise ``Cancelled`` as soon as the run is to end."""
@@ -54,13 +57,15 @@ class Cancellation(object):
 
 
 class Protected(object):
-    """See ``Cancellation.protected``; ``Cancelled`` where the run is to end already."""
+    """See ``Cancellation.protected``."""
 
-    def __init__(self, cancellation: Cancellation) -> None:
+    def __init__(self, cancellation: Cancellation, begun: bool) -> None:
         self._cancellation = cancellation
+        self._begun = begun
 
     def __enter__(self) -> None:
-        self._cancellation.check()
+        if not self._begun:
+            self._cancellation.check()
         self._cancellation.protections += 1
 
     def __exit__(self, *failure: Any) -> None:

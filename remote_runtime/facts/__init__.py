@@ -6,7 +6,7 @@ the exit of the process.
 """
 
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.facts.source import Source
 
@@ -17,7 +17,7 @@ PATIENCE = 0.1  # seconds after which another thread takes over
 Family = Tuple[str, str, Callable[[Source], Any]]
 
 
-class Gathered(object):
+class Gathered(NamedTuple):
     """What is known about the target; as JSON it fits into one frame of the protocol.
 
     ``facts`` by family; ``unavailable`` fact path to reason; ``custom`` the texts of custom fact
@@ -25,11 +25,10 @@ class Gathered(object):
     Custom facts that were not read in time stand as ``custom`` among the unavailable.
     """
 
-    def __init__(self) -> None:
-        self.facts: Dict[str, Any] = {}
-        self.unavailable: Dict[str, str] = {}
-        self.custom: List[Dict[str, str]] = []
-        self.warnings: List[str] = []
+    facts: Dict[str, Any]
+    unavailable: Dict[str, str]
+    custom: List[Dict[str, str]]
+    warnings: List[str]
 
 
 def gather(
@@ -40,11 +39,14 @@ def gather(
     """Return the facts of this machine after at most ``budget`` seconds; raises nothing."""
     work = _Work(all_families() if families is None else families, source or Source())
     work.do(time.monotonic() + budget, min(PATIENCE, budget / (len(work.left) + 1)))
-    gathered = Gathered()
+    facts: Dict[str, Any] = {}
+    unavailable: Dict[str, str] = {}
     for name, path, answer in work.answers:
-        _add(gathered, name, path, answer, budget)
-    _fit(gathered)
-    return gathered
+        if "value" in answer:
+            facts[name] = answer["value"]
+        else:
+            unavailable[path] = answer.get("error", "not ready within %g s" % budget)
+    return _fitting(facts, unavailable, *facts.pop("custom", ((), ())))
 
 
 def all_families() -> List[Family]:
@@ -101,21 +103,16 @@ class _Work(object):
                 answer["error"] = str(error) or type(error).__name__
 
 
-def _add(gathered: Gathered, name: str, path: str, answer: Dict[str, Any], budget: float) -> None:
-    if "value" not in answer:
-        gathered.unavailable[path] = answer.get("error", "not ready within %g s" % budget)
-    elif name == "custom":
-        gathered.custom, bad = answer["value"]
-        gathered.warnings += ["custom facts: %s" % line for line in bad]
-    else:
-        gathered.facts[name] = answer["value"]
-
-
-def _fit(gathered: Gathered) -> None:
+def _fitting(
+    facts: Dict[str, Any],
+    unavailable: Dict[str, str],
+    files: Sequence[Dict[str, str]],
+    bad: Sequence[str],
+) -> Gathered:
+    """What of it fits into one frame, and why the rest does not."""
     from remote_runtime.facts import fit
 
-    left, too_large = fit.facts(gathered.facts, fit.LIMIT)
-    gathered.unavailable.update(too_large)
-    gathered.custom, bad = fit.custom(gathered.custom, left)
-    gathered.warnings += ["custom facts: %s" % line for line in bad]
-    gathered.warnings = fit.warnings(gathered.warnings)
+    left, too_large = fit.facts(facts, fit.LIMIT)
+    custom, more = fit.custom(files, left)
+    warnings = fit.warnings(["custom facts: %s" % line for line in [*bad, *more]])
+    return Gathered(facts, dict(unavailable, **too_large), custom, warnings)

@@ -5,5 +5,6 @@ import sys
 
 from remote_runtime.facts import gather
 
-json.dump(vars(gather()), sys.stdout, indent=2, sort_keys=True)
+found = gather()
+json.dump(dict(zip(found._fields, found)), sys.stdout, indent=2, sort_keys=True)
 sys.stdout.write("\n")

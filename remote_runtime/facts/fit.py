@@ -3,7 +3,7 @@
 A frame that is too large would end the session, so what does not fit is left out and named.
 """
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 from remote_runtime.lean import jsontext
 from remote_runtime.wire import MAX_FROM_TARGET
@@ -28,7 +28,7 @@ def facts(found: Dict[str, Any], limit: int) -> Tuple[int, Dict[str, str]]:
     return limit - sum(sizes.values()), too_large
 
 
-def custom(files: List[Dict[str, str]], limit: int) -> Tuple[List[Dict[str, str]], List[str]]:
+def custom(files: Sequence[Dict[str, str]], limit: int) -> Tuple[List[Dict[str, str]], List[str]]:
     """Return the files that fit into ``limit`` bytes of JSON, and a line for each other one."""
     kept: List[Dict[str, str]] = []
     bad = []

@@ -19,7 +19,7 @@ REPOSITORY = str(Path(remote_runtime.__file__).parents[1])
 
 def frame(gathered) -> bytes:
     """Return the frame that the session sends."""
-    return wire.encode(dict(vars(gathered), t="facts"))
+    return wire.encode(dict(gathered._asdict(), t="facts"))
 
 
 @pytest.fixture
@@ -57,10 +57,10 @@ def test_a_late_answer_changes_nothing() -> None:
     """What a family says after its time is not added behind the caller's back."""
     over = threading.Event()
     gathered = gather(0.1, Source(), [("cpu", "cpu", lambda source: over.wait(60) and {"x": 1})])
-    before = dict(vars(gathered), facts=dict(gathered.facts))
+    before = dict(gathered._asdict(), facts=dict(gathered.facts))
     over.set()
     time.sleep(0.1)
-    assert vars(gathered) == before
+    assert gathered._asdict() == before
 
 
 def test_a_hanging_family_does_not_hold_the_exit() -> None:
@@ -96,7 +96,7 @@ def test_the_paths_of_the_families() -> None:
 
 def test_no_family_at_all() -> None:
     """Asked for no family, nothing is gathered."""
-    assert vars(gather(1, Source(), [])) == {
+    assert gather(1, Source(), [])._asdict() == {
         "facts": {},
         "unavailable": {},
         "custom": [],
@@ -141,4 +141,4 @@ def test_the_worst_of_everything_fits_into_the_frame() -> None:
     data = frame(gathered)
     assert len(data) < wire.MAX_FROM_TARGET
     (message,) = wire.Decoder(wire.MAX_FROM_TARGET).feed(data)
-    assert message == json.loads(json.dumps(dict(vars(gathered), t="facts")))
+    assert message == json.loads(json.dumps(dict(gathered._asdict(), t="facts")))

@@ -19,7 +19,7 @@ PROGRAM = (
     "from remote_runtime.facts import gather\n"
     "heavy = ['subprocess', 'socket', 'platform', 'tempfile', 're', 'argparse']\n"
     "before = set(sys.modules)\n"
-    "found = dict(vars(gather(30)), python=list(sys.version_info[:2]))\n"
+    "found = dict(gather(30)._asdict(), python=list(sys.version_info[:2]))\n"
     "found['heavy'] = [name for name in heavy if name in sys.modules and name not in before]\n"
     "json.dump(found, sys.stdout)\n"
 )

@@ -177,12 +177,8 @@ class Provider(BaseProvider):
 
     def _discard(self, folder: "Staging") -> None:
         """A large folder takes its time to remove; a cancelled run waits for that as well."""
-        cancellation = self.context.cancellation
-        cancellation.protections += 1
-        try:
+        with self.context.cancellation.protected(begun=True):
             folder.discard(self.context.files.remove_tree)
-        finally:
-            cancellation.protections -= 1
 
 
 def _admission(archive: str, settings: Settings) -> "Admission":
