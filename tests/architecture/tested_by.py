@@ -38,7 +38,10 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/cli/exit_code.py",
         "orchestrator/cli/output.py",
     ),
-    "tests/orchestrator/cli/test_completion.py": ("orchestrator/cli/completion_scripts.py",),
+    "tests/orchestrator/cli/test_completion.py": (
+        "orchestrator/cli/completion_scripts.py",
+        "orchestrator/cli/completion_words.py",
+    ),
     "tests/orchestrator/cli/test_ensure.py": (
         "orchestrator/cli/ensure_type.py",
         "orchestrator/cli/property_flags.py",
@@ -303,7 +306,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "tests/remote_runtime/service/test_service.py": ("remote_runtime/resources/service/",),
     "tests/remote_runtime/system/test_commands.py": (
         "remote_runtime/lean/spawning.py",
-        "remote_runtime/system/accounts.py",
         "remote_runtime/system/attributes.py",
         "remote_runtime/system/capture.py",
         "remote_runtime/system/conversation.py",
