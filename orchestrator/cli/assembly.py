@@ -1,37 +1,43 @@
 """Puts the rooms of the controller together as the command line says (controller)."""
 
-import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inventory import Host, Inventory, load, this_host
+from orchestrator.cli.options import ConnectionOptions, InventoryOptions
 from orchestrator.fleet.kept_runs import last_failed
 from remote_runtime.errors import UsageError
-from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from orchestrator.fleet.gathered import Gathered
     from orchestrator.manifest import Site
-    from orchestrator.planning import Planner
+    from orchestrator.planning import Planner, PlanOptions
     from orchestrator.transport import Connector
 
 
-def hosts(args: argparse.Namespace) -> tuple[Inventory, list[Host]]:
-    """The inventory, and the hosts that are meant: this one where no inventory is given."""
-    if args.inventory is None:
-        if args.limit:
+class Chosen(NamedTuple):
+    """The hosts that are meant, of which inventory, and the files that it was read of."""
+
+    inventory: Inventory
+    hosts: list[Host]
+    files: tuple[str, ...] = ()
+
+
+def choose(options: InventoryOptions) -> Chosen:
+    """The hosts that are meant: this one where no inventory is given."""
+    if options.inventory is None:
+        if options.limit:
             raise UsageError("-l picks hosts of an inventory", hint="name one with -i")
         here = this_host()
-        return here, list(here.hosts.values())
-    loaded = load(args.inventory)
-    return loaded, loaded.select(args.limit, last_failed)
+        return Chosen(here, list(here.hosts.values()))
+    loaded = load(options.inventory)
+    return Chosen(loaded, loaded.select(options.limit, last_failed), tuple(options.inventory))
 
 
 def connector(
-    args: argparse.Namespace,
-    inventory: Inventory,
-    chosen: Sequence[Host],
+    chosen: Chosen,
+    options: ConnectionOptions,
     ask: Callable[[str], str],
     own_types: Mapping[str, bytes] | None = None,
 ) -> "Connector":
@@ -43,43 +49,35 @@ def connector(
     from orchestrator.transport import Connector, Credentials, Settings
 
     settings = Settings(
-        inventory.hosts,
-        user=args.user,
-        become=args.become,
-        connect_timeout=args.connect_timeout,
-        inventory=tuple(args.inventory or ()),
+        chosen.inventory.hosts,
+        user=options.user,
+        become=options.become,
+        connect_timeout=options.connect_timeout,
+        inventory=chosen.files,
     )
     prompt = ask if sys.stdin.isatty() else None
-    credentials = Credentials(args.ask_pass, args.ask_become_pass, prompt)
+    credentials = Credentials(options.ask_pass, options.ask_become_pass, prompt)
     made = Connector(settings, credentials, build(own_types))
-    made.prepare(chosen)
+    made.prepare(chosen.hosts)
     return made
 
 
-def planner(args: argparse.Namespace) -> "tuple[Site, Planner]":
+def planner(manifest: str, options: "PlanOptions") -> "tuple[Site, Planner]":
     """The manifest, checked whole, and what makes each host's plan of it."""
     from orchestrator.manifest import load_site
-    from orchestrator.planning import Planner, PlanOptions
+    from orchestrator.planning import Planner
 
-    options = PlanOptions(
-        args.hiera,
-        args.data,
-        args.facts,
-        args.fact,
-        registration=args.registration,
-        run=RunOptions(getattr(args, "noop", False), getattr(args, "monitor_only", False)),
-    )
-    site = load_site(args.manifest)
+    site = load_site(manifest)
     return site, Planner(site, options)
 
 
 def fact_overlay(
-    args: argparse.Namespace,
+    options: "PlanOptions",
 ) -> "Callable[[Host, Gathered], tuple[dict[str, Any], list[str]]]":
     """Lays --facts, the inventory's vars and --fact over what a host said; warnings beside it."""
     from orchestrator.planning.facts import FactOverlay
 
-    over = FactOverlay(args.facts, args.fact)
+    over = FactOverlay(options.facts, options.fact)
 
     def overlay(host: Host, gathered: "Gathered") -> tuple[dict[str, Any], list[str]]:
         facts, warnings = over(host, gathered)

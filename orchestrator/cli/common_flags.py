@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.cli.property_flags import Shape, node_of
@@ -12,6 +12,17 @@ from orchestrator.manifest.adhoc import Argument, text_node
 
 if TYPE_CHECKING:
     from orchestrator.manifest.types import Type
+
+
+class CommonFlags(NamedTuple):
+    """What was given of these flags, None or nothing for what was not."""
+
+    if_: str | None
+    unless: str | None
+    references: dict[str, list[str]]
+    checks: list[str] | None
+    no_render: bool
+
 
 _REFERENCES = ("require", "subscribe")
 _CHECK = Shape("list", {"anyOf": [{"type": "string"}, {"type": "object"}]})
@@ -40,30 +51,32 @@ def add_common_flags(group: argparse._ArgumentGroup, type_: Type) -> None:
     )
 
 
-def refuse_references(args: argparse.Namespace) -> None:
+def read_common_flags(args: argparse.Namespace) -> CommonFlags:
+    """What ``add_common_flags`` takes."""
+    given = {name: getattr(args, name, None) for name in _REFERENCES}
+    references = {name: values for name, values in given.items() if values}
+    return CommonFlags(args.if_, args.unless, references, args.check, args.no_render)
+
+
+def refuse_references(flags: CommonFlags) -> None:
     """UsageError for a reference without a session that could know what it names."""
     from orchestrator.fleet.event_store import BEGIN
     from remote_runtime.errors import UsageError
 
-    for name in _REFERENCES:
-        if getattr(args, name, None):
-            raise UsageError(
-                f"--{name} names a resource of a session, and there is none", hint=BEGIN
-            )
+    for name in flags.references:
+        raise UsageError(f"--{name} names a resource of a session, and there is none", hint=BEGIN)
 
 
-def given_common(args: argparse.Namespace) -> Iterator[tuple[str, Node]]:
+def given_common(flags: CommonFlags) -> Iterator[tuple[str, Node]]:
     """Each property that these flags stand for, with its node; InputError."""
-    conditions = [("if", args.if_), ("unless", args.unless)]
+    conditions = [("if", flags.if_), ("unless", flags.unless)]
     if any(text is not None for _, text in conditions):
         yield "control", _control(conditions)
-    for name in _REFERENCES:
-        values = getattr(args, name, None)
-        if values:
-            yield name, node_of(values, f"--{name}", Shape("list", {"type": "string"}), {})
-    if args.check:
-        yield "health_checks", _checks(args.check)
-    if args.no_render:
+    for name, values in flags.references.items():
+        yield name, node_of(values, f"--{name}", Shape("list", {"type": "string"}), {})
+    if flags.checks:
+        yield "health_checks", _checks(flags.checks)
+    if flags.no_render:
         yield "render", node_of(False, "--no-render", Shape("boolean", {}), {})
 
 

@@ -15,6 +15,12 @@ def add_form(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--yaml", action="store_true", help="YAML in place of JSON")
 
 
+def read_form(args: argparse.Namespace) -> bool:
+    """Whether it is to be YAML."""
+    as_yaml: bool = args.yaml
+    return as_yaml
+
+
 def check_path(kind: str, path: str | None) -> None:
     """Refuse a path that cannot be used; UsageError."""
     at_path(kind, {}, path)

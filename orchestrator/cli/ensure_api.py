@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.options import add_connection, add_data, add_inventory, add_run
-from orchestrator.cli.output import Output
+from orchestrator.cli.options import add_connection, add_data, add_diff, add_inventory, add_run
+from orchestrator.cli.output import Output, OutputOptions
 
 if TYPE_CHECKING:
     from orchestrator.cli.responses import Responses
     from orchestrator.manifest.request import Request
     from orchestrator.manifest.site import Earlier, Site
+    from remote_runtime.options import RunOptions
 
 HELP = "Make one resource be as a request on standard input says, for programs."
 EXAMPLE = """
@@ -27,19 +28,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of a run, and the form of the responses."""
     parser.add_argument("action", metavar="pipe", choices=("pipe",), help="stdin to stdout")
     parser.add_argument("--yaml", action="store_true", help="YAML in place of JSON")
-    parser.add_argument("--no-diff", action="store_true", help="make no diffs")
-    parser.add_argument(
-        "--diff-private",
-        action="store_true",
-        help="make diffs of files that others may not read, too",
-    )
+    add_diff(parser, "make no diffs")
     add_inventory(parser, required=False)
     add_run(parser)
     add_connection(parser)
     add_data(parser)
-    parser.set_defaults(
-        json=False, events=None, metrics=None, verbose=False, quiet=True, detailed_exitcode=False
-    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,29 +51,28 @@ def run(args: argparse.Namespace) -> int:
 
 def _answer(args: argparse.Namespace, responses: Responses) -> int:
     from orchestrator.cli import assembly
-    from orchestrator.cli.ensure import own_types
-    from orchestrator.cli.pushing import Push, carry_out, check_options
+    from orchestrator.cli.job import Push
+    from orchestrator.cli.pushing import carry_out, check_options, read_push
     from orchestrator.fleet.event_store import session_store
     from orchestrator.manifest.request import read_request
-    from orchestrator.planning import Planner, PlanOptions
+    from orchestrator.manifest.types import types_beside
+    from orchestrator.planning import Planner
 
-    check_options(args)
-    request = read_request(sys.stdin.buffer, own_types())
-    store = session_store(args.noop)
-    inventory, hosts = assembly.hosts(args)
+    options = read_push(args, OutputOptions(quiet=True))
+    check_options(options)
+    request = read_request(sys.stdin.buffer, types_beside(Path.cwd()))
+    store = session_store(options.run.noop)
+    chosen = assembly.choose(options.where)
     site = _site(request, store)
-    options = PlanOptions(
-        args.hiera, args.data, args.facts, args.fact, registration=args.registration
-    )
     push = Push(
-        "ensure",
-        request.id,
-        site,
-        Planner(site, options),
+        command="ensure",
+        what=request.id,
+        site=site,
+        planner=Planner(site, options.data),
         kept=args.inventory is not None,
         told=[responses, *([store] if store else [])],
     )
-    return carry_out(push, args, inventory, hosts, _Aside(args))
+    return carry_out(push, options, chosen, _Aside(options.output, options.run))
 
 
 def _site(request: Request, store: Earlier | None) -> Site:
@@ -108,8 +100,8 @@ def _site(request: Request, store: Earlier | None) -> Site:
 class _Aside(Output):
     """Keeps out of stdout, which is the responses'; warnings go to stderr."""
 
-    def __init__(self, args: argparse.Namespace) -> None:
-        super().__init__(args, "", args.noop)
+    def __init__(self, options: OutputOptions, run: RunOptions) -> None:
+        super().__init__(options, run)
         self.human = sys.stderr
 
     def say(self, text: str) -> None:

@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inventory.document import Mapping, Node, Scalar
-from orchestrator.cli.common_flags import add_common_flags, given_common, refuse_references
+from orchestrator.cli.common_flags import (
+    add_common_flags,
+    given_common,
+    read_common_flags,
+    refuse_references,
+)
 from orchestrator.cli.options import add_connection, add_data, add_inventory, add_run
-from orchestrator.cli.output import add_output
-from orchestrator.cli.property_flags import add_flag, flags_of, given
+from orchestrator.cli.output import add_output, read_output
+from orchestrator.cli.property_flags import add_flag, flags_of, read_flag
 from orchestrator.manifest.adhoc import Argument, adhoc_site, text_node
 from remote_runtime.errors import InputError, Problem
 
@@ -63,32 +68,31 @@ class EnsureType:
     def run(self, args: argparse.Namespace) -> int:
         """Check everything, then push the one resource."""
         from orchestrator.cli import assembly
-        from orchestrator.cli.pushing import Push, carry_out, check_options
+        from orchestrator.cli.job import Push
+        from orchestrator.cli.pushing import carry_out, check_options, read_push
         from orchestrator.fleet.event_store import session_store
-        from orchestrator.planning import Planner, PlanOptions
+        from orchestrator.planning import Planner
 
-        check_options(args)
-        store = session_store(args.noop)
+        options = read_push(args, read_output(args))
+        check_options(options)
+        store = session_store(options.run.noop)
         if store is None:
-            refuse_references(args)
-        inventory, hosts = assembly.hosts(args)
-        options = PlanOptions(
-            args.hiera, args.data, args.facts, args.fact, registration=args.registration
-        )
+            refuse_references(read_common_flags(args))
+        chosen = assembly.choose(options.where)
         try:
             site = self.site(args, store)
-            planner = Planner(site, options)
+            planner = Planner(site, options.data)
         except InputError as error:
-            raise InputError([self._of_flags(p, args) for p in error.problems]) from error
+            raise InputError([self._of_flags(p, args.name) for p in error.problems]) from error
         push = Push(
-            "ensure",
-            f"{self._type.name}#{args.name}",
-            site,
-            planner,
+            command="ensure",
+            what=f"{self._type.name}#{args.name}",
+            site=site,
+            planner=planner,
             kept=args.inventory is not None,
             told=[store] if store else [],
         )
-        return carry_out(push, args, inventory, hosts)
+        return carry_out(push, options, chosen)
 
     def site(self, args: argparse.Namespace, earlier: Earlier | None) -> Site:
         """The resource that the flags describe; InputError."""
@@ -98,17 +102,18 @@ class EnsureType:
         if ensure is not None:
             node: Node = text_node(ensure, Argument("argument ENSURE", ensure))
             properties.entries["ensure"] = (_key("ensure"), node)
-        for key, node in given(flags_of(self._type), args):
-            properties.entries[key] = (_key(key), node)
-        for key, node in given_common(args):
+        for flag in flags_of(self._type):
+            if (given := read_flag(args, flag)) is not None:
+                properties.entries[flag.name] = (_key(flag.name), given)
+        for key, node in given_common(read_common_flags(args)):
             properties.entries[key] = (_key(key), node)
         return adhoc_site(
             self._type, name, properties, Path.cwd(), earlier=earlier, types=self._types
         )
 
-    def _of_flags(self, problem: Problem, args: argparse.Namespace) -> Problem:
+    def _of_flags(self, problem: Problem, name: str) -> Problem:
         """What is wrong, said of the command line: of flags, not of properties."""
-        message = problem.message.removeprefix(f"{self._type.name}#{args.name}: ")
+        message = problem.message.removeprefix(f"{self._type.name}#{name}: ")
         message = message.replace("is not in this run", "no command of this session has ensured")
         options = {flag.name: flag.options[0] for flag in flags_of(self._type)}
         if needed := _NEEDS.match(message):

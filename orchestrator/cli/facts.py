@@ -4,7 +4,14 @@ import argparse
 import sys
 from typing import Any
 
-from orchestrator.cli.options import add_connection, add_facts, add_inventory
+from orchestrator.cli.options import (
+    add_connection,
+    add_facts,
+    add_inventory,
+    read_connection,
+    read_facts,
+    read_inventory,
+)
 
 HELP = "Show the facts of hosts, whole or one value by its path."
 EXAMPLE = """
@@ -34,12 +41,12 @@ def run(args: argparse.Namespace) -> int:
     from remote_runtime.errors import CcmError
 
     check_path("facts", args.path)
-    inventory, hosts = assembly.hosts(args)
-    overlay = assembly.fact_overlay(args)
-    answers = gather(args, inventory, hosts)
+    chosen = assembly.choose(read_inventory(args))
+    overlay = assembly.fact_overlay(read_facts(args))
+    answers = gather(chosen, read_connection(args))
     found: dict[str, Any] = {}
     code = 0
-    for host in hosts:
+    for host in chosen.hosts:
         answer = answers[host.name]
         try:
             if isinstance(answer, CcmError):

@@ -4,14 +4,22 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.cli.documents import add_form
-from orchestrator.cli.options import add_connection, add_data, add_inventory
+from orchestrator.cli.documents import add_form, read_form
+from orchestrator.cli.options import (
+    add_connection,
+    add_data,
+    add_inventory,
+    read_connection,
+    read_data,
+    read_inventory,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from inventory import Host
     from orchestrator.fleet.gathered import Gathered
+    from orchestrator.planning import PlanOptions
     from orchestrator.planning.hierarchy import Hierarchy
     from remote_runtime.errors import CcmError
 
@@ -54,45 +62,41 @@ def run(args: argparse.Namespace) -> int:
     from remote_runtime.errors import CcmError
 
     check_path("data", args.query)
-    inventory, hosts = assembly.hosts(args)
-    hierarchy = _hierarchy(args)
+    chosen = assembly.choose(read_inventory(args))
+    hierarchy = _hierarchy(args.file, read_data(args))
     answers: Mapping[str, Gathered | CcmError] = {}
     if not (args.offline or hierarchy.is_static):
-        answers = gather(args, inventory, hosts)
+        answers = gather(chosen, read_connection(args))
     found: dict[str, Any] = {}
     code = 0
-    for host in hosts:
+    for host in chosen.hosts:
         try:
-            found[host.name] = _resolved(args, hierarchy, host, answers)
+            found[host.name] = _resolved(hierarchy, host, answers, args.query)
         except CcmError as error:
             print(plain(f"ccm: {host.name}: {error}"), file=sys.stderr)
             code = max(code, exit_code_of(error))
     if args.inventory is not None:
-        write(found, args.yaml)
+        write(found, read_form(args))
     elif found:
-        write(next(iter(found.values())), args.yaml)
+        write(next(iter(found.values())), read_form(args))
     return code
 
 
-def _hierarchy(args: argparse.Namespace) -> "Hierarchy":
-    from orchestrator.planning import PlanOptions
+def _hierarchy(file: str, options: "PlanOptions") -> "Hierarchy":
     from orchestrator.planning.hierarchy import Hierarchy
     from orchestrator.support.plain_text import plain
 
-    options = PlanOptions(
-        args.hiera, args.data, args.facts, args.fact, registration=args.registration
-    )
-    hierarchy = Hierarchy(args.file, options)
+    hierarchy = Hierarchy(file, options)
     for problem in hierarchy.warnings:
         print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
     return hierarchy
 
 
 def _resolved(
-    args: argparse.Namespace,
     hierarchy: "Hierarchy",
     host: "Host",
     answers: "Mapping[str, Gathered | CcmError]",
+    query: str | None,
 ) -> Any:
     from orchestrator.cli.documents import at_path
     from orchestrator.planning.facts import NothingGathered
@@ -105,7 +109,7 @@ def _resolved(
     data, warnings = hierarchy.resolve(host, answer)
     for text in warnings:
         print(plain(f"ccm: {host.name}: warning: {text}"), file=sys.stderr)
-    there, value = at_path("data", data, args.query)
+    there, value = at_path("data", data, query)
     if not there:
-        raise PlanError(f"there is no data at {args.query}", "template.undefined")
+        raise PlanError(f"there is no data at {query}", "template.undefined")
     return value

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.options import add_connection, add_inventory
+from orchestrator.cli.options import add_connection, add_inventory, read_connection, read_inventory
 
 if TYPE_CHECKING:
     from orchestrator.transport.trusting import Shown, Unscanned
@@ -34,19 +34,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Scan, show, ask, write. 3 when a host showed no key, 2 when nobody could be asked."""
-    from inventory import load
-    from orchestrator.fleet.kept_runs import last_failed
+    from orchestrator.cli import assembly
     from orchestrator.transport import Credentials, Settings
     from orchestrator.transport.scanning import scan
     from orchestrator.transport.trusting import Shown, Unscanned, trust
 
-    inventory = load(args.inventory)
-    hosts = inventory.select(args.limit, last_failed)
-    settings = Settings(inventory.hosts, user=args.user, connect_timeout=args.connect_timeout)
-    credentials = Credentials(ask_pass=args.ask_pass, prompt=_secret_prompt())
-    if args.ask_pass:
+    chosen, options = assembly.choose(read_inventory(args)), read_connection(args)
+    settings = Settings(
+        chosen.inventory.hosts, user=options.user, connect_timeout=options.connect_timeout
+    )
+    credentials = Credentials(ask_pass=options.ask_pass, prompt=_secret_prompt())
+    if options.ask_pass:
         credentials.prepare()
-    found = scan(hosts, settings, credentials, args.forks)
+    found = scan(chosen.hosts, settings, credentials, options.forks)
     _show(found)
     wanted = [one for one in found if isinstance(one, Shown) and one.state in ("new", "changed")]
     code = 3 if any(isinstance(one, Unscanned) or one.state == "revoked" for one in found) else 0

@@ -1,10 +1,45 @@
-"""Options that several commands share, and their values (controller)."""
+"""Options that several commands share, and their values (controller).
+
+What ``add_X`` lets a parser take, ``read_X`` makes a value of: beyond that and a command's own file
+nothing knows of a parser.
+"""
 
 import argparse
 import math
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from remote_runtime.options import RunOptions
+
+if TYPE_CHECKING:
+    from orchestrator.planning import PlanOptions
+
+Options = TypeVar("Options", bound=tuple[Any, ...])
 DEFAULT_FORKS = 50
 MAX_SECONDS = 7 * 86_400
+
+
+class InventoryOptions(NamedTuple):
+    """What ``-i`` and ``-l`` name; no ``inventory`` means this host."""
+
+    inventory: list[str] | None
+    limit: list[str] | None
+
+
+class ConnectionOptions(NamedTuple):
+    """How hosts are reached; what is None is up to the inventory, ``become`` may be a user."""
+
+    forks: int
+    user: str | None
+    ask_pass: bool
+    become: bool | str | None
+    ask_become_pass: bool
+    connect_timeout: float | None
+
+
+def taken(kind: type[Options], args: argparse.Namespace) -> Options:
+    """A named tuple of what a parser took under its fields' names; the rest has its defaults."""
+    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    return kind(**{name: value for name, value in vars(args).items() if name in fields})
 
 
 def add_inventory(parser: argparse.ArgumentParser, required: bool = True) -> None:
@@ -27,8 +62,13 @@ def add_inventory(parser: argparse.ArgumentParser, required: bool = True) -> Non
     )
 
 
+def read_inventory(args: argparse.Namespace) -> InventoryOptions:
+    """What ``add_inventory`` takes."""
+    return taken(InventoryOptions, args)
+
+
 def add_run(parser: argparse.ArgumentParser) -> None:
-    """What a run of resources may do on a host, and for how long."""
+    """What a run of resources may do on a host, and for how long; ``add_diff`` goes with it."""
     parser.add_argument("--noop", action="store_true", help="change nothing, say what would change")
     parser.add_argument(
         "--monitor-only", action="store_true", help="only run the health checks of the resources"
@@ -47,6 +87,21 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         default=60.0,
         help="how long to wait for another push on a host (default: 60)",
     )
+
+
+def add_diff(parser: "argparse._ActionsContainer", none: str) -> None:
+    """Whether a run makes diffs; ``none`` is what ``--no-diff`` says of itself."""
+    parser.add_argument("--no-diff", action="store_false", dest="diff", help=none)
+    parser.add_argument(
+        "--diff-private",
+        action="store_true",
+        help="make diffs of files that others may not read, too",
+    )
+
+
+def read_run(args: argparse.Namespace) -> RunOptions:
+    """What ``add_run`` and ``add_diff`` take."""
+    return taken(RunOptions, args)
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
@@ -80,6 +135,11 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def read_connection(args: argparse.Namespace) -> ConnectionOptions:
+    """What ``add_connection`` takes."""
+    return taken(ConnectionOptions, args)
+
+
 def add_data(parser: argparse.ArgumentParser) -> None:
     """Data and facts that come from the command line."""
     group = parser.add_argument_group("data and facts")
@@ -101,6 +161,13 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     add_registration(group)
 
 
+def read_data(args: argparse.Namespace) -> "PlanOptions":
+    """What ``add_data`` takes."""
+    from orchestrator.planning import PlanOptions
+
+    return taken(PlanOptions, args)
+
+
 def add_registration(group: "argparse._ActionsContainer") -> None:
     """Where registrations are published and looked up."""
     group.add_argument(
@@ -109,6 +176,12 @@ def add_registration(group: "argparse._ActionsContainer") -> None:
         help="where service registrations are: nats://host:4222/STREAM or a JSON file"
         " (default: $CCM_REGISTRATION, else registrations.json in ccm's state folder)",
     )
+
+
+def read_registration(args: argparse.Namespace) -> str | None:
+    """What ``add_registration`` takes."""
+    found: str | None = args.registration
+    return found
 
 
 def add_facts(group: "argparse._ActionsContainer") -> None:
@@ -123,6 +196,11 @@ def add_facts(group: "argparse._ActionsContainer") -> None:
         default=[],
         help="one fact, wins over all; dots nest; repeatable",
     )
+
+
+def read_facts(args: argparse.Namespace) -> "PlanOptions":
+    """What ``add_facts`` takes."""
+    return read_data(args)
 
 
 def user(text: str) -> str:

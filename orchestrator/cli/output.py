@@ -5,8 +5,9 @@ import contextlib
 import getpass
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from orchestrator.cli.options import add_diff, taken
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.report.collected import Collected
 from orchestrator.report.event_lines import EventLines
@@ -14,6 +15,7 @@ from orchestrator.report.lines import Lines
 from orchestrator.report.style import Style, can_redraw
 from orchestrator.report.summary import Choice, Summary
 from remote_runtime.errors import UsageError
+from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from orchestrator.fleet.kept_runs import KeptRun
@@ -21,15 +23,31 @@ if TYPE_CHECKING:
 INTERRUPT_NOTE = "ending the run on every host; press Ctrl-C again to leave at once"
 
 
+class OutputOptions(NamedTuple):
+    """What is shown and written; ``events`` and ``metrics`` are files, "-" is stdout."""
+
+    detailed_exitcode: bool = False
+    json: bool = False
+    events: str | None = None
+    metrics: str | None = None
+    verbose: bool = False
+    quiet: bool = False
+
+    @property
+    def documented(self) -> bool:
+        """Whether something is made of the run's folder at the end."""
+        return self.json or self.metrics is not None
+
+    def wanting_stdout(self) -> list[str]:
+        """The options that have stdout for a form that machines read."""
+        asked = [f"--{name} -" for name in ("events", "metrics") if getattr(self, name) == "-"]
+        return ["--json", *asked] if self.json else asked
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     """The options on what is shown and written."""
     group = parser.add_argument_group("output")
-    group.add_argument("--no-diff", action="store_true", help="make and show no diffs")
-    group.add_argument(
-        "--diff-private",
-        action="store_true",
-        help="make diffs of files that others may not read, too",
-    )
+    add_diff(group, "make and show no diffs")
     group.add_argument(
         "--detailed-exitcode",
         action="store_true",
@@ -48,48 +66,48 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="show failures only")
 
 
-def check_output(args: argparse.Namespace) -> None:
+def read_output(args: argparse.Namespace) -> OutputOptions:
+    """What ``add_output`` takes, but for the diffs, which are the run's."""
+    return taken(OutputOptions, args)
+
+
+def check_output(options: OutputOptions) -> None:
     """UsageError for options that exclude each other."""
-    if len(wanted := _wanting_stdout(args)) > 1:
+    if len(wanted := options.wanting_stdout()) > 1:
         raise UsageError(
             f"{' and '.join(wanted)} {'all' if len(wanted) > 2 else 'both'} want stdout",
             hint=f"give {wanted[-1].split()[0]} a file",
         )
-    if args.quiet and args.verbose:
+    if options.quiet and options.verbose:
         raise UsageError("-q and -v exclude each other", hint="choose one")
-    if args.metrics is not None:
+    if options.metrics is not None:
         from orchestrator.cli.metrics import check_metrics
 
         check_metrics()
 
 
-def _wanting_stdout(args: argparse.Namespace) -> list[str]:
-    asked = [f"--{name} -" for name in ("events", "metrics") if getattr(args, name) == "-"]
-    return ["--json", *asked] if args.json else asked
-
-
 class Output:
     """The subscribers of a run and the streams behind them; used by the main thread."""
 
-    def __init__(self, args: argparse.Namespace, title: str, noop: bool) -> None:
-        check_output(args)
-        self._args = args
+    def __init__(self, options: OutputOptions, run: RunOptions, title: str = "") -> None:
+        check_output(options)
+        self.options = options
         # stdout belongs to the machine-readable form where one was asked for.
-        self.human: TextIO = sys.stderr if _wanting_stdout(args) else sys.stdout
-        choice = Choice(not args.no_diff and (noop or args.verbose), args.verbose, args.quiet)
-        self._choice = choice
-        self._collected = Collected(verbose=args.verbose)
+        self.human: TextIO = sys.stderr if options.wanting_stdout() else sys.stdout
+        verbose = options.verbose
+        self._choice = Choice(run.diff and (run.noop or verbose), verbose, options.quiet)
+        self._collected = Collected(verbose=verbose)
         self._events: TextIO | None = None
         self._live = None
         self._lines: Lines | None = None
-        if args.quiet:
+        if options.quiet:
             pass
         elif can_redraw(self.human):
             from orchestrator.report.live import LiveView
 
-            self._live = LiveView(self.human, title, args.verbose)
+            self._live = LiveView(self.human, title, verbose)
         else:
-            self._lines = Lines(self.human, args.verbose)
+            self._lines = Lines(self.human, verbose)
 
     def prepare(self) -> None:
         """Open the file of ``--events``, once nothing is left that could refuse the run."""
@@ -145,7 +163,7 @@ class Output:
 
     def say(self, text: str) -> None:
         """Write a text of the user's manifest, or a warning."""
-        if text and not self._args.quiet:
+        if text and not self.options.quiet:
             self.human.write(text.rstrip("\n") + "\n")
             self.human.flush()
 
@@ -155,10 +173,10 @@ class Output:
 
     def metrics(self, kept: "KeptRun") -> None:
         """Write the file of ``--metrics``, if one was asked for. UsageError."""
-        if self._args.metrics is not None:
+        if self.options.metrics is not None:
             from orchestrator.cli.metrics import write_metrics
 
-            write_metrics(kept, self._args.metrics)
+            write_metrics(kept, self.options.metrics)
 
     def close(self) -> None:
         """Close the file of ``--events``."""
@@ -167,7 +185,7 @@ class Output:
                 self._events.close()
 
     def _open_events(self) -> TextIO | None:
-        path = self._args.events
+        path = self.options.events
         if path is None:
             return None
         if path == "-":

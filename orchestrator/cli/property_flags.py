@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from inventory import document
@@ -103,6 +103,12 @@ def add_flag(group: argparse._ArgumentGroup, flag: Flag) -> None:
     group.add_argument(*flag.options, action="append" if repeated else "store", **settings)
 
 
+def read_flag(args: argparse.Namespace, flag: Flag) -> Node | None:
+    """The property as a manifest would have it, None where it is not given; InputError."""
+    value = getattr(args, flag.dest)
+    return value if value is None else node_of(value, flag.options[0], flag.shape, flag.definitions)
+
+
 def metavar(shape: Shape) -> str:
     """What stands for the value in the help."""
     if shape.words and len(shape.words) < 5:
@@ -113,14 +119,6 @@ def metavar(shape: Shape) -> str:
         return "KEY=VALUE"
     names = {"map": "KEY=VALUE", "value": "VALUE", "either": "TEXT|YAML"}
     return names.get(shape.kind, "TEXT")
-
-
-def given(flags: list[Flag], args: argparse.Namespace) -> Iterator[tuple[str, Node]]:
-    """Each property that the command line gives, with its node; InputError."""
-    for flag in flags:
-        value = getattr(args, flag.dest)
-        if value is not None:
-            yield flag.name, node_of(value, flag.options[0], flag.shape, flag.definitions)
 
 
 def node_of(value: Any, option: str, shape: Shape, definitions: Mapping[str, Any]) -> Node:

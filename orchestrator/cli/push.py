@@ -3,7 +3,7 @@
 import argparse
 
 from orchestrator.cli.options import add_connection, add_data, add_inventory, add_run
-from orchestrator.cli.output import add_output
+from orchestrator.cli.output import add_output, read_output
 
 HELP = "Make hosts be as a manifest says, or preview that with --noop."
 EXAMPLE = """
@@ -34,10 +34,12 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
     import os
 
     from orchestrator.cli import assembly
-    from orchestrator.cli.pushing import Push, carry_out, check_options
+    from orchestrator.cli.job import Push
+    from orchestrator.cli.pushing import carry_out, check_options, read_push
 
-    check_options(args)
-    inventory, hosts = assembly.hosts(args)
-    site, planner = assembly.planner(args)
+    options = read_push(args, read_output(args))._replace(verify=args.verify)
+    check_options(options)
+    chosen = assembly.choose(options.where)
+    site, planner = assembly.planner(args.manifest, options.data._replace(run=options.run))
     push = Push(command, os.path.abspath(args.manifest), site, planner)
-    return carry_out(push, args, inventory, hosts)
+    return carry_out(push, options, chosen)

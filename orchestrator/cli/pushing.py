@@ -3,137 +3,101 @@
 import argparse
 import os
 import socket
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
+from orchestrator.cli.job import How, Push, PushOptions, Targets
+from orchestrator.cli.options import read_connection, read_data, read_inventory, read_run
+from orchestrator.cli.output import Output, OutputOptions
 from remote_runtime.masking import Mask
-from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
-    from inventory import Host, Inventory
-    from orchestrator.cli.output import Output
+    from orchestrator.cli.assembly import Chosen
     from orchestrator.cli.verifying import AfterPush
-    from orchestrator.fleet.bus import Subscriber
-    from orchestrator.manifest import Site
-    from orchestrator.planning import Planner
     from orchestrator.transport import Connector
 
-# What the folder of a run keeps of the command line; nothing in it may be secret.
-_KEPT = [
-    "inventory",
-    "limit",
-    "noop",
-    "monitor_only",
-    "forks",
-    "user",
-    "become",
-    "connect_timeout",
-    "timeout",
-    "lock_timeout",
-    "hiera",
-    "facts",
-    "no_diff",
-    "diff_private",
-]
+
+def read_push(args: argparse.Namespace, output: OutputOptions) -> PushOptions:
+    """What the options say that push, apply and ensure share."""
+    return PushOptions(
+        where=read_inventory(args),
+        run=read_run(args),
+        connection=read_connection(args),
+        data=read_data(args),
+        output=output,
+    )
 
 
-class Push(NamedTuple):
-    """One push: ``what`` is pushed, as people read it, and by which ``command``.
-
-    ``kept``: its folder is to be kept, so that ``ccm report`` has it. ``told``: further subscribers
-    of what happens.
-    """
-
-    command: str
-    what: str
-    site: "Site"
-    planner: "Planner"
-    kept: bool = True
-    told: "Sequence[Subscriber]" = ()
-
-
-def check_options(args: argparse.Namespace) -> None:
+def check_options(options: PushOptions) -> None:
     """What can be refused before anything is read; UsageError."""
     from orchestrator.cli.output import check_output
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.registration.store import open_store
 
-    make_room(args.forks)
-    check_output(args)
-    if getattr(args, "verify", False):
+    make_room(options.connection.forks)
+    check_output(options.output)
+    if options.verify:
         from orchestrator.cli import verifying
 
-        verifying.check_options(args)
-    open_store(args.registration)  # which contacts nothing yet
+        verifying.check_options(options.run)
+    open_store(options.data.registration)  # which contacts nothing yet
 
 
 def carry_out(
-    push: Push,
-    args: argparse.Namespace,
-    inventory: "Inventory",
-    hosts: "list[Host]",
-    output: "Output | None" = None,
+    push: Push, options: PushOptions, chosen: "Chosen", output: Output | None = None
 ) -> int:
     """Push to the hosts as the options say; everything was checked that needs no host.
 
     ``output`` is where people look, None for what the options say.
     """
     from orchestrator.cli import assembly, running
-    from orchestrator.cli.output import Output
     from orchestrator.fleet.run_folder import new_run_id
     from orchestrator.fleet.settings import Settings
 
+    # A name that is the command itself, as with ccm ensure exec, may hold a login.
+    shown = push._replace(what=Mask().text(push.what))
     if output is None:
-        output = Output(args, _title(push, args.noop), args.noop)
-    options = RunOptions(
-        noop=args.noop,
-        monitor_only=args.monitor_only,
-        diff=not args.no_diff,
-        diff_private=args.diff_private,
-        timeout=args.timeout,
-        lock_timeout=args.lock_timeout,
-    )
-    settings = Settings(new_run_id(), user_at_host(), options)
+        output = Output(options.output, options.run, _title(shown, options.run.noop))
+    settings = Settings(new_run_id(), user_at_host(), options.run)
     output.prepare()
     site = push.site
-    # A name that is the command itself, as with ccm ensure exec, may hold a login.
-    what = Mask().text(push.what)
-    connector = assembly.connector(args, inventory, hosts, output.ask, site.types.sources())
+    connector = assembly.connector(chosen, options.connection, output.ask, site.types.sources())
     for text in site.warnings:
         output.say(f"warning: {text}")
     output.say(site.pre_message)
-    documented = args.json or getattr(args, "metrics", None) is not None
-    job = running.Job(
-        what, hosts, connector, push.planner, settings, args.forks, _options(args),
-        args.detailed_exitcode, args.json, push.command, push.kept, documented, push.told,
-        args.registration, _verification(push, args, inventory, hosts, connector),
-    )  # fmt: skip
+    targets = Targets(chosen.hosts, connector, options.connection.forks)
+    how = How(
+        settings,
+        options.record(),
+        options.data.registration,
+        _verification(push, options, chosen, connector) if options.verify else None,
+    )
     with connector:
-        code = running.carry_out(job, output)
+        code = running.carry_out(shown, targets, how, output)
     output.say(site.post_message)
     return code
 
 
 def _verification(
-    push: Push,
-    args: argparse.Namespace,
-    inventory: "Inventory",
-    hosts: "list[Host]",
-    connector: "Connector",
-) -> "AfterPush | None":
-    if not getattr(args, "verify", False):
-        return None
+    push: Push, options: PushOptions, chosen: "Chosen", connector: "Connector"
+) -> "AfterPush":
     from pathlib import Path
 
     from orchestrator.cli.verifying import after_push
     from orchestrator.verify.running import Job
 
-    job = Job(Path(push.what), inventory, hosts, connector, push.planner, args.forks)
-    return after_push(job, args)
+    job = Job(
+        manifest=Path(push.what),
+        inventory=chosen.inventory,
+        hosts=chosen.hosts,
+        connector=connector,
+        planner=push.planner,
+        forks=options.connection.forks,
+    )
+    return after_push(job, options.output.verbose, options.output.quiet)
 
 
 def _title(push: Push, noop: bool) -> str:
-    what = Mask().text(push.what) if push.command == "ensure" else os.path.basename(push.what)
+    what = push.what if push.command == "ensure" else os.path.basename(push.what)
     return f"{'preview' if noop else push.command} of {what}"
 
 
@@ -146,11 +110,3 @@ def user_at_host() -> str:
     except KeyError:
         name = str(os.getuid())
     return f"{name}@{socket.gethostname()}"
-
-
-def _options(args: argparse.Namespace) -> dict[str, Any]:
-    kept = {name: getattr(args, name) for name in _KEPT}
-    # Values of --data and --fact may be secret, their names are not.
-    kept["data"] = [text.partition("=")[0] for text in args.data]
-    kept["fact"] = [text.partition("=")[0] for text in args.fact]
-    return {name: value for name, value in kept.items() if value not in (None, False, [])}

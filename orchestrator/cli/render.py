@@ -4,10 +4,18 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.cli.options import add_connection, add_data, add_inventory
+from orchestrator.cli.options import (
+    add_connection,
+    add_data,
+    add_inventory,
+    read_connection,
+    read_data,
+    read_inventory,
+)
 
 if TYPE_CHECKING:
-    from inventory import Host, Inventory
+    from orchestrator.cli.assembly import Chosen
+    from orchestrator.cli.options import ConnectionOptions
     from orchestrator.planning.facts import Gathered
 
 HELP = "Show the manifest as it comes out for one host, as YAML."
@@ -38,32 +46,31 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.planning.resolved import resolved_manifest
     from orchestrator.support.plain_text import plain
 
-    inventory, hosts = assembly.hosts(args)
-    host = _only(hosts)
-    site, planner = assembly.planner(args)
-    gathered = NothingGathered() if args.offline else _gather(args, inventory, host)
-    plan = planner.plan(host, gathered)
+    chosen = assembly.choose(read_inventory(args))
+    _check_one(chosen)
+    site, planner = assembly.planner(args.manifest, read_data(args))
+    gathered = NothingGathered() if args.offline else _gather(chosen, read_connection(args))
+    plan = planner.plan(chosen.hosts[0], gathered)
     for text in (*site.warnings, *plan.warnings):
         print(plain(f"ccm: warning: {text}"), file=sys.stderr)
     _write(resolved_manifest(site, plan))
     return 0
 
 
-def _only(hosts: "list[Host]") -> "Host":
+def _check_one(chosen: "Chosen") -> None:
     from remote_runtime.errors import UsageError
 
-    if len(hosts) != 1:
+    if len(chosen.hosts) != 1:
         raise UsageError(
-            f"render shows one host, {len(hosts)} are selected", hint="name one with -l HOST"
+            f"render shows one host, {len(chosen.hosts)} are selected", hint="name one with -l HOST"
         )
-    return hosts[0]
 
 
-def _gather(args: argparse.Namespace, inventory: "Inventory", host: "Host") -> "Gathered":
+def _gather(chosen: "Chosen", options: "ConnectionOptions") -> "Gathered":
     from orchestrator.cli.gathering import gather
     from remote_runtime.errors import CcmError
 
-    answer = gather(args, inventory, [host])[host.name]
+    (answer,) = gather(chosen, options).values()
     if isinstance(answer, CcmError):
         raise answer
     return answer

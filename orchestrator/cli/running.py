@@ -3,90 +3,71 @@
 import contextlib
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.cli.exit_code import CHANGED, run_exit_code, stronger
+from orchestrator.cli.job import How, Push, Targets
 from orchestrator.cli.output import Output
 from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.bus import Bus, Subscriber
+from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.ports import Connector, Planner, Target
 from orchestrator.fleet.rollout import Rollout
 from orchestrator.fleet.run_folder import RunFolder
-from orchestrator.fleet.settings import Settings
 from orchestrator.registration.publisher import CLOSING, Publisher
 from orchestrator.registration.store import open_store
 from orchestrator.report.document import write_document
 from orchestrator.support.crash import describe_crash
 from remote_runtime.errors import UsageError
 
-if TYPE_CHECKING:
-    from orchestrator.cli.verifying import AfterPush
-
 INTERRUPTED_CLOSING = 3.0  # seconds
 
 
-class Job(NamedTuple):
-    """What to push where; ``options`` go into the run folder, without secrets.
+def carry_out(push: Push, targets: Targets, how: How, output: Output) -> int:
+    """Push and return the exit code; everything has been checked before."""
+    with contextlib.ExitStack() as stack:
+        folder = None
+        if push.kept:
+            folder = _folder(how)
+        elif output.options.documented:  # a run that is not kept has a folder for as long
+            import tempfile
 
-    ``kept``: the run's folder stays. ``documented``: something is made of that folder at the end,
-    so a run that is not kept has one for as long. ``told`` are subscribers beside the output's.
-    ``registration`` is where stable resources are announced, None for the default. ``verify`` looks
-    at the hosts once more when all of them are done.
-    """
-
-    manifest: str
-    hosts: Sequence[Target]
-    connector: Connector
-    planner: Planner
-    settings: Settings
-    forks: int
-    options: dict[str, Any]
-    detailed: bool = False
-    json: bool = False
-    command: str = "push"
-    kept: bool = True
-    documented: bool = False
-    told: Sequence[Subscriber] = ()
-    registration: str | None = None
-    verify: "AfterPush | None" = None
+            parent = stack.enter_context(tempfile.TemporaryDirectory(prefix="ccm-"))
+            folder = _folder(how, Path(parent))
+        return _carry_out(push, targets, how, output, folder)
 
 
-def carry_out(job: Job, output: Output) -> int:
-    """Run the job and return its exit code; everything has been checked before."""
-    if job.kept or not job.documented:
-        return _carry_out(job, output, _folder(job) if job.kept else None)
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="ccm-") as parent:
-        return _carry_out(job, output, _folder(job, Path(parent)))
-
-
-def _carry_out(job: Job, output: Output, folder: RunFolder | None) -> int:
-    run_id = job.settings.run_id
-    bus = Bus([*([folder] if folder else []), *job.told, *output.subscribers()])
+def _carry_out(
+    push: Push, targets: Targets, how: How, output: Output, folder: RunFolder | None
+) -> int:
+    run_id = how.settings.run_id
+    bus = Bus([*([folder] if folder else []), *push.told, *output.subscribers()])
     results: list[HostResult] = []
 
     def finished(_: str, result: HostResult) -> None:
         results.append(result)
         bus.publish(happening.HostFinished(result))
 
-    publisher = Publisher(lambda: open_store(job.registration))
-    runs = (HostRun(h, job.connector, job.planner, bus, job.settings, publisher) for h in job.hosts)
-    rollout = Rollout(runs, job.forks, finished, output.tick)
+    publisher = Publisher(lambda: open_store(how.registration))
+    runs = (
+        HostRun(host, targets.connector, push.planner, bus, how.settings, publisher)
+        for host in targets.hosts
+    )
+    rollout = Rollout(runs, targets.forks, finished, output.tick)
 
     def interrupt() -> None:
         output.interrupting()
         rollout.interrupt()
 
-    names = tuple(host.name for host in job.hosts)
     begin = happening.RunStarted(
-        run_id, time.time(), names, job.settings.options.noop, job.manifest, job.command
+        run_id=run_id,
+        at=time.time(),
+        hosts=tuple(host.name for host in targets.hosts),
+        noop=how.settings.options.noop,
+        manifest=push.what,
+        command=push.command,
     )
     with Interrupts(interrupt):
         bus.publish(begin)
@@ -98,19 +79,19 @@ def _carry_out(job: Job, output: Output, folder: RunFolder | None) -> int:
             bus.publish(happening.RunFinished(time.time(), rollout.interrupted))
             bus.close()
             output.close()
-    code = run_exit_code(results, rollout.interrupted, job.detailed)
+    code = run_exit_code(results, rollout.interrupted, output.options.detailed_exitcode)
     code = _faults(bus, code)
     if unpublished and code in (0, CHANGED):
         code = 1
     with contextlib.suppress(BrokenPipeError):
-        output.summary(run_id if job.kept and folder and folder.whole else "")
+        output.summary(run_id if push.kept and folder and folder.whole else "")
     if folder and folder.whole:
         code = _metrics(folder, output, code)
     verified = None
-    if job.verify is not None and not rollout.interrupted:
-        tally = job.verify(results, output.human)
+    if how.verify is not None and not rollout.interrupted:
+        tally = how.verify(results, output.human)
         verified, code = tally.record(), stronger(code, tally.exit_code)
-    if folder and job.json:
+    if folder and output.options.json:
         write_document(KeptRun(folder.path), code, sys.stdout, verified)
     return code
 
@@ -137,9 +118,9 @@ def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
     return True
 
 
-def _folder(job: Job, parent: Path | None = None) -> RunFolder:
+def _folder(how: How, parent: Path | None = None) -> RunFolder:
     try:
-        return RunFolder(job.settings.run_id, job.options, parent)
+        return RunFolder(how.settings.run_id, how.record, parent)
     except OSError as error:
         raise UsageError(
             f"the run's folder cannot be made: {error}",

@@ -7,7 +7,12 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.cli.options import add_connection, add_inventory
+from orchestrator.cli.options import (
+    add_connection,
+    add_inventory,
+    read_connection,
+    read_inventory,
+)
 
 if TYPE_CHECKING:
     from orchestrator.fleet import events as happening
@@ -49,21 +54,21 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.planning import Planner
     from remote_runtime.options import RunOptions
 
-    make_room(args.forks)
+    connection = read_connection(args)
+    make_room(connection.forks)
     types = own_types()
     planner = Planner(_site(args, known_type(args.type, types, "status"), types))
-    inventory, hosts = assembly.hosts(args)
+    chosen = assembly.choose(read_inventory(args))
     seen = Seen()
     bus = Bus([seen])
     options = RunOptions(noop=True, diff=False, status_only=True)
     settings = Settings(new_run_id(), user_at_host(), options)
-    connector = assembly.connector(
-        args, inventory, hosts, getpass.getpass, planner.site.types.sources()
-    )
+    sources = planner.site.types.sources()
+    connector = assembly.connector(chosen, connection, getpass.getpass, sources)
     with connector, Interrupts(lambda: None) as interrupts:
-        runs = (HostRun(host, connector, planner, bus, settings) for host in hosts)
-        results = run_all(runs, args.forks, interrupts.watch)
-    for host in hosts:
+        runs = (HostRun(host, connector, planner, bus, settings) for host in chosen.hosts)
+        results = run_all(runs, connection.forks, interrupts.watch)
+    for host in chosen.hosts:
         _write(results[host.name], seen.events.get(host.name), args)
     return run_exit_code(results.values(), False, False)
 

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from orchestrator.cli.options import add_data
+from orchestrator.cli.options import add_data, read_data
 
 HELP = "Check a manifest and its data; no host is contacted."
 EXAMPLE = """
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import InputError
 
-    site, planner = assembly.planner(args)
+    site, planner = assembly.planner(args.manifest, read_data(args))
     survey = planner.survey
     if survey.broken:
         raise InputError(survey.broken)

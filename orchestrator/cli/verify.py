@@ -7,7 +7,15 @@ import sys
 from pathlib import Path
 
 from orchestrator.cli.commands import Parser
-from orchestrator.cli.options import add_connection, add_data, add_inventory, seconds
+from orchestrator.cli.options import (
+    add_connection,
+    add_data,
+    add_inventory,
+    read_connection,
+    read_data,
+    read_inventory,
+    seconds,
+)
 
 HELP = "Check hosts against a manifest with testinfra, and run a site's own tests."
 EXAMPLE = """
@@ -65,20 +73,32 @@ def run(args: argparse.Namespace) -> int:
     need_pytest()
     tests = args.tests
     check_tests(tests)
-    inventory, hosts = assembly.hosts(args)
+    chosen, connection = assembly.choose(read_inventory(args)), read_connection(args)
     # With tests of the user's own every connection stays open for them.
-    make_room(max(args.forks, len(hosts)) if tests else args.forks)
-    site, planner = assembly.planner(args)
-    connector = assembly.connector(args, inventory, hosts, getpass.getpass, site.types.sources())
+    make_room(max(connection.forks, len(chosen.hosts)) if tests else connection.forks)
+    site, planner = assembly.planner(args.manifest, read_data(args))
+    connector = assembly.connector(chosen, connection, getpass.getpass, site.types.sources())
     for text in site.warnings:
         print(plain(f"ccm: warning: {text}"), file=sys.stderr)
     job = Job(
-        Path(os.path.abspath(args.manifest)), inventory, hosts, connector, planner,
-        args.forks, args.command_timeout, tests, _pytest(args),
-    )  # fmt: skip
+        manifest=Path(os.path.abspath(args.manifest)),
+        inventory=chosen.inventory,
+        hosts=chosen.hosts,
+        connector=connector,
+        planner=planner,
+        forks=connection.forks,
+        timeout=args.command_timeout,
+        tests=tests,
+        options=_pytest(args),
+    )
     with connector:
-        blocks = args.verbose < 2  # else pytest's own report shows them
-        tally = carry_out(job, sys.stdout, args.verbose > 0, args.quiet, blocks)
+        tally = carry_out(
+            job,
+            sys.stdout,
+            verbose=args.verbose > 0,
+            quiet=args.quiet,
+            blocks=args.verbose < 2,  # else pytest's own report shows them
+        )
     return tally.exit_code
 
 

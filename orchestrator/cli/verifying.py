@@ -1,6 +1,5 @@
 """Runs a verify and writes what it found: what ``ccm verify`` and ``ccm push --verify`` share."""
 
-import argparse
 import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TextIO
@@ -12,6 +11,7 @@ from orchestrator.report.verification import Verification
 from orchestrator.verify.running import Job, need_pytest, verify
 from orchestrator.verify.tally import Tally
 from remote_runtime.errors import UsageError
+from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
@@ -23,6 +23,7 @@ AfterPush = Callable[[Iterable["HostResult"], TextIO], Tally]
 def carry_out(
     job: Job,
     out: TextIO,
+    *,
     verbose: bool,
     quiet: bool,
     blocks: bool = True,
@@ -49,11 +50,10 @@ def carry_out(
     return tally
 
 
-def check_options(args: argparse.Namespace) -> None:
+def check_options(run: RunOptions) -> None:
     """UsageError for a ``--verify`` that could tell nothing, before anything is read."""
-    for name in ("noop", "monitor_only"):
-        if getattr(args, name):
-            option = f"--{name.replace('_', '-')}"
+    for option, given in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
+        if given:
             raise UsageError(
                 f"--verify and {option} exclude each other: nothing is changed that could be"
                 " verified",
@@ -62,7 +62,7 @@ def check_options(args: argparse.Namespace) -> None:
     need_pytest()
 
 
-def after_push(job: Job, args: argparse.Namespace) -> AfterPush:
+def after_push(job: Job, verbose: bool, quiet: bool) -> AfterPush:
     """What a push calls with its results: a verify of the hosts that it was carried out on."""
 
     def check(results: Iterable["HostResult"], out: TextIO) -> Tally:
@@ -71,10 +71,9 @@ def after_push(job: Job, args: argparse.Namespace) -> AfterPush:
         chosen = [host for host in job.hosts if host.name in reached]
         if not chosen:
             return Tally()
-        if not args.quiet:
+        if not quiet:
             out.write("\n")
         chosen_job = job._replace(hosts=chosen)
-        quiet: bool = args.quiet
-        return carry_out(chosen_job, out, args.verbose, quiet, silent_if_good=quiet)
+        return carry_out(chosen_job, out, verbose=verbose, quiet=quiet, silent_if_good=quiet)
 
     return check

@@ -28,6 +28,14 @@ class PlanOptions(NamedTuple):
     registration: str | None = None
     run: RunOptions = RunOptions()
 
+    def record(self) -> dict[str, Any]:
+        """What may be kept of them: a value may be secret, its name is not."""
+        names = {
+            key: [text.partition("=")[0] for text in texts]
+            for key, texts in (("data", self.data), ("fact", self.fact))
+        }
+        return {"hiera": self.hiera, "facts": self.facts, **names}
+
 
 def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:
     """The tree that ``--data a.b=1`` or ``--fact a.b=1`` stand for; UsageError."""

@@ -66,6 +66,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "tests/orchestrator/cli/test_push.py": (
         "orchestrator/cli/apply.py",
         "orchestrator/cli/assembly.py",
+        "orchestrator/cli/job.py",
         "orchestrator/cli/options.py",
         "orchestrator/cli/pushing.py",
         "orchestrator/cli/running.py",
