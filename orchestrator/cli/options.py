@@ -36,7 +36,7 @@ class ConnectionOptions(NamedTuple):
     connect_timeout: float | None
 
 
-def taken(kind: type[Options], args: argparse.Namespace) -> Options:
+def read_fields(kind: type[Options], args: argparse.Namespace) -> Options:
     """A named tuple of what a parser took under its fields' names; the rest has its defaults."""
     fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
     return kind(**{name: value for name, value in vars(args).items() if name in fields})
@@ -64,7 +64,7 @@ def add_inventory(parser: argparse.ArgumentParser, required: bool = True) -> Non
 
 def read_inventory(args: argparse.Namespace) -> InventoryOptions:
     """What ``add_inventory`` takes."""
-    return taken(InventoryOptions, args)
+    return read_fields(InventoryOptions, args)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -101,7 +101,7 @@ def add_diff(parser: "argparse._ActionsContainer", none: str) -> None:
 
 def read_run(args: argparse.Namespace) -> RunOptions:
     """What ``add_run`` and ``add_diff`` take."""
-    return taken(RunOptions, args)
+    return read_fields(RunOptions, args)
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
@@ -137,7 +137,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
 
 def read_connection(args: argparse.Namespace) -> ConnectionOptions:
     """What ``add_connection`` takes."""
-    return taken(ConnectionOptions, args)
+    return read_fields(ConnectionOptions, args)
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
@@ -165,7 +165,7 @@ def read_data(args: argparse.Namespace) -> "PlanOptions":
     """What ``add_data`` takes."""
     from orchestrator.planning import PlanOptions
 
-    return taken(PlanOptions, args)
+    return read_fields(PlanOptions, args)
 
 
 def add_registration(group: "argparse._ActionsContainer") -> None:

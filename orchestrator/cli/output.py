@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from orchestrator.cli.options import add_diff, taken
+from orchestrator.cli.options import add_diff, read_fields
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.report.collected import Collected
 from orchestrator.report.event_lines import EventLines
@@ -68,7 +68,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 def read_output(args: argparse.Namespace) -> OutputOptions:
     """What ``add_output`` takes, but for the diffs, which are the run's."""
-    return taken(OutputOptions, args)
+    return read_fields(OutputOptions, args)
 
 
 def check_output(options: OutputOptions) -> None:

@@ -1,0 +1,93 @@
+"""Options of a command line: each in one place, and beyond it nobody knows of a parser."""
+
+import ast
+import re
+from collections import Counter
+
+from orchestrator.cli.commands import build_parser, load_command
+from orchestrator.cli.output import OutputOptions
+from orchestrator.cli.pushing import read_push
+from remote_runtime.options import RunOptions
+from tests.architecture.source import ROOT, modules, parsed, shown
+
+CLI = ROOT / "orchestrator" / "cli"
+PARSER = CLI / "commands.py"  # makes the namespaces
+
+
+def functions(tree: ast.AST) -> list[ast.FunctionDef]:
+    """Every function below a node."""
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def takes_words(function: ast.FunctionDef) -> bool:
+    """Whether a function takes or makes what a parser read, or names it."""
+    given = function.args
+    names = {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+    return "args" in names or any(
+        isinstance(node, ast.Attribute) and node.attr == "Namespace" for node in ast.walk(function)
+    )
+
+
+COMMAND_FILES = {
+    path
+    for path in CLI.glob("*.py")
+    if any(one.name == "run" and takes_words(one) for one in functions(parsed(path)))
+}
+
+
+def test_a_parsers_words_end_in_the_file_of_their_command() -> None:
+    """Elsewhere only read_X takes a Namespace, beside the add_X that says what is in it."""
+    beyond = [
+        f"{shown(path)}:{function.lineno} {function.name}"
+        for path in modules("orchestrator")
+        if path not in COMMAND_FILES | {PARSER}
+        for function in functions(parsed(path))
+        if takes_words(function) and not function.name.startswith("read_")
+    ]
+    assert beyond == []
+
+
+def test_a_command_hands_its_words_to_readers_only() -> None:
+    """A command's file gives ``args`` to its own functions and to read_X, and to nothing else."""
+    beyond = []
+    for path in sorted(COMMAND_FILES):
+        own = {function.name for function in functions(parsed(path))}
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Call) and any(
+                isinstance(one, ast.Name) and one.id == "args" for one in node.args
+            ):
+                called = ast.unparse(node.func).rpartition(".")[2]
+                if called not in own | {"getattr"} and not called.startswith("read_"):
+                    beyond.append(f"{shown(path)}:{node.lineno} {called}")
+    assert beyond == []
+
+
+def test_what_is_added_is_read_beside_it() -> None:
+    """Each add_X that commands share has its read_X in the same module."""
+    for path in set(CLI.glob("*.py")) - COMMAND_FILES:
+        names = {function.name for function in functions(parsed(path))}
+        added = {name.removeprefix("add_") for name in names if name.startswith("add_")} - {"diff"}
+        assert {f"read_{name}" for name in added} <= names, path
+
+
+def test_an_option_of_a_run_is_a_flag_and_a_field() -> None:
+    """Of each field one flag of push has the name, which is all that reads and keeps it."""
+    parser = build_parser("push", load_command("push"))
+    flags = Counter(action.dest for action in parser._actions)
+    fields = [name for name in RunOptions._fields if name != "status_only"]  # ccm status is so
+    assert {name: flags[name] for name in fields} == dict.fromkeys(fields, 1)
+    words = parser.parse(["-i", "hosts.yaml", "site.yaml"])
+    given = {name: object() for name in fields}
+    vars(words).update(given)
+    options = read_push(words, OutputOptions())
+    assert options.run == RunOptions(**given)  # type: ignore[arg-type]
+    assert {name: options.record()[name] for name in fields} == given
+
+
+def test_the_record_of_a_run_holds_no_value_of_data() -> None:
+    """What was given by --data and --fact may be secret; a store of registrations has a login."""
+    words = "-i hosts.yaml --data a.b=x1 --fact c=x2 --registration nats://u:x3@h/S site.yaml"
+    parser = build_parser("push", load_command("push"))
+    record = read_push(parser.parse(words.split()), OutputOptions()).record()
+    assert (record["data"], record["fact"]) == (["a.b"], ["c"])
+    assert not {"x1", "x2", "x3"} & set(re.findall(r"x\d", str(record)))
