@@ -28,7 +28,7 @@ _CHROOT_ENV = {
     "LC_ALL": "C.UTF-8",
     "DEBIAN_FRONTEND": "noninteractive",
 }
-_ALONE = [
+ALONE = [
     *("setpriv", "--pdeathsig", "KILL"),
     *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"),
 ]
@@ -110,7 +110,7 @@ def _bootstrap(root: Path) -> None:
         f'--no-install-recommends -o Dir::Cache::Archives="$1/{_DOWNLOADS}" --download-only '
         f"install {' '.join(recipe.OFFLINE_PACKAGES)}"
     )
-    argv = [*_ALONE, "mmdebstrap", "--mode=root", "--format=directory", "--variant=minbase"]
+    argv = [*ALONE, "mmdebstrap", "--mode=root", "--format=directory", "--variant=minbase"]
     argv.append(f"--include={','.join(recipe.DEBIAN_PACKAGES)}")
     argv += [f"--dpkgopt=path-exclude={pattern}" for pattern in recipe.LEFT_OUT_OF_PACKAGES]
     argv += [f"--aptopt={option}" for option in machine.apt_network_options()]
