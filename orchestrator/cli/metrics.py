@@ -15,7 +15,7 @@ def check_metrics() -> None:
         raise UsageError(
             "--metrics needs prometheus_client, which is not installed",
             kind="usage.extra",
-            hint="pip install 'ccm[metrics]'",
+            hint="pip install 'ccm-push[metrics]'",
         )
 
 

@@ -68,9 +68,8 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.verifying import carry_out
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.support.plain_text import plain
-    from orchestrator.verify.running import Job, check_tests, need_pytest
+    from orchestrator.verify.running import Job, check_tests
 
-    need_pytest()
     tests = args.tests
     check_tests(tests)
     chosen, connection = assembly.choose(read_inventory(args)), read_connection(args)

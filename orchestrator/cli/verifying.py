@@ -8,7 +8,7 @@ from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import outcome
 from orchestrator.report.style import Style
 from orchestrator.report.verification import Verification
-from orchestrator.verify.running import Job, need_pytest, verify
+from orchestrator.verify.running import Job, verify
 from orchestrator.verify.tally import Tally
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
@@ -59,7 +59,6 @@ def check_options(run: RunOptions) -> None:
                 " verified",
                 hint="use ccm verify for a look at the hosts as they are",
             )
-    need_pytest()
 
 
 def after_push(job: Job, verbose: bool, quiet: bool) -> AfterPush:

@@ -49,7 +49,7 @@ def open_store(text: str | None = None) -> Store:
             raise UsageError(
                 f"registrations in {place.shown} need the NATS client of Python",
                 kind="usage.extra",
-                hint="install it with: pip install 'ccm[nats]'",
+                hint="install it with: pip install 'ccm-push[nats]'",
             ) from error
         return NatsStream(place)
     if mark:

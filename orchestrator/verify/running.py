@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.support.state_folder import make_private, state_folder
-from remote_runtime.errors import InputError, Position, Problem, UsageError
+from remote_runtime.errors import InputError, Position, Problem
 
 if TYPE_CHECKING:
     from inventory import Host, Inventory
@@ -33,22 +33,6 @@ class Job(NamedTuple):
     timeout: float = 300.0
     tests: Sequence[str] = ()
     options: Sequence[str] = ()
-
-
-def need_pytest() -> None:
-    """UsageError where pytest or pytest-testinfra is not installed."""
-    from importlib.util import find_spec
-
-    missing = [name for name, module in _NEEDED.items() if find_spec(module) is None]
-    if missing:
-        raise UsageError(
-            f"ccm verify needs {' and '.join(missing)}",
-            kind="usage.extra",
-            hint="install ccm with its extra: pip install 'ccm[verify]'",
-        )
-
-
-_NEEDED = {"pytest": "pytest", "pytest-testinfra": "testinfra"}
 
 
 def check_tests(paths: Sequence[str]) -> None:

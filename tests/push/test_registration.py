@@ -131,7 +131,7 @@ TREES = {
 
 def test_in_every_template_language(local: Target) -> None:
     """Scaffolds find registrations in the words of their languages."""
-    pytest.importorskip("gotpl", reason="the extra ccm[go] is not installed")
+    pytest.importorskip("gotpl", reason="the extra ccm-push[go] is not installed")
     local.push(site())
     for engine, text in TREES.items():
         (local.ccm.scratch / f"tree-{engine}").mkdir()
@@ -168,7 +168,7 @@ ccm:
 
 def test_a_server_that_is_down(local: Target) -> None:
     """The host's result stands, the run says what is missing and exits 1; lookups fail the file."""
-    pytest.importorskip("nats", reason="the extra ccm[nats] is not installed")
+    pytest.importorskip("nats", reason="the extra ccm-push[nats] is not installed")
     down = ("--registration", "nats://me:s3cret@127.0.0.1:1")
     done = local.push(GOOD, *down)
     assert local.path("ran").exists()

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -260,24 +259,6 @@ def test_ctrl_c_ends_it(pushed: Target) -> None:
 
 def running(command: str) -> bool:
     return subprocess.run(["pgrep", "-fx", command], capture_output=True).returncode == 0
-
-
-def test_what_it_needs_is_named(pushed: Target, tmp_path: Path) -> None:
-    """Without pytest-testinfra the extra to install is named, before a host is asked."""
-    program = (
-        "import sys, importlib.util as u\nfound = u.find_spec\n"
-        "u.find_spec = lambda name, *a: None if name == 'testinfra' else found(name, *a)\n"
-        "from orchestrator.cli.app import main\nsys.exit(main(sys.argv[1:]))\n"
-    )
-    site = pushed.ccm.site(pushed.filled(SITE))
-    words = ["verify", "-i", str(pushed.inventory), str(site)]
-    done = subprocess.run(
-        [sys.executable, "-c", program, *words],
-        capture_output=True, text=True, env=pushed.ccm.environment,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "ccm verify needs pytest-testinfra" in done.stderr
-    assert "pip install 'ccm[verify]'" in done.stderr
 
 
 def plain_pytest(target: Target, hosts: str, test: str) -> subprocess.CompletedProcess[str]:

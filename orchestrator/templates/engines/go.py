@@ -116,9 +116,9 @@ def _environment(left: str, right: str) -> gotpl.Environment:
 def _missing() -> Problem:
     if sys.version_info[:2] <= NEWEST_WITHOUT:
         newer = ".".join(map(str, (NEWEST_WITHOUT[0], NEWEST_WITHOUT[1] + 1)))
-        hint = f"run ccm with Python {newer} or newer, then pip install 'ccm[go]'"
+        hint = f"run ccm with Python {newer} or newer, then pip install 'ccm-push[go]'"
     else:
-        hint = "pip install 'ccm[go]'"
+        hint = "pip install 'ccm-push[go]'"
     return Problem("the engine go needs the package gotpl, which is not installed", None, hint)
 
 

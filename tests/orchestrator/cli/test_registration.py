@@ -73,6 +73,6 @@ def test_init(place: str, url: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_server_that_is_down(capsys: pytest.CaptureFixture[str]) -> None:
     """A store that cannot be used is an error with a hint."""
-    pytest.importorskip("nats", reason="the extra ccm[nats] is not installed")
+    pytest.importorskip("nats", reason="the extra ccm-push[nats] is not installed")
     assert main(["registration", "query", "--registration", "nats://127.0.0.1:1"]) == 1
     assert "is the server up" in capsys.readouterr().err

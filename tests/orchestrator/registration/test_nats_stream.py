@@ -25,7 +25,7 @@ WEB = {"cluster": "prod", "service": "web", "protocol": "http", "address": "10.0
 @contextmanager
 def running(folder: Path, *options: str) -> Iterator[str]:
     """A server with JetStream that wants a password; its address."""
-    pytest.importorskip("nats", reason="the extra ccm[nats] is not installed")
+    pytest.importorskip("nats", reason="the extra ccm-push[nats] is not installed")
     if SERVER is None:
         pytest.skip("nats-server is not installed")
     with socket.socket() as probe:
@@ -163,7 +163,7 @@ def test_no_login_in_the_clear(server: str) -> None:
 
 def test_unreachable() -> None:
     """A server that is not there is told."""
-    pytest.importorskip("nats", reason="the extra ccm[nats] is not installed")
+    pytest.importorskip("nats", reason="the extra ccm-push[nats] is not installed")
     with pytest.raises(RegistrationError, match=r"127\.0\.0\.1:1/REGISTRATION cannot be used"):
         open_store("nats://127.0.0.1:1").publish([Entry.of(WEB)])
 
@@ -177,7 +177,7 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "orchestrator.registration.nats_stream", raising=False)
     with pytest.raises(UsageError) as caught:
         open_store("nats://u:s3cret@host/S")
-    assert "ccm[nats]" in caught.value.hint
+    assert "ccm-push[nats]" in caught.value.hint
     assert "s3cret" not in str(caught.value)
 
 

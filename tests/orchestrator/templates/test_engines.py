@@ -138,7 +138,7 @@ def test_without_gotpl_go_says_how_to_install_it(
     monkeypatch.setattr(builtins, "__import__", without_gotpl)
     told = refused(tmp_path, {"a": "x"}, engine="go")
     assert "gotpl, which is not installed" in told
-    assert "pip install 'ccm[go]'" in told
+    assert "pip install 'ccm-push[go]'" in told
 
 
 # Jinja
