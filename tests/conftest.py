@@ -1,6 +1,12 @@
 """Fixtures that every test may use; lab hosts and browsers start only when a test asks for them."""
 
+from tests import own_lock
 from tests.browser import browser
 from tests.lab.fixtures import host, hosts, lab, needs_lab
 
 __all__ = ["browser", "host", "hosts", "lab", "needs_lab"]
+
+
+def pytest_configure() -> None:
+    """Keep the pushes of this process to this machine apart from those of others."""
+    own_lock.take()
