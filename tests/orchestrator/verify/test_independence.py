@@ -1,23 +1,22 @@
 """A second opinion shares nothing with the first."""
 
-from pathlib import Path
+from tests.architecture.source import LAYERS, ROOT, dotted, import_graph, imports
 
-from tests.architecture.test_imports import ROOT, imports
-
-SHARED = {"base", "errors", "masking", "nearest"}
+SHARED = {"errors", "item", "masking", "nearest"}
 """What says how things are named, told and hidden; none of it looks at a host."""
 
 
 def test_nothing_that_observes_is_shared() -> None:
     """Of the runtime, verify imports names, errors and the mask, and the target's side nothing."""
     room = ROOT / "orchestrator" / "verify"
+    graph = import_graph(*LAYERS)
     found = {
         f"{path.name}: {name}"
         for path in room.rglob("*.py")
-        for _, name in imports(path)
+        for name in graph[dotted(path)]
         if name.startswith("remote_runtime.") and name.split(".")[1] not in SHARED
     }
     assert found == set()
-    own = [name for _, name in imports(Path(room / "answering.py"))]
+    own = [name for _, name, _ in imports(room / "answering.py")]
     assert own
     assert not [name for name in own if name.split(".")[0] in ("orchestrator", "remote_runtime")]
