@@ -4,27 +4,25 @@
     python -m docs.generate --check   only say which pages are not current; exit 1 if there are any
 
 A generated part stands between ``<!-- NAME:begin -->`` and ``<!-- NAME:end -->``; what is outside
-of markers is written by hand. Runs on the controller, from a checkout.
+of markers is written by hand. A type without a page gets one. Runs on the controller, from a
+checkout.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import schemas
-from docs import command_line, examples, expressions, health_checks
+from docs import command_line, expressions, health_checks, type_pages
 from schemas import tables
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-TYPES = ROOT / "remote_runtime" / "resources"
 
 Parts = Mapping[str, str]
 
@@ -41,41 +39,24 @@ def fill(text: str, parts: Parts) -> str:
     return text
 
 
-def resource_types() -> list[str]:
-    """The types that the runtime has, by name."""
-    return sorted(path.parent.name for path in TYPES.glob("*/schema.json"))
-
-
-def type_schema(name: str) -> dict[str, Any]:
-    """The schema of one type's properties."""
-    text = (TYPES / name / "schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
-
-
-def generated() -> Iterator[tuple[Path, Callable[[], Parts]]]:
-    """Every page with generated parts, and what makes them."""
+def generated() -> Iterator[tuple[Path, Callable[[str], Parts]]]:
+    """Every page with generated parts, and what makes them of the page's text."""
     reference = DOCS / "reference"
-    for name in resource_types():
-        yield reference / "resources" / f"{name}.md", functools.partial(_type_parts, name)
-    yield reference / "manifest.md", lambda: {"common": tables.properties(_common())}
-    yield reference / "inventory.md", lambda: {"properties": tables.properties(_connection())}
-    yield reference / "events.md", lambda: {"members": tables.properties(schemas.load("event"))}
-    yield reference / "expressions.md", expressions.parts
-    yield reference / "health-checks.md", health_checks.parts
-    yield reference / "cli.md", lambda: {"commands": command_line.commands()}
-
-
-def _type_parts(name: str) -> Parts:
-    schema = type_schema(name)
-    page = (DOCS / "reference" / "resources" / f"{name}.md").read_text(encoding="utf-8")
-    example = "<!-- command-line:begin -->" in page
-    return {
-        **({"command-line": examples.command_lines(page)} if example else {}),
-        **({"api-request": examples.api_request(name, page)} if example else {}),
-        "ensure": tables.meanings("Value", schema["x-ccm-ensure"]),
-        "properties": tables.properties(schema, schema["x-ccm-name"]["description"]),
-    }
+    for name in type_pages.names():
+        yield reference / "resources" / f"{name}.md", functools.partial(type_pages.parts, name)
+    yield DOCS / "README.md", lambda _: {"types": type_pages.links("reference/resources/")}
+    yield (
+        reference / "manifest.md",
+        lambda _: {
+            "common": tables.properties(_common()),
+            "types": type_pages.links("resources/"),
+        },
+    )
+    yield reference / "inventory.md", lambda _: {"properties": tables.properties(_connection())}
+    yield reference / "events.md", lambda _: {"members": tables.properties(schemas.load("event"))}
+    yield reference / "expressions.md", lambda _: expressions.parts()
+    yield reference / "health-checks.md", lambda _: health_checks.parts()
+    yield reference / "cli.md", lambda _: {"commands": command_line.commands()}
 
 
 def _common() -> tables.Schema:
@@ -91,9 +72,10 @@ def outdated() -> dict[Path, str]:
     """The pages whose generated parts are not current, with the text that they should have."""
     found = {}
     for path, parts in generated():
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        page = text or type_pages.new(path.stem)
         try:
-            new = fill(text, parts())
+            new = fill(page, parts(page))
         except ValueError as error:
             raise SystemExit(f"{path.relative_to(ROOT)}: {error}") from error
         if new != text:

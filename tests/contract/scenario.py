@@ -43,8 +43,9 @@ Maker = Callable[[World], Scenario]
 def module_of(type_name: str) -> ModuleType:
     """The cases of a type; AssertionError says what to write where there are none.
 
-    ``STATELESS = True`` in it: the type has no state that ``ccm status`` could tell. ``UNSEEN =
-    True``: a verify has nothing to look at in any scenario.
+    It may say of the type: ``STATELESS = True``, it has no state that ``ccm status`` could tell;
+    ``UNSEEN = True``, a verify has nothing to look at in any scenario; ``ON_A_HOST = True``, the
+    example of its page needs a host of the lab.
     """
     name = f"{__package__}.cases.{type_name}"
     assert importlib.util.find_spec(name), (

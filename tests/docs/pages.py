@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from tests.contract.scenario import module_of
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+TYPE_PAGES = sorted((DOCS / "reference" / "resources").glob("*.md"))
 PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
 
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
@@ -53,6 +56,11 @@ class Block(NamedTuple):
             return self.text
         lines = "".join(f"    {line}" for line in self.text.splitlines(keepends=True))
         return f"ccm:\n  resources:\n{lines}"
+
+
+def on_a_host(page: Path) -> bool:
+    """Whether the example of a type's page can only be tried on a host of the lab."""
+    return getattr(module_of(page.stem), "ON_A_HOST", False)
 
 
 def blocks(page: Path, language: str) -> Iterator[Block]:

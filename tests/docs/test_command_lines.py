@@ -15,12 +15,11 @@ import pytest
 
 from docs.examples import resources_of
 from orchestrator.cli.commands import build_parser, find_command
-from tests.docs.pages import DOCS, blocks
+from tests.docs.pages import DOCS, TYPE_PAGES, blocks, on_a_host
 from tests.docs.test_examples import FOLDERS, write_beside
+from tests.docs.test_requests import IN_A_SCENE
 from tests.lab import Lab
 
-TYPES = DOCS / "reference" / "resources"
-PAGES = [p for p in sorted(TYPES.glob("*.md")) if "command-line:begin" in p.read_text("utf-8")]
 SESSION = 'eval "$(ccm session new)"'
 
 # What a user's own shell has as a program; hosts are named where a test has some.
@@ -66,7 +65,7 @@ def said(text: str) -> list[list[str]]:
     return [line.split("\0")[:-1] for line in done.stdout.split("\1\0")[:-1]]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", TYPE_PAGES, ids=lambda page: page.stem)
 def test_a_command_stands_for_its_resource(page: Path) -> None:
     """Each command has the name and the very properties of a resource of the manifest above."""
     found = []
@@ -92,13 +91,15 @@ class Known:
         return {}
 
 
-@pytest.mark.parametrize("name", ["apply", "exec", "file"])
-def test_commands_do_what_they_say_here(name: str, tmp_path: Path) -> None:
+HERE = [page for page in TYPE_PAGES if not on_a_host(page) and page.stem not in IN_A_SCENE]
+
+
+@pytest.mark.parametrize("page", HERE, ids=lambda page: page.stem)
+def test_commands_do_what_they_say_here(page: Path, tmp_path: Path) -> None:
     """Run on this machine below a scratch folder, the commands change things once."""
     scratch = tmp_path / "root"
     for folder in ("etc", "srv"):
         (scratch / folder).mkdir(parents=True)
-    page = TYPES / f"{name}.md"
     user, group = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name
 
     def placed(text: str) -> str:
@@ -113,12 +114,12 @@ def test_commands_do_what_they_say_here(name: str, tmp_path: Path) -> None:
     assert "4" not in run(text, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["package", "service"])
-def test_commands_do_what_they_say_on_a_host(name: str, tmp_path: Path, lab: Lab) -> None:
+@pytest.mark.parametrize("page", list(filter(on_a_host, TYPE_PAGES)), ids=lambda page: page.stem)
+def test_commands_do_what_they_say_on_a_host(page: Path, tmp_path: Path, lab: Lab) -> None:
     """Run for a real host over SSH, the commands change things once."""
     host = lab.hosts["web1"]
     host.reset()
-    text = commands_of(TYPES / f"{name}.md")
+    text = commands_of(page)
     if "ensure package" not in text:
         host.run("apt-get install -y -q nginx-light", timeout=300)
     hosts = f"-i {lab.inventory()} -l web1"

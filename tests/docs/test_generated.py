@@ -2,9 +2,10 @@
 
 import pytest
 
-from docs import command_line, generate
+from docs import command_line, generate, type_pages
+from docs.type_pages import TO_WRITE
 from schemas import tables
-from tests.docs.pages import DOCS
+from tests.docs.pages import DOCS, TYPE_PAGES
 
 
 def test_generated_parts_are_current() -> None:
@@ -14,8 +15,8 @@ def test_generated_parts_are_current() -> None:
 
 def test_every_type_has_a_page_and_every_page_a_type() -> None:
     """docs/reference/resources holds one page for each type that the runtime has."""
-    pages = {path.stem for path in (DOCS / "reference" / "resources").glob("*.md")}
-    assert pages == set(generate.resource_types())
+    pages = {path.stem for path in TYPE_PAGES}
+    assert pages == set(type_pages.names())
 
 
 def test_every_command_has_a_section() -> None:
@@ -52,3 +53,8 @@ def test_aliases_stand_with_the_documented_spelling() -> None:
         "",
         "Rendered at the resource's turn, once `control` and `require` have passed: `content`.",
     ]
+
+
+def test_nothing_is_left_to_write() -> None:
+    """What the generator left to a person on the page of a new type has been written."""
+    assert [page.stem for page in TYPE_PAGES if TO_WRITE in page.read_text(encoding="utf-8")] == []

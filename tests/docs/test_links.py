@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import DOCS, PAGES, ROOT, anchors, blocks, links
+from tests.docs.pages import DOCS, PAGES, ROOT, TYPE_PAGES, anchors, blocks, links
 
 OWN_PAGES = [page for page in PAGES if DOCS in page.parents]
-TYPE_PAGES = sorted((DOCS / "reference" / "resources").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))

@@ -13,12 +13,12 @@ from docs.examples import resources_of
 from orchestrator.cli.responses import PROTOCOL as RESPONSE
 from orchestrator.manifest.editor_schema import request_schema
 from orchestrator.manifest.request import PROTOCOL
-from tests.docs.pages import DOCS, Block, blocks
+from tests.docs.pages import DOCS, TYPE_PAGES, Block, blocks, on_a_host
 from tests.docs.scene import CHILD, Scene, statuses
 
 TYPES = DOCS / "reference" / "resources"
-PAGES = sorted(TYPES.glob("*.md"))
-ON_A_HOST = ("package", "service")
+IN_A_SCENE = ("archive", "scaffold")
+"""Types whose examples need a server or a folder of templates."""
 DOWNLOADED = list(blocks(TYPES / "archive.md", "yaml"))
 
 
@@ -38,7 +38,7 @@ def here(tmp_path: Path) -> Iterator[Scene]:
 @pytest.fixture
 def scene(page: Path, request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
     """Where the page's example can be tried: packages and services are for a lab host."""
-    if page.stem not in ON_A_HOST:
+    if not on_a_host(page):
         found: Scene = request.getfixturevalue("here")
         return found
     lab = request.getfixturevalue("lab")
@@ -59,7 +59,7 @@ def test_the_page_of_requests_shows_requests_and_responses() -> None:
     assert members == [{"protocol", "state"}, {"protocol", "error"}]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", TYPE_PAGES, ids=lambda p: p.stem)
 def test_a_request_stands_for_its_resource(page: Path) -> None:
     """It has the properties of a resource of the manifest, and what every request has."""
     asked = json.loads(example(page, "json").text)
@@ -75,7 +75,7 @@ def test_a_request_stands_for_its_resource(page: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", TYPE_PAGES, ids=lambda p: p.stem)
 def test_a_request_does_what_it_says(page: Path, scene: Scene) -> None:
     """It changes its resource once; asked again, it finds that one stable."""
     scene.write(example(page, "yaml"))
@@ -88,7 +88,7 @@ def test_a_request_does_what_it_says(page: Path, scene: Scene) -> None:
     assert scene.request(block)["state"]["status"] == "stable"
 
 
-@pytest.mark.parametrize("name", ["archive", "scaffold"])
+@pytest.mark.parametrize("name", IN_A_SCENE)
 def test_commands_do_what_the_manifest_says(name: str, here: Scene) -> None:
     """After the commands of the page, a push of its manifest finds everything as it should be."""
     page = TYPES / f"{name}.md"

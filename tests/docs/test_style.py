@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.manifest.request import PROTOCOL
-from tests.docs.pages import DOCS, blocks
+from tests.docs.pages import DOCS, TYPE_PAGES, blocks
 
-TYPE_PAGES = sorted((DOCS / "reference" / "resources").glob("*.md"))
 PAGES = sorted(DOCS.rglob("*.md"))
 CALLOUT = re.compile(r"> \*\*[A-Z]\w+:\*\* .+\n(?:> .+\n)*")
 EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]")

@@ -7,6 +7,8 @@ from remote_runtime.resources.package.apt_lists import Lists
 from tests.contract.scenario import Scenario
 from tests.contract.world import World
 
+ON_A_HOST = True
+
 DPKG_QUERY = """\
 case "$1" in
     -W) for f in packages/*; do echo "${f#packages/} $(cat "$f") all installed install"; done ;;

@@ -6,6 +6,8 @@ from typing import Any
 from tests.contract.scenario import Scenario
 from tests.contract.world import World
 
+ON_A_HOST = True
+
 SYSTEMCTL = """\
 for last; do :; done
 unit="${last%.service}"
