@@ -3,6 +3,7 @@
 import os
 from typing import Any, List
 
+from remote_runtime.cancellation import Cancelled
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.resources.package.apt_lists import Lists
@@ -54,6 +55,26 @@ class Plan(object):
         """What noop says of each resource, "" where nothing is to do."""
         with self.noop():
             return [r.describe(r.actions(r.observe(), False)) for r in self.resources]
+
+    def finishes(self, command: str) -> bool:
+        """Carry out the first two; whether a cancel during the command lets it end and is the last.
+
+        ``command`` is what the words of a transaction begin with.
+        """
+        protecting = []
+
+        def cancel() -> None:
+            if self.commands.asked[-1].startswith(command):
+                self.context.cancellation.set("ctrl-c")
+                protecting.append(self.context.cancellation.protecting)
+
+        self.commands.during = cancel
+        self.carry_out(0)
+        try:
+            self.carry_out(1)
+        except Cancelled:
+            return protecting == [True] and self.commands.count(command) == 1
+        return False
 
     def noop(self) -> Any:
         """A block in which nothing may be changed."""
