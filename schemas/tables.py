@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import TextWrapper
 from typing import Any
+
+WIDTH = 120  # columns that a page has as text
+
+_WRAPPER = TextWrapper(
+    WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+)
+_WHOLE = re.compile(r"`[^`]*`|\[[^\]]*\]\([^)]*\)")  # code and links stay on a line
 
 Schema = Mapping[str, Any]
 
@@ -14,7 +23,25 @@ _RENDERING = (
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table with aligned pipes; a pipe inside a cell is escaped."""
+    """A table with aligned pipes, or a list where the table would be too wide to read as text."""
+    rows = list(rows)
+    text = _aligned(header, rows)
+    return text if len(text.partition("\n")[0]) <= WIDTH else _listed(header, rows)
+
+
+def _listed(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """An entry for each row: its first cell, a colon, the second one, then the others by name."""
+    entries = []
+    for first, second, *others in rows:
+        named = (f". {title}: {cell}" for title, cell in zip(header[2:], others) if cell)
+        text = f"- {first}: {second}{''.join(named)}".rstrip()
+        text = _WHOLE.sub(lambda found: found[0].replace(" ", "\0"), text)
+        entries.append(_WRAPPER.fill(text).replace("\0", " "))
+    return "\n".join(entries)
+
+
+def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose pipes stand below each other; a pipe inside a cell is escaped."""
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     widths = [max(len(row[at]) for row in [header, *cells]) for at in range(len(header))]
 

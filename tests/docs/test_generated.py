@@ -58,3 +58,13 @@ def test_aliases_stand_with_the_documented_spelling() -> None:
 def test_nothing_is_left_to_write() -> None:
     """What the generator left to a person on the page of a new type has been written."""
     assert [page.stem for page in TYPE_PAGES if TO_WRITE in page.read_text(encoding="utf-8")] == []
+
+
+def test_a_table_too_wide_is_a_list() -> None:
+    """Where a row is too long to be read as text, each is an entry; code stays whole."""
+    rows = [["`a|b`", f"{'word ' * 20}`ccm hosts trust`", "`x`"], ["`c`", "Short", ""]]
+    assert tables.table(["Key", "Meaning", "Default"], rows).splitlines() == [
+        f"- `a|b`: {'word ' * 20}".rstrip(),
+        "  `ccm hosts trust`. Default: `x`",
+        "- `c`: Short",
+    ]

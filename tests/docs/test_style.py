@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator.manifest.request import PROTOCOL
+from schemas.tables import WIDTH
 from tests.docs.pages import DOCS, TYPE_PAGES, blocks
 
 PAGES = sorted(DOCS.rglob("*.md"))
+READ = [page for page in PAGES if DOCS / "design" not in page.parents]
 CALLOUT = re.compile(r"> \*\*[A-Z]\w+:\*\* .+\n(?:> .+\n)*")
 EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]")
 FILLER = re.compile(r"\b(note that|it is important to|simply|of course|basically)\b", re.IGNORECASE)
@@ -55,18 +57,29 @@ def test_tables_are_aligned(page: Path) -> None:
     assert crooked == []
 
 
+@pytest.mark.parametrize("page", READ, ids=lambda page: str(page.relative_to(DOCS)))
+def test_tables_are_narrow(page: Path) -> None:
+    """A table is read as text, too."""
+    lines = [line for table in tables(text_of(page)) for line in table]
+    assert [line for line in lines if len(line) > WIDTH] == []
+
+
 @of_each_type
 def test_values_and_properties_are_code_with_a_fragment(page: Path) -> None:
-    """Each row of the two tables has its name in backticks and no full stop at its end."""
+    """Each row of the two tables has its name in backticks and no full stop at its end.
+
+    A table that would be too wide is a list.
+    """
     text = text_of(page)
-    sections = (text.partition(f"\n## {name}\n")[2] for name in ("Ensure values", "Properties"))
-    found = [table[2:] for section in sections for table in tables(section)[:1]]
-    assert len(found) == 2
-    for line in (line for table in found for line in table):
-        name, description = re.split(r"(?<!\\)\|", line)[1:3]
-        assert re.fullmatch(r"`[^`]+`", name.strip()), line
-        assert description.strip(), line
-        assert not description.strip().endswith("."), line
+    for part in ("ensure", "properties"):
+        found = text.partition(f"<!-- {part}:begin -->\n")[2].partition("<!-- ")[0]
+        listed = re.findall(r"^- (\S+): (.+(?:\n  .+)*)", found, re.MULTILINE)
+        rows = [re.split(r"(?<!\\)\|", line)[1:3] for table in tables(found) for line in table[2:]]
+        assert listed or rows
+        for name, description in [*listed, *rows]:
+            assert re.fullmatch(r"`[^`]+`", name.strip()), name
+            assert description.strip(), name
+            assert not description.strip().endswith("."), name
 
 
 @of_each_type
