@@ -20,6 +20,7 @@ nitpicky = True  # a link that leads nowhere is a warning, and scripts/docs make
 smartquotes = False
 
 html_theme = "furo"
+html_static_path = html_css_files = ["site.css"]
 html_use_index = False
 html_copy_source = False
 html_show_copyright = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -55,7 +56,8 @@ def test_a_link_that_leads_nowhere_ends_the_build(broken: str, tmp_path: Path) -
     """A link to a page, a heading or a picture that is not there is an error."""
     pages = tmp_path / "pages"
     pages.mkdir()
-    (pages / "conf.py").write_text((DOCS / "conf.py").read_text("utf-8"), encoding="utf-8")
+    for name in ("conf.py", "site.css"):
+        shutil.copy(DOCS / name, pages)
     (pages / "other.md").write_text("# Other\n\ntext\n", encoding="utf-8")
     index = "# Index\n\n[other](other.md)\n"
     for text, code in ((index, 0), (f"{index}\n{broken}\n", 1)):
