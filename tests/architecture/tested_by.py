@@ -31,10 +31,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/cli/exit_code.py",
         "orchestrator/cli/output.py",
     ),
-    "tests/orchestrator/cli/test_completion.py": (
-        "orchestrator/cli/completion_scripts.py",
-        "orchestrator/cli/completion_words.py",
-    ),
+    "tests/orchestrator/cli/test_completion.py": ("orchestrator/cli/completion_scripts.py",),
     "tests/orchestrator/cli/test_ensure.py": (
         "orchestrator/cli/ensure_type.py",
         "orchestrator/cli/property_flags.py",
