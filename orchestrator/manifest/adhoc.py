@@ -14,8 +14,9 @@ from orchestrator.manifest.checking import declare, spell_out
 from orchestrator.manifest.complaint import suggestion
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.loading import read_site
 from orchestrator.manifest.references import check_names, named
-from orchestrator.manifest.site import Earlier, Site
+from orchestrator.manifest.site import Children, Earlier, Site
 from orchestrator.manifest.types import BUILT_IN, Type, Types
 from remote_runtime.errors import InputError, Position, Problem
 
@@ -107,7 +108,6 @@ def observed_site(
 def _site(resources: list[Declared], folder: Path, types: Types, problems: list[Problem]) -> Site:
     warnings: list[Problem] = []
     source = DataSource(Mapping(NOWHERE, 1, 1), problems, warnings)
-    site = Site(folder / "command line", source, warnings)
+    site = Site(folder / "command line", source, warnings, types, Children(read_site))
     site.resources = resources
-    site.types = types
     return site

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.expressions import EvaluationError, Scope
 from orchestrator.language.files import Folder
-from orchestrator.manifest.children import applies
 from orchestrator.manifest.declared import Declared
-from orchestrator.manifest.site import Site
+from orchestrator.manifest.site import Site, applies
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.data import Given, ManifestData
 from orchestrator.planning.resources import GeneratedResources, Resources

@@ -2,12 +2,6 @@
 
 from tests.architecture.source import PRODUCT, import_graph
 
-# What is being taken apart: the parts of the tree that a circle may still lie within.
-OPEN: list[tuple[str, ...]] = [
-    ("orchestrator.manifest",),
-]
-
-
 def circles(graph: dict[str, dict[str, int]]) -> list[list[str]]:
     """The strongly connected components of more than one module (Tarjan), each sorted."""
     order: dict[str, int] = {}
@@ -45,18 +39,11 @@ def _told(circle: list[str], graph: dict[str, dict[str, int]]) -> str:
     return "\n".join(["these import each other:", *lines])
 
 
-def _lies_within(circle: list[str], parts: tuple[str, ...]) -> bool:
-    return all(f"{module}.".startswith(tuple(f"{p}." for p in parts)) for module in circle)
-
-
 def test_no_files_import_each_other_in_a_circle() -> None:
     """Imports in functions and for types only count as any other."""
     graph = import_graph(*PRODUCT, "tests")
     found = circles(graph)
-    unknown = [c for c in found if not any(_lies_within(c, parts) for parts in OPEN)]
-    assert not unknown, "\n".join(_told(circle, graph) for circle in unknown)
-    mended = [p for p in OPEN if not any(_lies_within(c, p) for c in found)]
-    assert mended == [], f"mended: take it out of OPEN in {__file__}"
+    assert not found, "\n".join(_told(circle, graph) for circle in found)
 
 
 def test_circles_are_found_whole() -> None:

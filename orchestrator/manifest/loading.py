@@ -1,0 +1,121 @@
+"""Reads a manifest and checks it whole (controller)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inventory.document import Mapping, Node, Scalar, read_document
+from orchestrator.manifest.children import names_of_run
+from orchestrator.manifest.data import DataSource, refuse_unknown_keys
+from orchestrator.manifest.generated import resources_template
+from orchestrator.manifest.references import check_names, duplicates, named
+from orchestrator.manifest.site import Children, Site
+from orchestrator.manifest.structure import ResourceReader
+from orchestrator.manifest.types import Types, types_beside
+from remote_runtime.errors import InputError, Problem
+
+_TOP = ("data", "hierarchy", "overrides", "ccm")
+_CCM = ("resources", "resources_jet_file", "fail_on_error", "pre_message", "post_message")
+
+
+def load_site(path: str | Path, types: Types | None = None) -> Site:
+    """Read and check a manifest. InputError with every problem, in the order of the file.
+
+    A child that is missing or broken is no problem of it: see ``children``.
+    """
+    path = Path(path)
+    problems: list[Problem] = []
+    site = _read(path, problems, types, Children(read_site))
+    problems += check_names(names_of_run(site, problems))
+    if problems:
+        raise InputError(_in_order(problems))
+    return site
+
+
+def read_site(path: Path, parent: Site) -> Site:
+    """A child manifest, its references not checked; InputError with every problem.
+
+    It has the types of the manifest that was pushed, and brings none.
+    """
+    problems: list[Problem] = []
+    bounds = parent.folder.bounds or parent.folder.path
+    site = _read(path, problems, parent.types, parent.children, bounds)
+    problems += duplicates([named(declared) for declared in site.resources])
+    if problems:
+        raise InputError(_in_order(problems))
+    return site
+
+
+def _read(
+    path: Path,
+    problems: list[Problem],
+    types: Types | None,
+    children: Children,
+    bounds: Path | None = None,
+) -> Site:
+    warnings: list[Problem] = []
+    root = read_document(path, problems)
+    if not isinstance(root, Mapping):
+        hint = "a manifest begins with 'ccm:' or 'data:'"
+        message = f"a manifest must be a map, not {root.describe()}"
+        raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
+    refuse_unknown_keys(root, _TOP, "a manifest", problems)
+    source = DataSource(root, problems, warnings)
+    site = Site(path, source, warnings, types or types_beside(path), children, bounds)
+    _read_ccm(site, root, problems)
+    return site
+
+
+def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
+    ccm = root.get("ccm")
+    if ccm is None:
+        hint = "add 'ccm:' with 'resources:' below it"
+        problems.append(Problem("the manifest has no ccm section", root.position, hint))
+        return
+    if not isinstance(ccm, Mapping):
+        message = f"ccm must be a map with resources, not {ccm.describe()}"
+        problems.append(Problem(message, ccm.position, "", "input.type"))
+        return
+    refuse_unknown_keys(ccm, _CCM, "ccm", problems)
+    site.fail_on_error = _flag(ccm.get("fail_on_error"), "fail_on_error", problems)
+    site.pre_message = _text(ccm.get("pre_message"), "pre_message", problems)
+    site.post_message = _text(ccm.get("post_message"), "post_message", problems)
+    resources = ccm.get("resources")
+    if "resources_jet_file" in ccm:
+        site.resources_template = resources_template(ccm, site.folder, problems)
+    if resources is not None:
+        reader = ResourceReader(problems, types=site.types)
+        reader.read(resources)
+        site.resources = reader.resources
+    elif "resources_jet_file" not in ccm:
+        hint = "add 'resources:' with at least one resource"
+        problems.append(Problem("ccm has no resources", ccm.position, hint))
+
+
+def _flag(node: Node | None, name: str, problems: list[Problem]) -> bool:
+    if node is None:
+        return False
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        return node.value
+    message = f"{name} must be true or false, not {node.describe()}"
+    problems.append(Problem(message, node.position, "", "input.type"))
+    return False
+
+
+def _text(node: Node | None, name: str, problems: list[Problem]) -> str:
+    if node is None:
+        return ""
+    if isinstance(node, Scalar) and isinstance(node.value, str):
+        return node.value
+    message = f"{name} must be text, not {node.describe()}"
+    hint = "quote it" if isinstance(node, Scalar) else ""
+    problems.append(Problem(message, node.position, hint, "input.type"))
+    return ""
+
+
+def _in_order(problems: list[Problem]) -> list[Problem]:
+    """Each problem once (defaults are checked for every entry), sorted by where it stands."""
+    return sorted(
+        dict.fromkeys(problems),
+        key=lambda problem: problem.where[1:] if problem.where else (0, 0),
+    )
