@@ -1,108 +1,61 @@
-"""The regular expressions of ``matches``, in linear time (controller).
+"""The regular expressions of ``matches``: Go's, searched by RE2 (controller).
 
-Go's syntax (RE2). Python's ``re`` tries alternatives one after the other, so a pattern such as
-``(a+)+$`` takes ages on a text that a host made up. Here all alternatives advance together, one
-character at a time, and what a set of states comes to at a character is remembered.
+Python's ``re`` tries alternatives one after the other, so a pattern such as ``(a+)+$`` takes ages
+on a text that a host made up. RE2's time is at most the text's length by the pattern's.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from orchestrator.language import bounds
-from orchestrator.language.exprlang.regex_states import (
-    Assertion,
-    Fork,
-    RegexError,
-    Single,
-    State,
-)
-from orchestrator.language.exprlang.regex_syntax import parse_pattern
+_HINTS = {
+    "missing )": r"write \( for the character",
+    "missing ]": r"write \[ for the character",
+    "unexpected )": r"write \) for the character",
+    "no argument": "write a backslash before it for the character",
+    "bad repetition": "put the first repetition in parentheses",
+    "invalid perl operator": "there is no look-around",
+    "invalid escape": "write a backslash only before signs; there are no back-references",
+    "pattern too large": "use smaller repetitions",
+}
 
-MAX_STEPS = 3_000_000
-_MAX_REMEMBERED = 2_000
 
-__all__ = ["Regex", "RegexError", "compile_regex"]
+class RegexError(ValueError):
+    """The pattern cannot be used."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.hint = next((h for words, h in _HINTS.items() if message.startswith(words)), "")
 
 
 class Regex:
-    """A compiled pattern; may be shared by threads."""
+    """A compiled pattern; may be shared by threads. RegexError where it is none."""
 
-    def __init__(self, states: list[State], start: int) -> None:
-        self._states = states
-        self._start = start
+    def __init__(self, pattern: str) -> None:
+        import re2
+
+        options = re2.Options()
+        options.log_errors = False
+        options.never_capture = True
+        try:
+            self._compiled = re2.compile(_encoded(pattern), options)
+        except re2.error as error:
+            raise RegexError(error.args[0].decode("utf-8", "replace")) from error
+
+    def steps(self, text: str) -> int:
+        """What a search may cost at the most: each character by each state of the pattern."""
+        return len(text) * int(self._compiled.programsize)
 
     def search(self, text: str) -> bool:
-        """Whether the pattern matches anywhere in the text; TooLargeError."""
-        return self.measured(text)[0]
-
-    def measured(self, text: str) -> tuple[bool, int]:
-        """The same, and how many steps it took."""
-        run = _Run(self._states, self._start)
-        before = ""
-        for character in text:
-            if run.step(before, character):
-                return True, run.steps
-            before = character
-        return run.step(before, ""), run.steps
+        """Whether the pattern matches anywhere in the text."""
+        return self._compiled.search(_encoded(text)) is not None
 
 
-class _Run:
-    """One search: the states that are alive before the next character."""
-
-    def __init__(self, states: list[State], start: int) -> None:
-        self._states = states
-        self._start = start
-        self._alive: frozenset[int] = frozenset()
-        self.steps = 0
-        self._seen: dict[tuple[frozenset[int], str, str], tuple[bool, frozenset[int]]] = {}
-
-    def step(self, before: str, character: str) -> bool:
-        """Advance over one character, or the end where it is empty; whether a match is complete."""
-        key = (self._alive, before, character)
-        found = self._seen.get(key)
-        if found is None:
-            found = self._advance(before, character)
-            if len(self._seen) < _MAX_REMEMBERED:
-                self._seen[key] = found
-        self.steps += 1
-        complete, self._alive = found
-        return complete
-
-    def _advance(self, before: str, character: str) -> tuple[bool, frozenset[int]]:
-        reached = self._closure(before, character)
-        self.steps += len(reached)
-        if self.steps > MAX_STEPS:
-            raise bounds.TooLargeError("the regular expression takes too long on this text")
-        if -1 in reached:
-            return True, frozenset()
-        alive = set()
-        for number in reached:
-            state = self._states[number]
-            if isinstance(state, Single) and character and state.accepts(character):
-                alive.add(state.then)
-        return False, frozenset(alive)
-
-    def _closure(self, before: str, character: str) -> set[int]:
-        """Every state that is reached without a character; -1 is the end of the pattern."""
-        reached: set[int] = set()
-        open_ = [self._start, *self._alive]
-        while open_:
-            number = open_.pop()
-            if number in reached:
-                continue
-            reached.add(number)
-            if number < 0:
-                return reached
-            state = self._states[number]
-            if isinstance(state, Fork):
-                open_ += state.then
-            elif isinstance(state, Assertion) and state.holds(before, character):
-                open_.append(state.then)
-        return reached
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")  # a host's JSON may hold half a character
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def compile_regex(pattern: str) -> Regex:
     """The pattern, ready to search; RegexError."""
-    return Regex(*parse_pattern(pattern))
+    return Regex(pattern)

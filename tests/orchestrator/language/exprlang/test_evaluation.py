@@ -148,7 +148,7 @@ REFUSED = [
     ("Data.nope && true", "there is no 'nope'"),
     ("Data.list contains 3", "contains takes texts; write part in list"),
     ("Data.port startsWith '8'", "startsWith takes texts, not a number"),
-    ("Data.name matches Data.name + '('", "( is not closed"),
+    ("Data.name matches Data.name + '('", "missing )"),
     ("len(Data.port)", "len takes a map, not a number"),
     ("upper(Data.nope)", "upper(Data.nope): there is no 'nope'"),
     ("int('8o')", "int('8o'): not a whole number"),

@@ -40,7 +40,7 @@ def problems(source: str) -> list[Problem]:
         ("Data.x & 1", 7, "write && or and"),
         ("Data.x ? 1", 10, "expected ':' and what it is otherwise"),
         ("1..", 3, "expected a value, found the end"),
-        ("Data.x matches '(a'", 15, "( is not closed"),
+        ("Data.x matches '(a'", 15, "missing )"),
         ("Data.x matches '(?=a)'", 15, "no look-around"),
         ("Data.a ?? Data.b == 1", 17, "put one of them in parentheses"),
         ("Data.a == 'x' | trimPrefix('x')", 14, "put what it takes in parentheses"),
