@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+
+from orchestrator.language.cursor import ParseError, Token
 
 _TOKEN = re.compile(
     r"""(?P<blank>\s+|/\*.*?\*/)
@@ -27,30 +28,8 @@ _OTHER = {
 }
 
 
-class ExpressionSyntaxError(Exception):
-    """The text is not an expression, or a part of expr-lang that is not there; ``at``: offset."""
-
-    def __init__(self, message: str, at: int, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.at = at
-        self.hint = hint
-
-
-class Token(NamedTuple):
-    """``kind``: name, number, string, pointer (``#``), op or end. ``sign``: what a parser asks for.
-
-    A string's sign is empty, so that no text is taken for an operator.
-    """
-
-    kind: str
-    sign: str
-    value: Any
-    at: int
-
-
 def tokenize(source: str) -> list[Token]:
-    """The tokens of a whole expression, the last of kind ``end``; ExpressionSyntaxError."""
+    """The tokens of a whole expression, the last of kind ``end``; ParseError."""
     tokens: list[Token] = []
     at = 0
     while at < len(source):
@@ -58,8 +37,8 @@ def tokenize(source: str) -> list[Token]:
         if match is None:
             sign = source[at]
             if sign in "'\"`":
-                raise ExpressionSyntaxError(f"the text is not closed, {sign} is missing", at)
-            raise ExpressionSyntaxError(f"{sign!r} is not expected", at, _OTHER.get(sign, ""))
+                raise ParseError(f"the text is not closed, {sign} is missing", at)
+            raise ParseError(f"{sign!r} is not expected", at, _OTHER.get(sign, ""))
         kind, text = str(match.lastgroup), match.group()
         if kind == "number" and tokens:
             kind, text = _as_member(source, at, tokens[-1], text)
@@ -85,7 +64,7 @@ def _token(kind: str, text: str, at: int, source: str) -> Token:
     if kind == "number":
         following = source[at + len(text) : at + len(text) + 1]
         if following.isalnum() or following == "_":
-            raise ExpressionSyntaxError(f"{text + following!r} is not a number", at)
+            raise ParseError(f"{text + following!r} is not a number", at)
         return Token(kind, "number", _number(text, at), at)
     if kind == "string":
         return Token(kind, "", _ESCAPE.sub(_unescape, text[1:-1]), at)
@@ -101,7 +80,7 @@ def _number(text: str, at: int) -> int | float:
             return int(digits, 0)
         return float(digits) if "." in digits or "e" in digits else int(digits)
     except ValueError as error:
-        raise ExpressionSyntaxError(f"{text!r} is not a number", at) from error
+        raise ParseError(f"{text!r} is not a number", at) from error
 
 
 def _unescape(match: re.Match[str]) -> str:

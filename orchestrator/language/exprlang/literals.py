@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from jinja2 import nodes
 
+from orchestrator.language.cursor import ParseError, Token
 from orchestrator.language.exprlang import PREFIX
-from orchestrator.language.exprlang.lexer import ExpressionSyntaxError, Token
 from orchestrator.language.exprlang.library import FUNCTIONS, REFUSED
 from orchestrator.language.exprlang.reader import Reader, operation
 from orchestrator.language.exprlang.regex import RegexError, compile_regex
@@ -41,7 +41,7 @@ class Literals(Reader):
             return self._map()
         if token.sign == ".":
             hint = "it stands for the entry in filter(list, .name == 'x')"
-            raise ExpressionSyntaxError(". without a value before it", token.at, hint)
+            raise ParseError(". without a value before it", token.at, hint)
         raise self.unexpected("a value")
 
     def _text(self) -> nodes.Expr:
@@ -58,19 +58,19 @@ class Literals(Reader):
         if name in self.variables:
             return nodes.Name(self.variable(name), "load", lineno=token.at)
         if name.startswith(PREFIX):
-            raise ExpressionSyntaxError(f"{name!r} is not a name of templates", token.at)
+            raise ParseError(f"{name!r} is not a name of templates", token.at)
         if name == "if":
             hint = "write condition ? yes : no"
-            raise ExpressionSyntaxError("if { } is not supported here", token.at, hint)
+            raise ParseError("if { } is not supported here", token.at, hint)
         if self.sign == "(" and name not in self.extra:
             if name in FUNCTIONS:
                 return self.function(token)
             if name in REFUSED:
                 message = f"{name}() is not supported here"
-                raise ExpressionSyntaxError(message, token.at, REFUSED[name])
+                raise ParseError(message, token.at, REFUSED[name])
         elif name in FUNCTIONS and name not in self.known:
             usage = FUNCTIONS[name].usage
-            raise ExpressionSyntaxError(f"{name} is a function", token.at, f"write {usage}")
+            raise ParseError(f"{name} is a function", token.at, f"write {usage}")
         return nodes.Name(name, "load", lineno=token.at)
 
     def _pointer(self) -> nodes.Expr:
@@ -80,11 +80,11 @@ class Literals(Reader):
         self.take()
         if not self.predicates:
             hint = "it stands for the entry in filter(list, # > 1)"
-            raise ExpressionSyntaxError(f"{token.sign} outside of a predicate", token.at, hint)
+            raise ParseError(f"{token.sign} outside of a predicate", token.at, hint)
         if token.sign not in _POINTERS:
             likely = nearest(token.sign, _POINTERS)
             hint = f"did you mean {likely}?" if likely else "there are #, #index and #acc"
-            raise ExpressionSyntaxError(f"there is no {token.sign}", token.at, hint)
+            raise ParseError(f"there is no {token.sign}", token.at, hint)
         return nodes.Name(PREFIX + _POINTERS[token.sign], "load", lineno=token.at)
 
     def _parentheses(self) -> nodes.Expr:
@@ -142,7 +142,7 @@ class Literals(Reader):
         if not function.least <= len(arguments) <= function.most:
             message = f"{name.value}() takes {function.takes()}, not {len(arguments)}"
             hint = f"write {function.usage}"
-            raise ExpressionSyntaxError(message, name.at, hint)
+            raise ParseError(message, name.at, hint)
         return operation(f"f_{name.value}", name.at, *arguments)
 
     def _is_key(self, function: str) -> bool:
@@ -166,4 +166,4 @@ class Literals(Reader):
                 compile_regex(value.value)
             except RegexError as error:
                 message = f"matches {value.value!r}: {error}"
-                raise ExpressionSyntaxError(message, value.lineno, error.hint) from error
+                raise ParseError(message, value.lineno, error.hint) from error

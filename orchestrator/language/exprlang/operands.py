@@ -6,7 +6,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.language.exprlang.lexer import ExpressionSyntaxError
+from orchestrator.language.cursor import ParseError
 from orchestrator.language.exprlang.library import FUNCTIONS
 from orchestrator.language.exprlang.literals import Literals
 from orchestrator.language.exprlang.reader import operation
@@ -31,7 +31,7 @@ class Operands(Literals):
                 value = self._index(value, chained)
             elif sign == "(":
                 if chained:
-                    raise ExpressionSyntaxError("a call behind ?.", at, "call a function instead")
+                    raise ParseError("a call behind ?.", at, "call a function instead")
                 value = self._call(value)
             else:
                 return operation("chain", at, value) if chained else value
@@ -61,8 +61,7 @@ class Operands(Literals):
 
     def pipes(self) -> bool:
         """Whether the pipe that is next leads to a function of expr-lang."""
-        behind = self._tokens[min(self._next + 2, len(self._tokens) - 1)]
-        return self.after().value in FUNCTIONS and behind.sign == "("
+        return self.after().value in FUNCTIONS and self.after(2).sign == "("
 
     def tests(self, value: nodes.Expr) -> nodes.Expr:
         """Jinja2's tests, such as ``is defined``."""
@@ -110,11 +109,11 @@ class Operands(Literals):
             sliced = True
         self.expect("]", "']'")
         if not sliced and parts[0] is None:
-            raise ExpressionSyntaxError("expected an index between [ and ]", at)
+            raise ParseError("expected an index between [ and ]", at)
         if sliced:
             parts += [None] * (3 - len(parts))
             if chained:
-                raise ExpressionSyntaxError("a slice behind ?.", at, "put the chain in parentheses")
+                raise ParseError("a slice behind ?.", at, "put the chain in parentheses")
             return nodes.Getitem(value, nodes.Slice(*parts), "load", lineno=at)
         if chained:
             return operation("member", at, value, parts[0], optional)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
+from orchestrator.language.cursor import ParseError
 from orchestrator.language.exprlang import PREFIX
-from orchestrator.language.exprlang.lexer import ExpressionSyntaxError
 from orchestrator.language.exprlang.library import FUNCTIONS
 from orchestrator.language.exprlang.operands import Operands
 from orchestrator.language.exprlang.reader import operation
@@ -70,7 +70,7 @@ class Parsed(NamedTuple):
 
 
 def parse(source: str, known: tuple[str, ...], extra: tuple[str, ...]) -> Parsed:
-    """The trees of an expression; ``extra`` names beat functions. ExpressionSyntaxError.
+    """The trees of an expression; ``extra`` names beat functions. ParseError.
 
     The ``lineno`` of a node is its offset in the source.
     """
@@ -111,7 +111,7 @@ class Parser(Operands):
         at = self.take().at
         name = self.take()
         if name.value in (*FUNCTIONS, *self.known, *self.variables):
-            raise ExpressionSyntaxError(f"let {name.value}: the name is taken", name.at)
+            raise ParseError(f"let {name.value}: the name is taken", name.at)
         self.expect("=", "'=' behind the name")
         value = self.expression()
         self.expect(";", "';' behind the value of let")
@@ -147,7 +147,7 @@ class Parser(Operands):
                 break
             if coalesced and sign not in ("??", "|"):
                 hint = f"put one of them in parentheses: (a ?? b) {sign} c"
-                raise ExpressionSyntaxError(f"?? beside {sign}", self.token.at, hint)
+                raise ParseError(f"?? beside {sign}", self.token.at, hint)
             coalesced = sign == "??"
             left = self._pipe(left) if sign == "|" else self._operator(left)
         return left
@@ -159,7 +159,7 @@ class Parser(Operands):
         if left is self._undivided:
             message = "the pipe takes everything before it in expr-lang, in Jinja2 only one value"
             hint = "put what it takes in parentheses: a == (b | lower())"
-            raise ExpressionSyntaxError(message, at, hint)
+            raise ParseError(message, at, hint)
         return self.members(self.function(self.take(), left))
 
     def _operator(self, left: nodes.Expr) -> nodes.Expr:
@@ -167,7 +167,7 @@ class Parser(Operands):
         sign, at = token.sign, token.at
         if sign == "//":
             hint = "write /* */ for a comment, or floor(a / b)"
-            raise ExpressionSyntaxError("// is a comment in expr-lang, not in Jinja2", at, hint)
+            raise ParseError("// is a comment in expr-lang, not in Jinja2", at, hint)
         if sign == "^":
             return operation("power", at, left, self.binary(PRECEDENCE["^"]))
         negated = sign == "not"
@@ -241,7 +241,7 @@ class Parser(Operands):
         made: nodes.Expr = kind(operand, lineno=at)
         return made
 
-    def no_operator(self) -> ExpressionSyntaxError:
+    def no_operator(self) -> ParseError:
         """The error where an expression goes on without an operator."""
         error = self.unexpected("an operator or the end")
         if self.token.kind == "name":

@@ -8,8 +8,9 @@ from typing import Any
 
 from jinja2 import nodes
 
+from orchestrator.language.cursor import Cursor, ParseError
 from orchestrator.language.exprlang import PREFIX
-from orchestrator.language.exprlang.lexer import ExpressionSyntaxError, Token, tokenize
+from orchestrator.language.exprlang.lexer import tokenize
 
 MAX_DEPTH = 100
 
@@ -27,15 +28,14 @@ def operation(name: str, at: int, *arguments: Any) -> nodes.Call:
     return nodes.Call(called, made, [], None, None, lineno=at)
 
 
-class Reader:
+class Reader(Cursor):
     """The tokens of an expression, read from left to right. ``bodies`` are (tree, children).
 
     Reading is done by recursion over several classes: ``expression`` is the outermost one's.
     """
 
     def __init__(self, source: str, known: tuple[str, ...], extra: tuple[str, ...]) -> None:
-        self._tokens = tokenize(source)
-        self._next = 0
+        super().__init__(tokenize(source))
         self._depth = 0
         self.predicates = 0
         self.known = known
@@ -51,53 +51,18 @@ class Reader:
     def divided(self) -> None:
         """What was read last stands in parentheses."""
 
-    @property
-    def token(self) -> Token:
-        """The next token."""
-        return self._tokens[self._next]
-
-    @property
-    def sign(self) -> str:
-        """What the next token is, as written; empty for a text."""
-        return self.token.sign
-
-    def after(self) -> Token:
-        """The token behind the next one."""
-        return self._tokens[min(self._next + 1, len(self._tokens) - 1)]
-
-    def take(self) -> Token:
-        """The next token, which is then behind us."""
-        token = self.token
-        if token.kind != "end":
-            self._next += 1
-        return token
-
-    def accept(self, sign: str) -> bool:
-        """Take the next token if it is this one."""
-        if self.sign != sign:
-            return False
-        self.take()
-        return True
-
-    def expect(self, sign: str, what: str) -> None:
-        """Take the next token, which must be this one."""
-        if not self.accept(sign):
-            raise self.unexpected(what)
-
-    def unexpected(self, wanted: str) -> ExpressionSyntaxError:
+    def unexpected(self, wanted: str, hint: str = "") -> ParseError:
         """The error for a token that does not belong here."""
-        token = self.token
-        found = "the end" if token.kind == "end" else repr(token.value)
         before = self._tokens[self._next - 1].sign if self._next else ""
-        hint = _OTHER_SIGNS.get(before + token.sign) or _OTHER_SIGNS.get(token.sign, "")
-        return ExpressionSyntaxError(f"expected {wanted}, found {found}", token.at, hint)
+        known = _OTHER_SIGNS.get(before + self.sign) or _OTHER_SIGNS.get(self.sign, "")
+        return super().unexpected(wanted, hint or known)
 
     @contextmanager
     def nested(self) -> Iterator[None]:
         """One level deeper."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise ExpressionSyntaxError("it is nested too deeply", self.token.at, "split it")
+            raise ParseError("it is nested too deeply", self.token.at, "split it")
         yield
         self._depth -= 1
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from orchestrator.language.checks import Found, Vocabulary, static_problems
+from orchestrator.language.cursor import ParseError
 from orchestrator.language.exprlang import PREFIX
 from orchestrator.language.exprlang.evaluation import Compiled
-from orchestrator.language.exprlang.lexer import ExpressionSyntaxError
 from orchestrator.language.exprlang.library import FUNCTIONS
 from orchestrator.language.exprlang.parser import parse
 
@@ -23,7 +23,7 @@ def read(source: str, vocabulary: Vocabulary) -> tuple[Compiled | None, list[Fou
         compiled = Compiled(vocabulary.engine, parsed)
         if len(source) > _LONG:
             compiled.compile_all()
-    except ExpressionSyntaxError as error:
+    except ParseError as error:
         message = f"the expression {shown(source)} cannot be read: {error.message}"
         return None, [(message, error.hint, error.at)]
     except (RecursionError, MemoryError, SyntaxError):

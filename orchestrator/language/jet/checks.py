@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import Any
 
+from orchestrator.language.cursor import ParseError
 from orchestrator.language.jet.functions import FUNCTIONS, REFUSED
-from orchestrator.language.jet.lexer import JetSyntaxError
 from orchestrator.language.jet.syntax import (
     Block,
     Call,
@@ -48,7 +48,7 @@ def walk(node: Any) -> Iterator[Node]:
             yield from walk(entry)
 
 
-def call_problems(tree: Tree, more: Iterable[str]) -> Iterator[JetSyntaxError]:
+def call_problems(tree: Tree, more: Iterable[str]) -> Iterator[ParseError]:
     """Calls of functions that are not there, or with too few or too many arguments.
 
     ``more`` are functions beyond those of every template, which check their arguments themselves.
@@ -56,20 +56,20 @@ def call_problems(tree: Tree, more: Iterable[str]) -> Iterator[JetSyntaxError]:
     for node in walk(tree.body):
         if isinstance(node, Slot):
             hint = 'it takes the place of the piped value: 2 | repeat("x", _)'
-            yield JetSyntaxError("_ stands only in a call behind a pipe", node.at, hint)
+            yield ParseError("_ stands only in a call behind a pipe", node.at, hint)
         elif isinstance(node, Call) and node.name not in more:
             yield from _call_problem(node, more)
 
 
-def _call_problem(call: Call, more: Iterable[str]) -> Iterator[JetSyntaxError]:
+def _call_problem(call: Call, more: Iterable[str]) -> Iterator[ParseError]:
     if call.name in REFUSED:
-        yield JetSyntaxError(f"{call.name}() is not supported here", call.at, REFUSED[call.name])
+        yield ParseError(f"{call.name}() is not supported here", call.at, REFUSED[call.name])
         return
     if call.name not in _ARGUMENTS:
         known = sorted({*_ARGUMENTS, *more})
         likely = nearest(call.name, known)
         hint = f"did you mean {likely}?" if likely else "known: " + ", ".join(known)
-        yield JetSyntaxError(f"there is no function {call.name!r}", call.at, hint)
+        yield ParseError(f"there is no function {call.name!r}", call.at, hint)
         return
     least, most = _ARGUMENTS[call.name]
     count = len(call.arguments)
@@ -77,7 +77,7 @@ def _call_problem(call: Call, more: Iterable[str]) -> Iterator[JetSyntaxError]:
         words = str(least) if least == most else f"{least} or more" if most is None else (
             f"{least} to {most}"
         )  # fmt: skip
-        yield JetSyntaxError(f"{call.name} takes {words} argument(s), not {count}", call.at)
+        yield ParseError(f"{call.name} takes {words} argument(s), not {count}", call.at)
 
 
 def introduced(tree: Tree) -> set[str]:
@@ -124,13 +124,13 @@ def _used_as_keys(node: Any) -> Iterator[Name]:
         yield from used(node)
 
 
-def unknown_names(tree: Tree, known: set[str]) -> Iterator[JetSyntaxError]:
+def unknown_names(tree: Tree, known: set[str]) -> Iterator[ParseError]:
     """Variables that no template sets."""
     for name in used(tree.body):
         if name.name not in known:
             likely = nearest(name.name, [word for word in known if word])
             hint = f"did you mean {likely}?" if likely else f"set it first: {name.name} := …"
-            yield JetSyntaxError(f"{name.name!r} is not set anywhere", name.at, hint)
+            yield ParseError(f"{name.name!r} is not set anywhere", name.at, hint)
 
 
 def includes(tree: Tree) -> Iterator[tuple[Const | None, bool]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from orchestrator.language.cursor import ParseError
 from orchestrator.language.jet.expressions import ActionParser
-from orchestrator.language.jet.lexer import JetSyntaxError
 from orchestrator.language.jet.syntax import Expr, Field, Index, Name, Set, Slot
 
 
@@ -26,7 +26,7 @@ class ClauseParser(ActionParser):
         found = len(names) == 2 and len(values) == 1 and isinstance(values[0], Index)
         if len(names) != len(values) and not found:
             message = f"{len(names)} names, but {len(values)} values"
-            raise JetSyntaxError(message, first.at)
+            raise ParseError(message, first.at)
         return Set(first.at, let, names, values, found)
 
     def condition(self) -> tuple[Set | None, Expr]:
@@ -47,7 +47,7 @@ class ClauseParser(ActionParser):
         while self.accept(","):
             targets.append(self.expression())
         if len(targets) > 2:
-            raise JetSyntaxError("range gives an index and a value, not more", first.at)
+            raise ParseError("range gives an index and a value, not more", first.at)
         self.expect(":=", "':=' and what to range over")
         return [self._target(target) for target in targets], self.expression()
 
@@ -88,7 +88,5 @@ class ClauseParser(ActionParser):
             return "_"
         if isinstance(target, Field | Index):
             hint = "set a variable of its own"
-            raise JetSyntaxError(
-                "only variables can be set, nothing inside a value", target.at, hint
-            )
-        raise JetSyntaxError("only a variable can be set", target.at)
+            raise ParseError("only variables can be set, nothing inside a value", target.at, hint)
+        raise ParseError("only a variable can be set", target.at)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from orchestrator.language.jet.lexer import Action, JetSyntaxError, Token
+from orchestrator.language.cursor import Cursor, ParseError
 from orchestrator.language.jet.syntax import (
     Binary,
     Call,
@@ -28,60 +28,22 @@ from orchestrator.language.jet.syntax import (
 )  # fmt: skip
 
 _CONSTANTS = {"true": True, "false": False, "nil": None}
-_WORDS = {"and": "&&", "or": "||", "not": "!"}
 
 
-class ActionParser:
+class ActionParser(Cursor):
     """The tokens of one action, read from left to right."""
-
-    def __init__(self, action: Action) -> None:
-        self._tokens = action.tokens
-        self._next = 0
-
-    @property
-    def token(self) -> Token:
-        """The next token; ``close`` at the end."""
-        return self._tokens[self._next]
-
-    @property
-    def sign(self) -> str:
-        """What the next token is: an operator or a keyword itself, or its kind."""
-        kind, value = self.token.kind, self.token.value
-        return _WORDS.get(value, value) if kind == "keyword" else kind
-
-    def take(self) -> Token:
-        """The next token, which is then behind us."""
-        token = self.token
-        if token.kind != "close":
-            self._next += 1
-        return token
-
-    def accept(self, sign: str) -> bool:
-        """Take the next token if it is this one."""
-        if self.sign != sign:
-            return False
-        self.take()
-        return True
-
-    def expect(self, sign: str, what: str) -> Token:
-        """Take the next token, which must be this one."""
-        if self.sign != sign:
-            raise self.unexpected(what)
-        return self.take()
 
     def close(self, hint: str = "") -> None:
         """The action must end here."""
-        if self.token.kind != "close":
+        if self.sign != "close":
             raise self.unexpected("the end of the action", hint)
 
-    def unexpected(self, wanted: str, hint: str = "") -> JetSyntaxError:
-        """The error for a token that does not belong here."""
-        found = "the action ends" if self.token.kind == "close" else repr(self._spelling())
-        return JetSyntaxError(f"expected {wanted}, found {found}", self.token.at, hint)
-
-    def _spelling(self) -> str:
+    def found(self) -> str:
+        """The next token as a message calls it: as it is written."""
         token = self.token
-        return f".{token.value}" if token.kind == "field" else str(token.value)
+        if token.kind in ("field", "number"):
+            return repr(f".{token.value}" if token.kind == "field" else str(token.value))
+        return super().found()
 
     def pipeline(self, first: Expr | None = None) -> Expr:
         """``command | command | …``, where each is given what the one before it came to.
@@ -98,7 +60,7 @@ class ActionParser:
         if self.sign != ":":
             return value
         if not isinstance(value, Name):
-            raise JetSyntaxError("only a function can stand before a colon", value.at)
+            raise ParseError("only a function can stand before a colon", value.at)
         self.take()
         return Call(value.at, value.name, self._arguments())
 
@@ -108,10 +70,10 @@ class ActionParser:
             return Call(stage.at, stage.name, [value])
         if not isinstance(stage, Call):
             hint = 'write a function, such as "x" | upper'
-            raise JetSyntaxError("only functions can stand behind a pipe", stage.at, hint)
+            raise ParseError("only functions can stand behind a pipe", stage.at, hint)
         slots = sum(isinstance(argument, Slot) for argument in stage.arguments)
         if slots > 1:
-            raise JetSyntaxError("_ can stand only once in a call", stage.at)
+            raise ParseError("_ can stand only once in a call", stage.at)
         if slots:
             filled = [value if isinstance(a, Slot) else a for a in stage.arguments]
         else:
@@ -179,7 +141,7 @@ class ActionParser:
     def _field(self, base: Expr) -> Expr:
         token = self.take()
         if isinstance(base, Const):
-            raise JetSyntaxError("a literal has no fields", token.at)
+            raise ParseError("a literal has no fields", token.at)
         return Field(token.at, base, token.value)
 
     def _call(self, called: Expr) -> Expr:
@@ -191,7 +153,7 @@ class ActionParser:
         if isinstance(called, Field) and called.name == "Error" and not arguments:
             return ErrorText(called.at, called.base)
         hint = "call a function with the value as its argument"
-        raise JetSyntaxError("values have no methods here", called.at, hint)
+        raise ParseError("values have no methods here", called.at, hint)
 
     def _arguments(self) -> list[Expr]:
         found: list[Expr] = []

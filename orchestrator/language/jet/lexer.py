@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from orchestrator.language.cursor import ParseError, Token
+
 BLANKS = " \t\r\n"
 KEYWORDS = {
     "extends", "import", "include", "block", "yield", "content", "return", "try", "catch",
     "if", "else", "end", "range", "nil", "true", "false", "and", "or", "not", "trans", "msg",
 }  # fmt: skip
+_WORDS = {"and": "&&", "or": "||", "not": "!"}
 
 _TOKEN = re.compile(
     r"""(?P<blank>[ \t\r\n]+)
@@ -30,28 +33,6 @@ _ESCAPE = re.compile(
 _PLAIN = dict(zip('abfnrtv\\"', '\a\b\f\n\r\t\v\\"', strict=True))
 
 
-class JetSyntaxError(Exception):
-    """The text is not Jet, or not a part of Jet that is supported; ``at`` is an offset in it."""
-
-    def __init__(self, message: str, at: int, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.at = at
-        self.hint = hint
-
-
-class Token(NamedTuple):
-    """``kind``: name, keyword, field, number, string, an operator itself, or ``close``.
-
-    ``spaced``: a blank stands before it, which keeps ``a .b`` from being a field of ``a``.
-    """
-
-    kind: str
-    value: Any
-    at: int
-    spaced: bool
-
-
 class Text(NamedTuple):
     """What stands outside of actions, copied as it is."""
 
@@ -60,7 +41,10 @@ class Text(NamedTuple):
 
 
 class Action(NamedTuple):
-    """What stands between delimiters; the last token is ``close``."""
+    """What stands between delimiters; the sign of the last token is ``close``.
+
+    ``spaced`` keeps ``a .b`` from being a field of ``a``.
+    """
 
     tokens: list[Token]
     at: int
@@ -101,7 +85,7 @@ class Lexer:
         self._opener = re.compile("|".join(openers))
 
     def split(self) -> list[Text | Action]:
-        """Text and actions in their order; JetSyntaxError."""
+        """Text and actions in their order; ParseError."""
         found: list[Text | Action] = []
         at, trim = 0, False
         while True:
@@ -130,7 +114,7 @@ class Lexer:
         end = self._text.find(closer, start + len(opener))
         if end < 0:
             hint = f'end it with {closer}, or write {self._left} "{opener}" {self._right}'
-            raise JetSyntaxError(f"the comment {opener} is not closed", start, hint)
+            raise ParseError(f"the comment {opener} is not closed", start, hint)
         return end + len(closer)
 
     def _trims_before(self, at: int) -> bool:
@@ -145,10 +129,10 @@ class Lexer:
         spaced = False
         while at < len(self._text):
             if spaced and self._text.startswith("-" + self._right, at):
-                tokens.append(Token("close", self._right, at, True))
+                tokens.append(Token("end", "close", "the action ends", at))
                 return tokens, at + 1 + len(self._right), True
             if self._closes(at, depth):
-                tokens.append(Token("close", self._right, at, spaced))
+                tokens.append(Token("end", "close", "the action ends", at))
                 return tokens, at + len(self._right), False
             match = _TOKEN.match(self._text, at)
             if match is None:
@@ -158,7 +142,7 @@ class Lexer:
                 _count(match.group(), depth)
             spaced = match.lastgroup == "blank"
             at = match.end()
-        raise JetSyntaxError(f"{self._left} is not closed, {self._right} is missing", start)
+        raise ParseError(f"{self._left} is not closed, {self._right} is missing", start)
 
     def _closes(self, at: int, depth: dict[str, int]) -> bool:
         """Whether the action ends here: ``]]`` inside of an index closes that first."""
@@ -169,32 +153,33 @@ class Lexer:
         at, text = match.start(), match.group()
         kind = str(match.lastgroup)
         value: Any = text
+        sign = ""
         if kind in ("hex", "number"):
             following = self._text[match.end() : match.end() + 1]
             if following.isalnum() or following == "_":
-                raise JetSyntaxError(f"{text + following!r} is not a number", at)
-            return Token("number", _number(text, at), at, spaced)
+                raise ParseError(f"{text + following!r} is not a number", at)
+            return Token("number", "number", _number(text, at), at, spaced)
         if kind == "string":
-            return Token("string", _unescape(match.group("string"), at + 1), at, spaced)
+            return Token("string", "string", _unescape(match.group("string"), at + 1), at, spaced)
         if kind == "raw":
-            return Token("string", match.group("raw").replace("\r", ""), at, spaced)
+            return Token("string", "string", match.group("raw").replace("\r", ""), at, spaced)
         if kind == "field":
             value = text[1:]
         elif kind == "name" and text in KEYWORDS:
-            kind = "keyword"
+            kind, sign = "keyword", _WORDS.get(text, text)
         elif kind == "op":
             kind = text
-        return Token(kind, value, at, spaced)
+        return Token(kind, sign or kind, value, at, spaced)
 
-    def _unreadable(self, at: int) -> JetSyntaxError:
+    def _unreadable(self, at: int) -> ParseError:
         sign = self._text[at]
         if sign == "'":
-            return JetSyntaxError("texts are not written in single quotes", at, 'write "text"')
+            return ParseError("texts are not written in single quotes", at, 'write "text"')
         if sign in '"`':
-            return JetSyntaxError(f"the text that begins with {sign} is not closed", at)
+            return ParseError(f"the text that begins with {sign} is not closed", at)
         if sign == "$":
-            return JetSyntaxError("names have no $ in Jet", at, "leave it out")
-        return JetSyntaxError(f"{sign!r} means nothing in an action", at)
+            return ParseError("names have no $ in Jet", at, "leave it out")
+        return ParseError(f"{sign!r} means nothing in an action", at)
 
 
 def _count(sign: str, depth: dict[str, int]) -> None:
@@ -211,13 +196,13 @@ def _number(text: str, at: int) -> int | float:
     if text.isdigit():
         if len(text) > 1 and text[0] == "0":
             hint = f'quote it to keep the digits: "{text}"'
-            raise JetSyntaxError(f"{text} would be read as an octal number", at, hint)
+            raise ParseError(f"{text} would be read as an octal number", at, hint)
         if len(text) > 18:
-            raise JetSyntaxError(f"the number {text} is too large", at)
+            raise ParseError(f"the number {text} is too large", at)
         return int(text)
     number = float(text)
     if number == float("inf"):
-        raise JetSyntaxError(f"the number {text} is too large", at)
+        raise ParseError(f"the number {text} is too large", at)
     return number
 
 
@@ -231,7 +216,7 @@ def _unescape(text: str, at: int) -> str:
         number = int(code, 16) if code else -1
         if number < 0 or number > 0x10FFFF or 0xD800 <= number < 0xE000:
             where = at + match.start()
-            raise JetSyntaxError(f"{match.group()} is not an escape", where, "write \\\\ for \\")
+            raise ParseError(f"{match.group()} is not an escape", where, "write \\\\ for \\")
         return chr(number)
 
     return _ESCAPE.sub(replace, text)

@@ -10,10 +10,11 @@ from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.language.cursor import ParseError
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.files import Folder
 from orchestrator.language.jet import checks
-from orchestrator.language.jet.lexer import Delimiters, JetSyntaxError
+from orchestrator.language.jet.lexer import Delimiters
 from orchestrator.language.jet.parser import parse
 from orchestrator.language.jet.syntax import Const, Plain, Tree
 from orchestrator.language.names import TEMPLATE_VARIABLES
@@ -57,10 +58,10 @@ class Template:
         try:
             self.tree = parse(self.text, delimiters)
             problems = list(checks.call_problems(self.tree, functions))
-        except JetSyntaxError as error:
+        except ParseError as error:
             problems = [error]
         except RecursionError:
-            problems = [JetSyntaxError("an expression is nested too deeply", 0, "split it")]
+            problems = [ParseError("an expression is nested too deeply", 0, "split it")]
         return [self.problem(error) for error in problems]
 
     def position(self, at: int) -> Position:
@@ -68,7 +69,7 @@ class Template:
         line = bisect_right(self._lines, at)
         return Position(self.name, line, at - self._lines[line - 1] + 1)
 
-    def problem(self, error: JetSyntaxError) -> Problem:
+    def problem(self, error: ParseError) -> Problem:
         """A mistake in this template as the user is told it."""
         return Problem(error.message, self.position(error.at), error.hint, "template")
 
@@ -167,7 +168,7 @@ class Library:
     def _named(self, path: Const, asking: Template, chain: tuple[str, ...]) -> Template:
         found = self._find(path.value, asking, chain)
         if found is None:
-            error = JetSyntaxError(self._not_found(path.value), path.at, "check the path")
+            error = ParseError(self._not_found(path.value), path.at, "check the path")
             raise InputError([asking.problem(error)])
         return found
 
@@ -239,12 +240,12 @@ class Library:
                 try:
                     found = self._find(path.value, part) if isinstance(path.value, str) else None
                 except EvaluationError as error:
-                    problem = part.problem(JetSyntaxError(error.message, path.at))
+                    problem = part.problem(ParseError(error.message, path.at))
                     raise InputError([problem]) from error
                 if found is not None:
                     whole = self._reach(found, reached) and whole
                 elif not optional:
-                    error_here = JetSyntaxError(self._not_found(str(path.value)), path.at)
+                    error_here = ParseError(self._not_found(str(path.value)), path.at)
                     raise InputError([part.problem(error_here)])
         return whole
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from orchestrator.language.cursor import ParseError
 from orchestrator.language.jet.clauses import ClauseParser
-from orchestrator.language.jet.lexer import Action, Delimiters, JetSyntaxError, Lexer, Text
+from orchestrator.language.jet.lexer import Action, Delimiters, Lexer, Text
 from orchestrator.language.jet.syntax import (
     Block,
     Call,
@@ -27,7 +28,7 @@ _ENDS = ("end", "else", "catch", "content")
 
 
 def parse(text: str, delimiters: Delimiters) -> Tree:
-    """The tree of a template; JetSyntaxError at the first mistake."""
+    """The tree of a template; ParseError at the first mistake."""
     return _Parser(Lexer(text, delimiters).split()).parse()
 
 
@@ -37,13 +38,13 @@ class _Parser:
         self._next = 0
         self._depth = 0
         self._tree = Tree()
-        self._action = ClauseParser(Action([], 0))
+        self._action = ClauseParser([])
 
     def parse(self) -> Tree:
         self._head()
         self._tree.body, end, at = self._statements()
         if end:
-            raise JetSyntaxError(f"{end} without anything that it belongs to", at)
+            raise ParseError(f"{end} without anything that it belongs to", at)
         return self._tree
 
     def _head(self) -> None:
@@ -56,7 +57,7 @@ class _Parser:
                 if piece.text.strip():
                     return
             else:
-                action = ClauseParser(piece)
+                action = ClauseParser(piece.tokens)
                 if action.sign not in ("extends", "import"):
                     return
                 self._take_head(action)
@@ -69,7 +70,7 @@ class _Parser:
         if word.value == "import":
             self._tree.imports.append(Const(path.at, path.value))
         elif self._tree.extends or self._tree.imports:
-            raise JetSyntaxError("extends comes first, and only once", word.at)
+            raise ParseError("extends comes first, and only once", word.at)
         else:
             self._tree.extends = Const(path.at, path.value)
 
@@ -82,7 +83,7 @@ class _Parser:
             if isinstance(piece, Text):
                 found.append(Plain(piece.at, piece.text))
                 continue
-            self._action = ClauseParser(piece)
+            self._action = ClauseParser(piece.tokens)
             sign = self._action.sign
             if sign in _ENDS:
                 self._action.take()
@@ -96,12 +97,12 @@ class _Parser:
         if self._depth >= MAX_DEPTH:
             hint = "move a part of it into a block"
             message = f"if, range, block and try are nested deeper than {MAX_DEPTH} levels"
-            raise JetSyntaxError(message, opened_at, hint)
+            raise ParseError(message, opened_at, hint)
         self._depth += 1
         body, end, _ = self._statements()
         self._depth -= 1
         if not end:
-            raise JetSyntaxError(f"{what} has no end", opened_at, "add an action with 'end'")
+            raise ParseError(f"{what} has no end", opened_at, "add an action with 'end'")
         return body, end
 
     def _last_body(self, opened_at: int, what: str) -> list[Statement]:
@@ -111,15 +112,15 @@ class _Parser:
 
     def _end(self, end: str, what: str, opened_at: int) -> None:
         if end != "end":
-            raise JetSyntaxError(f"{what} cannot have {end} here", opened_at)
+            raise ParseError(f"{what} cannot have {end} here", opened_at)
         self._action.close()
 
     def _statement(self, sign: str, at: int) -> list[Statement]:
         if sign in ("extends", "import"):
             hint = "move it to the top of the file"
-            raise JetSyntaxError(f"{sign} comes before everything else", at, hint)
+            raise ParseError(f"{sign} comes before everything else", at, hint)
         if sign in ("trans", "msg"):
-            raise JetSyntaxError(f"{sign} is not supported", at)
+            raise ParseError(f"{sign} is not supported", at)
         read = {
             "if": self._if, "range": self._range, "block": self._block, "yield": self._yield,
             "include": self._include, "return": self._return, "try": self._try,
@@ -149,7 +150,7 @@ class _Parser:
         self._action.close()
         if isinstance(shown, Call) and shown.name == "includeIfExists":
             if not 1 <= len(shown.arguments) <= 2:
-                raise JetSyntaxError("includeIfExists takes a path and perhaps a context", at)
+                raise ParseError("includeIfExists takes a path and perhaps a context", at)
             context = shown.arguments[1] if len(shown.arguments) == 2 else None
             return Include(at, shown.arguments[0], context, optional=True)
         return Output(at, shown)

@@ -1,0 +1,79 @@
+"""Goes over the tokens of a text, whatever its language (controller)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class ParseError(Exception):
+    """The text cannot be read, or not by what is supported; ``at`` is an offset in it."""
+
+    def __init__(self, message: str, at: int, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at
+        self.hint = hint
+
+
+class Token(NamedTuple):
+    """``kind``: name, number, string and so on. ``sign``: what a reader asks for, which no text has
+    in common with an operator. ``spaced``: a blank stands before it.
+
+    The last token is of the kind ``end``; its value says so in words.
+    """
+
+    kind: str
+    sign: str
+    value: Any
+    at: int
+    spaced: bool = False
+
+
+class Cursor:
+    """Tokens, read from left to right."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._next = 0
+
+    @property
+    def token(self) -> Token:
+        """The next token."""
+        return self._tokens[self._next]
+
+    @property
+    def sign(self) -> str:
+        """What the next token is."""
+        return self.token.sign
+
+    def after(self, count: int = 1) -> Token:
+        """The token so many behind the next one, or the last."""
+        return self._tokens[min(self._next + count, len(self._tokens) - 1)]
+
+    def take(self) -> Token:
+        """The next token, which is then behind us."""
+        token = self.token
+        if token.kind != "end":
+            self._next += 1
+        return token
+
+    def accept(self, sign: str) -> bool:
+        """Take the next token if it is this one."""
+        if self.sign != sign:
+            return False
+        self.take()
+        return True
+
+    def expect(self, sign: str, what: str) -> Token:
+        """Take the next token, which must be this one."""
+        if self.sign != sign:
+            raise self.unexpected(what)
+        return self.take()
+
+    def unexpected(self, wanted: str, hint: str = "") -> ParseError:
+        """The error for a token that does not belong here."""
+        return ParseError(f"expected {wanted}, found {self.found()}", self.token.at, hint)
+
+    def found(self) -> str:
+        """The next token as a message calls it."""
+        return str(self.token.value) if self.token.kind == "end" else repr(self.token.value)
