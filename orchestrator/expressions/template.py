@@ -11,6 +11,7 @@ from orchestrator.expressions.expression import Expression
 from orchestrator.expressions.scan import UnclosedError, scan
 from orchestrator.expressions.scope import Scope
 from orchestrator.language.errors import EvaluationError
+from orchestrator.language.positions import Positions
 from remote_runtime.errors import InputError, Position, Problem
 
 Locate = Callable[[str, int], Position | None]
@@ -55,13 +56,9 @@ class Template:
     @lru_cache(maxsize=256)
     def parse_file(text: str, name: str, lenient: bool) -> Template:
         """The template of a file beside the manifest; EvaluationError: a host's turn reads it."""
-
-        def locate(_: str, offset: int) -> Position:
-            before = text[:offset]
-            return Position(name, before.count("\n") + 1, offset - before.rfind("\n"))
-
+        positions = Positions(name, text)
         try:
-            return Template.parse(text, locate, lenient)
+            return Template.parse(text, lambda _, offset: positions.of(offset), lenient)
         except InputError as error:
             raise EvaluationError(str(error)) from error
 

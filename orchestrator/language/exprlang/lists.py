@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from orchestrator.language import bounds
+from orchestrator.language import bounds, kinds
 from orchestrator.language.exprlang import values
 from orchestrator.language.exprlang.values import Table
 
@@ -16,72 +16,72 @@ Predicate = Callable[..., Any]
 def _length(value: Any) -> int:
     if isinstance(value, str | list | tuple | range):
         return len(value)
-    return len(list(values.mapping("len", value).keys()))
+    return len(list(kinds.mapping("len", value).keys()))
 
 
 def _join(entries: Any, separator: Any = "") -> str:
-    found = values.entries("join", entries)
-    values.texts("join", separator, *found)
+    found = kinds.entries("join", entries)
+    kinds.texts("join", separator, *found)
     total = sum(map(len, found)) + len(separator) * len(found)
     bounds.check_size(total, bounds.MAX_TEXT, "the joined text")
     return str(separator.join(found))
 
 
 def _keys(value: Any) -> list[str]:
-    return list(values.mapping("keys", value).keys())
+    return list(kinds.mapping("keys", value).keys())
 
 
 def _values(value: Any) -> list[Any]:
-    return list(values.mapping("values", value).values())
+    return list(kinds.mapping("values", value).values())
 
 
 def _get(value: Any, key: Any) -> Any:
     if isinstance(value, list | tuple | range):
-        at = values.whole("get", key)
+        at = kinds.whole("get", key)
         return value[at] if -len(value) <= at < len(value) else None
-    return values.mapping("get", value).get(key)
+    return kinds.mapping("get", value).get(key)
 
 
 def _to_pairs(value: Any) -> list[list[Any]]:
-    return [[key, entry] for key, entry in values.mapping("toPairs", value).items()]
+    return [[key, entry] for key, entry in kinds.mapping("toPairs", value).items()]
 
 
 def _from_pairs(entries: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for pair in values.entries("fromPairs", entries):
-        if len(values.entries("fromPairs", pair)) != 2:
+    for pair in kinds.entries("fromPairs", entries):
+        if len(kinds.entries("fromPairs", pair)) != 2:
             raise ValueError("fromPairs takes a list of lists of a key and a value")
         found[values.text(pair[0])] = pair[1]
     return found
 
 
 def _first(entries: Any) -> Any:
-    return next(iter(values.entries("first", entries)), None)
+    return next(iter(kinds.entries("first", entries)), None)
 
 
 def _last(entries: Any) -> Any:
-    return next(reversed(values.entries("last", entries)), None)
+    return next(reversed(kinds.entries("last", entries)), None)
 
 
 def _take(entries: Any, count: Any) -> list[Any]:
-    if values.whole("take", count) < 0:
+    if kinds.whole("take", count) < 0:
         raise ValueError("take takes a count of 0 or more")
-    return values.entries("take", entries)[:count]
+    return kinds.entries("take", entries)[:count]
 
 
 def _reverse(entries: Any) -> list[Any]:
-    return values.entries("reverse", entries)[::-1]
+    return kinds.entries("reverse", entries)[::-1]
 
 
 def _concat(*lists: Any) -> list[Any]:
-    found = [entry for entries in lists for entry in values.entries("concat", entries)]
+    found = [entry for entries in lists for entry in kinds.entries("concat", entries)]
     return found
 
 
 def _flatten(entries: Any) -> list[Any]:
     values.size(entries)
     found: list[Any] = []
-    open_: list[Iterator[Any]] = [iter(values.entries("flatten", entries))]
+    open_: list[Iterator[Any]] = [iter(kinds.entries("flatten", entries))]
     while open_:
         for entry in open_[-1]:
             if isinstance(entry, list | tuple | range):
@@ -95,7 +95,7 @@ def _flatten(entries: Any) -> list[Any]:
 
 def _unique(entries: Any) -> list[Any]:
     found: dict[str, Any] = {}
-    for entry in values.entries("uniq", entries):
+    for entry in kinds.entries("uniq", entries):
         found.setdefault(values.json_text(entry), entry)
     return list(found.values())
 
@@ -109,27 +109,27 @@ def _descending(name: str, order: Any) -> bool:
 def _sorted(name: str, pairs: list[tuple[Any, Any]], order: Any) -> list[Any]:
     """Entries by their keys, which are all numbers or all texts."""
     keys = [key for key, _ in pairs]
-    if not (all(map(values.is_number, keys)) or all(isinstance(key, str) for key in keys)):
+    if not (all(map(kinds.is_number, keys)) or all(isinstance(key, str) for key in keys)):
         raise ValueError(f"{name} orders numbers or texts, not both and nothing else")
     made = sorted(pairs, key=lambda pair: pair[0], reverse=_descending(name, order))
     return [entry for _, entry in made]
 
 
 def _sort(entries: Any, order: Any = "asc") -> list[Any]:
-    return _sorted("sort", [(entry, entry) for entry in values.entries("sort", entries)], order)
+    return _sorted("sort", [(entry, entry) for entry in kinds.entries("sort", entries)], order)
 
 
 def _sort_by(entries: Any, key: Any, order: Any = "asc") -> list[Any]:
-    found = values.entries("sortBy", entries)
+    found = kinds.entries("sortBy", entries)
     if isinstance(key, str):
-        pairs = [(values.mapping("sortBy", entry).get(key), entry) for entry in found]
+        pairs = [(kinds.mapping("sortBy", entry).get(key), entry) for entry in found]
     else:
         pairs = [(key(entry, at), entry) for at, entry in enumerate(found)]
     return _sorted("sortBy", pairs, order)
 
 
 def _numbers(name: str, arguments: tuple[Any, ...]) -> list[int | float]:
-    return [values.number(name, entry) for entry in _flatten(list(arguments))]
+    return [kinds.number(name, entry) for entry in _flatten(list(arguments))]
 
 
 def _max(*arguments: Any) -> Any:
@@ -154,26 +154,26 @@ def _median(*arguments: Any) -> float:
 
 
 def _sum(entries: Any, predicate: Predicate | None = None) -> int | float:
-    found = values.entries("sum", entries)
+    found = kinds.entries("sum", entries)
     if predicate is not None:
         found = [predicate(entry, at) for at, entry in enumerate(found)]
-    return sum(values.number("sum", entry) for entry in found)
+    return sum(kinds.number("sum", entry) for entry in found)
 
 
 def _matching(name: str, entries: Any, predicate: Predicate) -> Iterator[tuple[int, Any]]:
-    for at, entry in enumerate(values.entries(name, entries)):
+    for at, entry in enumerate(kinds.entries(name, entries)):
         if _holds(name, predicate(entry, at)):
             yield at, entry
 
 
 def _holds(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"the predicate of {name} gives {values.kind(value)}, not true or false")
+        raise ValueError(f"the predicate of {name} gives {kinds.kind(value)}, not true or false")
     return value
 
 
 def _map(entries: Any, predicate: Predicate) -> list[Any]:
-    return [predicate(entry, at) for at, entry in enumerate(values.entries("map", entries))]
+    return [predicate(entry, at) for at, entry in enumerate(kinds.entries("map", entries))]
 
 
 def _filter(entries: Any, predicate: Predicate) -> list[Any]:
@@ -181,7 +181,7 @@ def _filter(entries: Any, predicate: Predicate) -> list[Any]:
 
 
 def _all(entries: Any, predicate: Predicate) -> bool:
-    found = enumerate(values.entries("all", entries))
+    found = enumerate(kinds.entries("all", entries))
     return all(_holds("all", predicate(entry, at)) for at, entry in found)
 
 
@@ -213,7 +213,7 @@ def _find_index(entries: Any, predicate: Predicate) -> int:
 
 
 def _last_match(name: str, entries: Any, predicate: Predicate) -> tuple[int, Any]:
-    found = values.entries(name, entries)
+    found = kinds.entries(name, entries)
     for at in range(len(found) - 1, -1, -1):
         if _holds(name, predicate(found[at], at)):
             return at, found[at]
@@ -230,13 +230,13 @@ def _find_last_index(entries: Any, predicate: Predicate) -> int:
 
 def _group_by(entries: Any, predicate: Predicate) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
-    for at, entry in enumerate(values.entries("groupBy", entries)):
+    for at, entry in enumerate(kinds.entries("groupBy", entries)):
         found.setdefault(values.text(predicate(entry, at)), []).append(entry)
     return found
 
 
 def _reduce(entries: Any, predicate: Predicate, *start: Any) -> Any:
-    found = values.entries("reduce", entries)
+    found = kinds.entries("reduce", entries)
     if not found and not start:
         raise ValueError("reduce of an empty list needs a value to begin with")
     value = start[0] if start else found[0]

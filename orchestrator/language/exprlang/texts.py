@@ -8,7 +8,7 @@ import json
 import math
 from typing import Any
 
-from orchestrator.language import bounds
+from orchestrator.language import bounds, kinds
 from orchestrator.language.exprlang import values
 from orchestrator.language.exprlang.moment import Moment
 from orchestrator.language.exprlang.values import Table
@@ -17,33 +17,33 @@ _BLANKS = " \t\n\v\f\r\x85\xa0"
 
 
 def _trim(text: Any, characters: Any = None) -> str:
-    values.texts("trim", text, "" if characters is None else characters)
+    kinds.texts("trim", text, "" if characters is None else characters)
     return str(text.strip(_BLANKS if characters is None else characters))
 
 
 def _trim_prefix(text: Any, prefix: Any = " ") -> str:
-    values.texts("trimPrefix", text, prefix)
+    kinds.texts("trimPrefix", text, prefix)
     return str(text.removeprefix(prefix))
 
 
 def _trim_suffix(text: Any, suffix: Any = " ") -> str:
-    values.texts("trimSuffix", text, suffix)
+    kinds.texts("trimSuffix", text, suffix)
     return str(text.removesuffix(suffix))
 
 
 def _upper(text: Any) -> str:
-    values.texts("upper", text)
+    kinds.texts("upper", text)
     return str(text.upper())
 
 
 def _lower(text: Any) -> str:
-    values.texts("lower", text)
+    kinds.texts("lower", text)
     return str(text.lower())
 
 
 def _split(text: Any, separator: Any, count: Any = -1) -> list[str]:
-    values.texts("split", text, separator)
-    if values.whole("split", count) == 0:
+    kinds.texts("split", text, separator)
+    if kinds.whole("split", count) == 0:
         return []
     parts = text.count(separator) if separator else len(text)
     bounds.check_size(parts, values.MAX_ENTRIES, "the list")
@@ -59,37 +59,37 @@ def _split_after(text: Any, separator: Any, count: Any = -1) -> list[str]:
 
 
 def _replace(text: Any, old: Any, new: Any, count: Any = -1) -> str:
-    values.texts("replace", text, old, new)
+    kinds.texts("replace", text, old, new)
     bounds.check_replace(text, (old, new))
-    return str(text.replace(old, new, values.whole("replace", count)))
+    return str(text.replace(old, new, kinds.whole("replace", count)))
 
 
 def _repeat(text: Any, count: Any) -> str:
-    values.texts("repeat", text)
-    if values.whole("repeat", count) < 0:
+    kinds.texts("repeat", text)
+    if kinds.whole("repeat", count) < 0:
         raise ValueError("repeat takes a count of 0 or more")
     return str(bounds.multiply(text, count))
 
 
 def _index_of(text: Any, part: Any) -> int:
-    values.texts("indexOf", text, part)
+    kinds.texts("indexOf", text, part)
     return int(text.find(part))
 
 
 def _last_index_of(text: Any, part: Any) -> int:
-    values.texts("lastIndexOf", text, part)
+    kinds.texts("lastIndexOf", text, part)
     return int(text.rfind(part))
 
 
 def starts_with(text: Any, prefix: Any) -> bool:
     """Whether a text begins so."""
-    values.texts("startsWith", text, prefix)
+    kinds.texts("startsWith", text, prefix)
     return bool(text.startswith(prefix))
 
 
 def ends_with(text: Any, suffix: Any) -> bool:
     """Whether a text ends so."""
-    values.texts("endsWith", text, suffix)
+    kinds.texts("endsWith", text, suffix)
     return bool(text.endswith(suffix))
 
 
@@ -99,7 +99,7 @@ def _int(value: Any) -> int:
         if not (digits.isascii() and digits.isdigit()) or len(digits) > 1000:
             raise ValueError(f"int({value[:40]!r}): not a whole number")
         return int(value)
-    found = values.number("int", value)
+    found = kinds.number("int", value)
     if not math.isfinite(found):
         raise ValueError(f"int({found}): not a whole number")
     return int(found)
@@ -113,23 +113,23 @@ def _float(value: Any) -> float:
             return float(value)
         except ValueError as error:
             raise ValueError(f"float({value[:40]!r}): not a number") from error
-    return float(values.number("float", value))
+    return float(kinds.number("float", value))
 
 
 def _abs(value: Any) -> int | float:
-    return abs(values.number("abs", value))
+    return abs(kinds.number("abs", value))
 
 
 def _ceil(value: Any) -> float:
-    return float(math.ceil(values.number("ceil", value)))
+    return float(math.ceil(kinds.number("ceil", value)))
 
 
 def _floor(value: Any) -> float:
-    return float(math.floor(values.number("floor", value)))
+    return float(math.floor(kinds.number("floor", value)))
 
 
 def _round(value: Any) -> float:
-    found = values.number("round", value)
+    found = kinds.number("round", value)
     return math.copysign(math.floor(abs(found) + 0.5), found)
 
 
@@ -137,11 +137,11 @@ def _type(value: Any) -> str:
     names = {bool: "bool", int: "int", float: "float", type(None): "nil"}
     if type(value) in names:
         return names[type(value)]
-    return {"a text": "string", "a map": "map", "a list": "array"}.get(values.kind(value), "func")
+    return {"a text": "string", "a map": "map", "a list": "array"}.get(kinds.kind(value), "func")
 
 
 def _from_json(text: Any) -> Any:
-    values.texts("fromJSON", text)
+    kinds.texts("fromJSON", text)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -149,12 +149,12 @@ def _from_json(text: Any) -> Any:
 
 
 def _to_base64(text: Any) -> str:
-    values.texts("toBase64", text)
+    kinds.texts("toBase64", text)
     return base64.b64encode(text.encode()).decode()
 
 
 def _from_base64(text: Any) -> str:
-    values.texts("fromBase64", text)
+    kinds.texts("fromBase64", text)
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""What a value is, and how large (controller)."""
+"""How large a value is, and its text (controller)."""
 
 from __future__ import annotations
 
@@ -6,64 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from orchestrator.language import bounds
+from orchestrator.language import bounds, kinds
 
-_KINDS = {bool: "true or false", int: "a number", float: "a number", type(None): "nil"}
 MAX_ENTRIES = 1_000_000
 
 Table = dict[str, tuple[Callable[..., Any], str, str]]
 """Functions by name, with their parameters and their meaning as people read them."""
-
-
-def kind(value: Any) -> str:
-    """What a value is, in words."""
-    if isinstance(value, str):
-        return "a text"
-    if isinstance(value, Mapping):
-        return "a map"
-    if isinstance(value, list | tuple | range):
-        return "a list"
-    return _KINDS.get(type(value), f"a {type(value).__name__}")
-
-
-def is_number(value: Any) -> bool:
-    """Whether it is a number; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def texts(name: str, *values: Any) -> None:
-    """Refuse what is not a text; ValueError."""
-    for value in values:
-        if not isinstance(value, str):
-            raise ValueError(f"{name} takes texts, not {kind(value)}")
-
-
-def whole(name: str, value: Any) -> int:
-    """A whole number; ValueError."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{name} takes a whole number, not {kind(value)}")
-    return value
-
-
-def number(name: str, value: Any) -> int | float:
-    """A number; ValueError."""
-    if not is_number(value):
-        raise ValueError(f"{name} takes a number, not {kind(value)}")
-    return value  # type: ignore[no-any-return]
-
-
-def entries(name: str, value: Any) -> list[Any]:
-    """The entries of a list; ValueError."""
-    if not isinstance(value, list | tuple | range):
-        raise ValueError(f"{name} takes a list, not {kind(value)}")
-    return list(value)
-
-
-def mapping(name: str, value: Any) -> Mapping[str, Any]:
-    """A map; ValueError."""
-    if not isinstance(value, Mapping):
-        raise ValueError(f"{name} takes a map, not {kind(value)}")
-    return value
 
 
 def size(value: Any, most: int = MAX_ENTRIES) -> int:
@@ -98,19 +46,10 @@ def breadth(value: Any) -> int:
     return len(value) if isinstance(value, list | tuple | range) else 0
 
 
-def plain(value: Any) -> Any:
-    """A copy in JSON's own types; touching facts that are not there raises."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple | range):
-        return [plain(entry) for entry in value]
-    return value
-
-
 def json_text(value: Any, indent: int | None = None) -> str:
     """A value as JSON, of bounded size."""
     size(value)
-    return json.dumps(plain(value), ensure_ascii=False, indent=indent)
+    return json.dumps(kinds.plain(value), ensure_ascii=False, indent=indent)
 
 
 def text(value: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote_plus
 
-from orchestrator.language import bounds
+from orchestrator.language import bounds, kinds
 from orchestrator.language.jet import values
 
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"})
@@ -24,58 +24,44 @@ class Function(NamedTuple):
     most: int | None
 
 
-def _texts(name: str, *arguments: Any) -> None:
-    for argument in arguments:
-        if not isinstance(argument, str):
-            raise ValueError(f"{name} takes texts, not {values.kind(argument)}")
-
-
-def _whole(name: str, number: Any) -> int:
-    if not isinstance(number, int) or isinstance(number, bool):
-        raise ValueError(f"{name} takes a whole number, not {values.kind(number)}")
-    return number
-
-
 def _of_text(name: str, convert: Callable[[str], str]) -> Function:
     def call(text: Any) -> str:
-        _texts(name, text)
+        kinds.texts(name, text)
         return convert(text)
 
     return Function(call, 1, 1)
 
 
 def _has_prefix(text: Any, prefix: Any) -> bool:
-    _texts("hasPrefix", text, prefix)
+    kinds.texts("hasPrefix", text, prefix)
     return bool(text.startswith(prefix))
 
 
 def _has_suffix(text: Any, suffix: Any) -> bool:
-    _texts("hasSuffix", text, suffix)
+    kinds.texts("hasSuffix", text, suffix)
     return bool(text.endswith(suffix))
 
 
 def _repeat(text: Any, count: Any) -> str:
-    _texts("repeat", text)
-    if _whole("repeat", count) < 0:
+    kinds.texts("repeat", text)
+    if kinds.whole("repeat", count) < 0:
         raise ValueError("repeat takes a count of 0 or more")
     return str(bounds.multiply(text, count))
 
 
 def _replace(text: Any, old: Any, new: Any, count: Any) -> str:
-    _texts("replace", text, old, new)
+    kinds.texts("replace", text, old, new)
     bounds.check_replace(text, (old, new))
-    return str(text.replace(old, new, _whole("replace", count)))
+    return str(text.replace(old, new, kinds.whole("replace", count)))
 
 
 def _split(text: Any, separator: Any) -> list[str]:
-    _texts("split", text, separator)
+    kinds.texts("split", text, separator)
     return text.split(separator) if separator else list(text)
 
 
 def _json(value: Any) -> str:
-    made = json.dumps(
-        values.plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":")
-    )
+    made = json.dumps(kinds.plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return made.translate(_JSON)
 
 
@@ -96,11 +82,11 @@ def _length(value: Any) -> int:
         return len(list(value.keys()))
     if isinstance(value, list | tuple | range):
         return len(value)
-    raise ValueError(f"len takes a text, a list or a map, not {values.kind(value)}")
+    raise ValueError(f"len takes a text, a list or a map, not {kinds.kind(value)}")
 
 
 def _ints(low: Any, high: Any) -> list[int]:
-    if _whole("ints", low) >= _whole("ints", high):
+    if kinds.whole("ints", low) >= kinds.whole("ints", high):
         raise ValueError(f"ints({low}, {high}): the second number must be the larger one")
     return list(bounds.bounded_range(low, high))
 

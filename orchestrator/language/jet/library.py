@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import count
@@ -18,6 +17,7 @@ from orchestrator.language.jet.lexer import Delimiters
 from orchestrator.language.jet.parser import parse
 from orchestrator.language.jet.syntax import Const, Plain, Tree
 from orchestrator.language.names import TEMPLATE_VARIABLES
+from orchestrator.language.positions import Positions
 from remote_runtime.errors import InputError, Position, Problem
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ class Template:
 
     ``path`` is where it stands below the folder, ``name`` what positions call it; ``reached`` are
     the templates that a rendering of it may run, itself included, as far as their paths are
-    literal. One without a ``library`` is only read, never run.
+    literal; ``position`` says where an offset is. One without a ``library`` is only read, never
+    run.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class Template:
         self.macros: list[str] = []
         self.root = ""
         self.code: Any = None
-        self._lines = [0, *(i + 1 for i, sign in enumerate(text) if sign == "\n")]
+        self.position = Positions(name, text).of
 
     def read(self, delimiters: Delimiters, functions: Iterable[str]) -> list[Problem]:
         """Make the tree; the mistakes that show in it alone."""
@@ -63,11 +64,6 @@ class Template:
         except RecursionError:
             problems = [ParseError("an expression is nested too deeply", 0, "split it")]
         return [self.problem(error) for error in problems]
-
-    def position(self, at: int) -> Position:
-        """Where an offset is."""
-        line = bisect_right(self._lines, at)
-        return Position(self.name, line, at - self._lines[line - 1] + 1)
 
     def problem(self, error: ParseError) -> Problem:
         """A mistake in this template as the user is told it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.language import kinds
 from orchestrator.language.jet import values
 from orchestrator.language.jet.functions import FUNCTIONS
 from orchestrator.language.sandbox import Trusted
@@ -107,7 +108,7 @@ class Operations(Trusted):
         """``value.Error()``."""
         self._at = at
         if not isinstance(value, Caught):
-            raise ValueError(f"Error() is asked of what catch caught, not of {values.kind(value)}")
+            raise ValueError(f"Error() is asked of what catch caught, not of {kinds.kind(value)}")
         return value.message
 
     def jet_has(self, value: Any, keys: list[Any], nil: bool = False) -> bool:

@@ -7,23 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from orchestrator.language import bounds
-
-_KINDS = {bool: "true or false", int: "a number", float: "a number", str: "a text"}
-
-
-def kind(value: Any) -> str:
-    """What a value is, in words."""
-    if value is None:
-        return "nil"
-    if isinstance(value, Mapping):
-        return "a map"
-    return _KINDS.get(type(value), "a text" if isinstance(value, str) else "a list")
-
-
-def is_number(value: Any) -> bool:
-    """Whether it is a number; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+from orchestrator.language import bounds, kinds
 
 
 def truth(value: Any) -> bool:
@@ -31,15 +15,6 @@ def truth(value: Any) -> bool:
     if value is None or isinstance(value, bool | int | float | str):
         return bool(value)
     return True
-
-
-def plain(value: Any) -> Any:
-    """A copy in JSON's own types; touching facts that are not there raises."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple | range):
-        return [plain(entry) for entry in value]
-    return value
 
 
 def text(value: Any) -> str:
@@ -52,7 +27,7 @@ def text(value: Any) -> str:
         return str(value)
     if isinstance(value, float):
         return _float(value)
-    return json.dumps(plain(value), ensure_ascii=False)
+    return json.dumps(kinds.plain(value), ensure_ascii=False)
 
 
 def _float(value: float) -> str:
@@ -73,7 +48,7 @@ def equal(left: Any, right: Any) -> bool:
 def compare(operator: str, left: Any, right: Any) -> bool:
     """``<``, ``<=``, ``>`` or ``>=`` of two numbers or two texts."""
     both_text = isinstance(left, str) and isinstance(right, str)
-    if not both_text and not (is_number(left) and is_number(right)):
+    if not both_text and not (kinds.is_number(left) and kinds.is_number(right)):
         raise ValueError(f"{operator} compares two numbers or two texts, {_both(left, right)}")
     if operator == "<":
         return bool(left < right)
@@ -88,9 +63,9 @@ def calculate(operator: str, left: Any, right: Any) -> Any:
         right = text(right)
         bounds.check_replace(left, ("", ""))
         return left + right
-    if operator == "+" and is_number(left) and isinstance(right, str):
+    if operator == "+" and kinds.is_number(left) and isinstance(right, str):
         right = _numeric(right)
-    if not (is_number(left) and is_number(right)):
+    if not (kinds.is_number(left) and kinds.is_number(right)):
         raise ValueError(f"{operator} takes two numbers, {_both(left, right)}")
     if operator == "+":
         return left + right
@@ -121,24 +96,24 @@ def _numeric(value: str) -> int | float:
 
 
 def _both(left: Any, right: Any) -> str:
-    return f"not {kind(left)} and {kind(right)}"
+    return f"not {kinds.kind(left)} and {kinds.kind(right)}"
 
 
 def element(base: Any, key: Any, path: str) -> Any:
     """``base[key]``; ``path`` says how the template calls the base."""
     if isinstance(base, Mapping):
         if not isinstance(key, str):
-            raise ValueError(f"{path}: the keys of a map are texts, not {kind(key)}")
+            raise ValueError(f"{path}: the keys of a map are texts, not {kinds.kind(key)}")
         if key not in base:
             raise MissingError(f"{path.removesuffix('.')}.{key}: no such path")
         return base[key]
     if base is None:
         raise MissingError(f"{path}: it is nil, which has nothing inside")
     if not isinstance(base, list | tuple | range | str):
-        raise ValueError(f"{path}: {kind(base)} has nothing inside")
+        raise ValueError(f"{path}: {kinds.kind(base)} has nothing inside")
     sequence = base.encode("utf-8") if isinstance(base, str) else base
-    if not is_number(key) or isinstance(key, float):
-        raise ValueError(f"{path}: {kind(base)} has numbers as its index, not {text(key)!r}")
+    if not kinds.is_number(key) or isinstance(key, float):
+        raise ValueError(f"{path}: {kinds.kind(base)} has numbers as its index, not {text(key)!r}")
     if not 0 <= key < len(sequence):
         raise MissingError(f"{path}[{key}]: there are only {len(sequence)}")
     return sequence[key]
@@ -147,7 +122,9 @@ def element(base: Any, key: Any, path: str) -> Any:
 def cut(base: Any, low: Any, high: Any, path: str) -> Any:
     """``base[low:high]`` of a list, or of the bytes of a text."""
     if not isinstance(base, list | tuple | range | str):
-        raise ValueError(f"{path}: a part can be taken of a list or a text, not of {kind(base)}")
+        raise ValueError(
+            f"{path}: a part can be taken of a list or a text, not of {kinds.kind(base)}"
+        )
     sequence = base.encode("utf-8") if isinstance(base, str) else list(base)
     low = 0 if low is None else low
     high = len(sequence) if high is None else high

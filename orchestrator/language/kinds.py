@@ -1,0 +1,68 @@
+"""What a value is, and what a function takes (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_KINDS = {bool: "true or false", int: "a number", float: "a number", type(None): "nil"}
+
+
+def kind(value: Any) -> str:
+    """What a value is, in words."""
+    if isinstance(value, str):
+        return "a text"
+    if isinstance(value, Mapping):
+        return "a map"
+    if isinstance(value, list | tuple | range):
+        return "a list"
+    return _KINDS.get(type(value), f"a {type(value).__name__}")
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def texts(name: str, *values: Any) -> None:
+    """Refuse what is not a text; ValueError."""
+    for value in values:
+        if not isinstance(value, str):
+            raise ValueError(f"{name} takes texts, not {kind(value)}")
+
+
+def whole(name: str, value: Any) -> int:
+    """A whole number; ValueError."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{name} takes a whole number, not {kind(value)}")
+    return value
+
+
+def number(name: str, value: Any) -> int | float:
+    """A number; ValueError."""
+    if not is_number(value):
+        raise ValueError(f"{name} takes a number, not {kind(value)}")
+    return value  # type: ignore[no-any-return]
+
+
+def entries(name: str, value: Any) -> list[Any]:
+    """The entries of a list; ValueError."""
+    if not isinstance(value, list | tuple | range):
+        raise ValueError(f"{name} takes a list, not {kind(value)}")
+    return list(value)
+
+
+def mapping(name: str, value: Any) -> Mapping[str, Any]:
+    """A map; ValueError."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} takes a map, not {kind(value)}")
+    return value
+
+
+def plain(value: Any) -> Any:
+    """A copy in JSON's own types; touching facts that are not there raises."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | range):
+        return [plain(entry) for entry in value]
+    return value
