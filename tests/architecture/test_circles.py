@@ -2,6 +2,7 @@
 
 from tests.architecture.source import PRODUCT, import_graph
 
+
 def circles(graph: dict[str, dict[str, int]]) -> list[list[str]]:
     """The strongly connected components of more than one module (Tarjan), each sorted."""
     order: dict[str, int] = {}
