@@ -103,6 +103,19 @@ def test_a_job_comes_changes_and_goes(target: Target) -> None:
     assert target.statuses(push(target, "ensure: absent")) == {f"cron#{NAME}": "stable"}
 
 
+def test_a_verify_looks_at_the_jobs_of_a_site(target: Target) -> None:
+    """``verify.py`` of the type finds the job as desired, and says what is there instead."""
+    assert push(target, JOB).code == 0
+    verify = ("verify", "-i", str(target.inventory), "-l", "web1", "site.yaml")
+    done = target.ccm.run(*verify)
+    assert (done.code, "1 passed" in done.output) == (0, True), done.output
+    cron_file(target).write_text(f"# written by ccm\n{LINE.replace('31 2', '30 2')}\n")
+    done = target.ccm.run(*verify)
+    assert done.code == 1
+    assert "job: expected 0 0 31 2 *" in done.output
+    assert "found 0 0 30 2 *" in done.output
+
+
 def test_the_provider_is_chosen_by_what_the_host_has(remote: Target, tmp_path: Path) -> None:
     """crontab serves where there is no cron.d, keeps other lines, and says why it cannot."""
     copy_cron(tmp_path)
