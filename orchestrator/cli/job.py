@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from orchestrator.cli.verifying import AfterPush
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.fleet.ports import Connector, Target
-    from orchestrator.fleet.settings import Settings
+    from orchestrator.fleet.settings import RunSettings
     from orchestrator.manifest import Site
     from orchestrator.planning import Planner, PlanOptions
 
@@ -67,7 +67,7 @@ class How(NamedTuple):
     at the hosts once more when all of them are done.
     """
 
-    settings: "Settings"
+    settings: "RunSettings"
     record: dict[str, Any]
     registration: str | None = None
     verify: "AfterPush | None" = None

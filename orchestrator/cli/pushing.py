@@ -51,13 +51,13 @@ def carry_out(
     """
     from orchestrator.cli import assembly, running
     from orchestrator.fleet.run_folder import new_run_id
-    from orchestrator.fleet.settings import Settings
+    from orchestrator.fleet.settings import RunSettings
 
     # A name that is the command itself, as with ccm ensure exec, may hold a login.
     shown = push._replace(what=Mask().text(push.what))
     if output is None:
         output = Output(options.output, options.run, _title(shown, options.run.noop))
-    settings = Settings(new_run_id(), user_at_host(), options.run)
+    settings = RunSettings(new_run_id(), user_at_host(), options.run)
     output.prepare()
     site = push.site
     connector = assembly.connector(chosen, options.connection, output.ask, site.types.sources())
@@ -83,9 +83,9 @@ def _verification(
     from pathlib import Path
 
     from orchestrator.cli.verifying import after_push
-    from orchestrator.verify.running import Job
+    from orchestrator.verify.running import Checkup
 
-    job = Job(
+    job = Checkup(
         manifest=Path(push.what),
         inventory=chosen.inventory,
         hosts=chosen.hosts,

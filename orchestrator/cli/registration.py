@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.options import add_registration, count, seconds
 
 if TYPE_CHECKING:
-    from orchestrator.registration.entry import Entry, Query
+    from orchestrator.registration.entry import Query, Registration
     from orchestrator.registration.store import Store
 
 HELP = "Show and remove service registrations, and prepare a NATS stream for them."
@@ -111,7 +111,7 @@ def _remove(store: Store, query: Query) -> int:
     return 0
 
 
-def _show(entries: list[Entry], store: Store, none: str) -> None:
+def _show(entries: list[Registration], store: Store, none: str) -> None:
     from orchestrator.support.plain_text import one_line
 
     if not entries:

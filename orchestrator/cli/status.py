@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.fleet.host_run import HostRun
     from orchestrator.fleet.rollout import run_all
     from orchestrator.fleet.run_folder import new_run_id
-    from orchestrator.fleet.settings import Settings
+    from orchestrator.fleet.settings import RunSettings
     from orchestrator.planning import Planner
     from remote_runtime.options import RunOptions
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     seen = Seen()
     bus = Bus([seen])
     options = RunOptions(noop=True, diff=False, status_only=True)
-    settings = Settings(new_run_id(), user_at_host(), options)
+    settings = RunSettings(new_run_id(), user_at_host(), options)
     sources = planner.site.types.sources()
     connector = assembly.connector(chosen, connection, getpass.getpass, sources)
     with connector, Interrupts(lambda: None) as interrupts:

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.verifying import carry_out
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.support.plain_text import plain
-    from orchestrator.verify.running import Job, check_tests
+    from orchestrator.verify.running import Checkup, check_tests
 
     tests = args.tests
     check_tests(tests)
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     connector = assembly.connector(chosen, connection, getpass.getpass, site.types.sources())
     for text in site.warnings:
         print(plain(f"ccm: warning: {text}"), file=sys.stderr)
-    job = Job(
+    job = Checkup(
         manifest=Path(os.path.abspath(args.manifest)),
         inventory=chosen.inventory,
         hosts=chosen.hosts,

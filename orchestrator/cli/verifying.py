@@ -8,8 +8,8 @@ from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import outcome
 from orchestrator.report.style import Style
 from orchestrator.report.verification import Verification
-from orchestrator.verify.running import Job, verify
-from orchestrator.verify.tally import Tally
+from orchestrator.verify.running import Checkup, verify
+from orchestrator.verify.assessment import Assessment
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.rollout import Rollout
 
-AfterPush = Callable[[Iterable["HostResult"], TextIO], Tally]
+AfterPush = Callable[[Iterable["HostResult"], TextIO], Assessment]
 
 
 def carry_out(
-    job: Job,
+    job: Checkup,
     out: TextIO,
     *,
     verbose: bool,
     quiet: bool,
     blocks: bool = True,
     silent_if_good: bool = False,
-) -> Tally:
+) -> Assessment:
     """Verify; a signal ends it in order. ``blocks`` as for the report."""
     report = Verification(out, Style.of(out), verbose, quiet, blocks)
     report.begin(job.manifest.name, len(job.hosts))
@@ -61,15 +61,15 @@ def check_options(run: RunOptions) -> None:
             )
 
 
-def after_push(job: Job, verbose: bool, quiet: bool) -> AfterPush:
+def after_push(job: Checkup, verbose: bool, quiet: bool) -> AfterPush:
     """What a push calls with its results: a verify of the hosts that it was carried out on."""
 
-    def check(results: Iterable["HostResult"], out: TextIO) -> Tally:
+    def check(results: Iterable["HostResult"], out: TextIO) -> Assessment:
         done = (outcome.OK, outcome.FAILED)
         reached = {one.host for one in results if one.outcome in done and not one.kind}
         chosen = [host for host in job.hosts if host.name in reached]
         if not chosen:
-            return Tally()
+            return Assessment()
         if not quiet:
             out.write("\n")
         chosen_job = job._replace(hosts=chosen)

@@ -12,7 +12,7 @@ from orchestrator.language.paths import MISSING, BadPathError, find, split_path
 from remote_runtime.errors import CcmError
 
 if TYPE_CHECKING:
-    from orchestrator.registration.lookup import Lookup
+    from orchestrator.registration.lookup import RegistrationLookup
 
 FUNCTIONS = ("lookup", "file", "readFile", "template", "jet", "registrations")
 
@@ -45,7 +45,7 @@ class Scope(NamedTuple):
     renderers: Renderers
     lenient: bool = False
     target_files: Mapping[str, str] = {}
-    registry: Lookup | None = None
+    registry: RegistrationLookup | None = None
 
     def names(self, literals: frozenset[str]) -> dict[str, Any]:
         """The variables and functions of an expression that spells out these texts."""

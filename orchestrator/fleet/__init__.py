@@ -6,7 +6,7 @@ from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.rollout import Rollout
-from orchestrator.fleet.settings import Settings
+from orchestrator.fleet.settings import RunSettings
 
 __all__ = [
     "Bus",
@@ -14,7 +14,7 @@ __all__ = [
     "HostResult",
     "HostRun",
     "Rollout",
-    "Settings",
+    "RunSettings",
     "Subscriber",
     "Tally",
     "gather_facts",

@@ -13,7 +13,7 @@ from orchestrator.fleet.outcome import Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Plan, Publisher
 from orchestrator.fleet.serving import Serving
-from orchestrator.fleet.settings import Settings
+from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stability import is_stable
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime import wire
@@ -74,7 +74,7 @@ class Conversation:
         self,
         link: FramedLink,
         plan: Plan,
-        settings: Settings,
+        settings: RunSettings,
         notices: Notices,
         *,
         publisher: Publisher | None = None,
@@ -102,7 +102,7 @@ class Conversation:
         self._bus.publish(happening.HostPlanned(self._host, self.planned))
         self._link.send_bytes(wire.encode_json(self._plan.payload(self._settings.envelope())))
         enter(Phase.RUNNING)
-        self._link.heeds_cancel = True
+        self._link.heed_cancel()
         while True:
             message = self._link.message()
             kind = message["t"]

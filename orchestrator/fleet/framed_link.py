@@ -25,7 +25,7 @@ class FramedLink:
     """The link to one runtime; not used again once an error came out of it.
 
     ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
-    A host that ``heeds_cancel`` is told then, so that it can say what was interrupted: ``expired``.
+    A host that heeds a cancel is told then, so that it can say what was interrupted: ``expired``.
     """
 
     def __init__(self, link: Link, until: float | None = None) -> None:
@@ -42,7 +42,7 @@ class FramedLink:
         self._cancelling = False
         self._pinging = False
         self._due: tuple[float, str] | None = None
-        self.heeds_cancel = False
+        self._heeds_cancel = False
         self.expired = False
         self.torn = ""
 
@@ -116,7 +116,7 @@ class FramedLink:
     def _read(self, heard: float, wait: float) -> float:
         now = time.monotonic()
         if self.until is not None and now >= self.until:
-            if not self.heeds_cancel or self._cancelling or self.expired:
+            if not self._heeds_cancel or self._cancelling or self.expired:
                 raise self.time_is_up()
             self.expired = True
             self.until = now + EXPIRY_GRACE
@@ -171,6 +171,10 @@ class FramedLink:
         end = time.monotonic() + grace
         self.until = end if self.until is None else min(self.until, end)
         self._aside({"t": "cancel"})
+
+    def heed_cancel(self) -> None:
+        """From now on the host takes a cancel, and says what was interrupted."""
+        self._heeds_cancel = True
 
     @property
     def cancelling(self) -> bool:

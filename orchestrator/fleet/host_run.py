@@ -11,7 +11,7 @@ from orchestrator.fleet.host_task import InterruptedRunError, LinkTask
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
-from orchestrator.fleet.settings import Settings
+from orchestrator.fleet.settings import RunSettings
 from orchestrator.support.crash import DefectError
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
@@ -31,7 +31,7 @@ class HostRun(LinkTask[HostResult]):
         connector: Connector,
         planner: Planner,
         bus: Bus,
-        settings: Settings,
+        settings: RunSettings,
         publisher: Publisher | None = None,
     ) -> None:
         super().__init__(host, connector)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from remote_runtime.options import RunOptions
 
 
-class Settings(NamedTuple):
+class RunSettings(NamedTuple):
     """``user`` is who pushes, as the lock on a host says it."""
 
     run_id: str

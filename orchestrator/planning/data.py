@@ -19,7 +19,7 @@ from remote_runtime.masking import Mask
 MOST_PROBLEMS = 20
 
 if TYPE_CHECKING:
-    from orchestrator.registration.lookup import Lookup
+    from orchestrator.registration.lookup import RegistrationLookup
     from orchestrator.registration.store import Store
 
 
@@ -40,16 +40,16 @@ class Given:
         self.registry = _registry(options.registration)
 
 
-def _registry(text: str | None) -> Lookup:
+def _registry(text: str | None) -> RegistrationLookup:
     """What answers ``registrations()``; nothing is opened before the first question."""
-    from orchestrator.registration.lookup import Lookup
+    from orchestrator.registration.lookup import RegistrationLookup
 
     def opener() -> Store:
         from orchestrator.registration.store import open_store
 
         return open_store(text)
 
-    return Lookup(opener)
+    return RegistrationLookup(opener)
 
 
 class Resolved(NamedTuple):

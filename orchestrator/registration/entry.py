@@ -18,7 +18,7 @@ _TEXTS = ("cluster", "service", "protocol", "address")
 _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 
-class Entry(NamedTuple):
+class Registration(NamedTuple):
     """``timestamp`` is when it was announced, UTC in RFC 3339; ``ttl`` a duration, never or ""."""
 
     cluster: str
@@ -32,13 +32,13 @@ class Entry(NamedTuple):
     timestamp: str = ""
 
     @classmethod
-    def of(cls, properties: Mapping[str, Any], now: float | None = None) -> Entry:
+    def of(cls, properties: Mapping[str, Any], now: float | None = None) -> Registration:
         """The entry that one item of ``register_when_stable`` asks for, announced now."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
         return cls.from_payload({**properties, "timestamp": stamp})
 
     @classmethod
-    def from_payload(cls, payload: Mapping[str, Any]) -> Entry:
+    def from_payload(cls, payload: Mapping[str, Any]) -> Registration:
         """Read what ``payload`` wrote, or another ccm; ValueError says what is wrong with it."""
         if not isinstance(payload, Mapping):
             raise ValueError("it is not a map")
@@ -143,13 +143,13 @@ class Query(NamedTuple):
         parts = [token(part) if _is_given(part) else ANY for part in self]
         return ".".join((PREFIX, *parts, ANY))
 
-    def selects(self, entry: Entry) -> bool:
+    def selects(self, entry: Registration) -> bool:
         """Whether an entry is meant."""
         found = (entry.cluster, entry.protocol, entry.service, entry.address)
         return all(not _is_given(w) or w == f for w, f in zip(self, found, strict=True))
 
 
-def in_order(entries: list[Entry]) -> list[Entry]:
+def in_order(entries: list[Registration]) -> list[Registration]:
     """By address, then by port, as ``registrations()`` gives them."""
     return sorted(entries, key=lambda e: (e.address, e.port, e.cluster, e.protocol, e.service))
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from orchestrator.registration.entry import Entry, Query, in_order
+from orchestrator.registration.entry import Query, Registration, in_order
 from orchestrator.registration.errors import RegistrationError
 
 FORMAT = 1
@@ -39,21 +39,21 @@ class JsonFile:
         self._clock = clock
         self._patience = patience
 
-    def publish(self, entries: Sequence[Entry]) -> None:
+    def publish(self, entries: Sequence[Registration]) -> None:
         """Add entries; what has expired is dropped on the way."""
         self._change(lambda kept: {**kept, **{entry.subject: entry for entry in entries}})
 
-    def remove(self, entries: Sequence[Entry]) -> None:
+    def remove(self, entries: Sequence[Registration]) -> None:
         """Forget these endpoints."""
         gone = {entry.subject for entry in entries}
         self._change(lambda kept: {s: entry for s, entry in kept.items() if s not in gone})
 
-    def lookup(self, query: Query) -> list[Entry]:
+    def lookup(self, query: Query) -> list[Registration]:
         """What the file holds; nothing where there is no file."""
         now = self._clock()
         return in_order([e for e in self._read() if query.selects(e) and e.is_valid(now)])
 
-    def _change(self, change: Callable[[dict[str, Entry]], dict[str, Entry]]) -> None:
+    def _change(self, change: Callable[[dict[str, Registration]], dict[str, Registration]]) -> None:
         try:
             self._prepare(self._path.parent)
             with self._locked():
@@ -67,12 +67,12 @@ class JsonFile:
                 hint="name a file that can be written with --registration",
             ) from error
 
-    def _read(self) -> list[Entry]:
+    def _read(self) -> list[Registration]:
         try:
             document = json.loads(self._path.read_bytes())
             if document["format"] != FORMAT:
                 raise ValueError(f"its format is {document['format']}, {FORMAT} was expected")
-            return [Entry.from_payload(payload) for payload in document["registrations"]]
+            return [Registration.from_payload(payload) for payload in document["registrations"]]
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -83,7 +83,7 @@ class JsonFile:
             message = f"{self.shown} is not a file of registrations: {error}"
             raise RegistrationError(message, hint=hint) from error
 
-    def _write(self, entries: Iterable[Entry]) -> None:
+    def _write(self, entries: Iterable[Registration]) -> None:
         document: dict[str, Any] = {"format": FORMAT}
         document["registrations"] = [entry.payload() for entry in entries]
         text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -11,7 +11,7 @@ from orchestrator.registration.store import Store
 from remote_runtime.errors import CcmError
 
 
-class Lookup:
+class RegistrationLookup:
     """What one run knows of registrations: each question is asked once, at its first use.
 
     So every host of a run sees the same answer, however long the run takes. Thread-safe.

@@ -24,9 +24,9 @@ from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StreamConfig
 from nats.js.errors import APIError, NoStreamResponseError, NotFoundError
 
-from orchestrator.registration.entry import PREFIX, Entry, Query, in_order
+from orchestrator.registration.entry import PREFIX, Query, Registration, in_order
 from orchestrator.registration.errors import RegistrationError
-from orchestrator.registration.nats_url import Place
+from orchestrator.registration.nats_url import StreamAddress
 
 CONNECTING = 5
 ANSWER = 10.0
@@ -44,12 +44,12 @@ for _name in ("nats", "asyncio"):
 class NatsStream:
     """See ``Store``. Each call connects anew; calls are few, because entries come in batches."""
 
-    def __init__(self, place: Place, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, place: StreamAddress, clock: Callable[[], float] = time.time) -> None:
         self._place = place
         self._clock = clock
         self.shown = place.shown
 
-    def publish(self, entries: Sequence[Entry]) -> None:
+    def publish(self, entries: Sequence[Registration]) -> None:
         """Publish each entry to its subject and wait until the stream has it."""
 
         async def work(client: Client, stream: JetStreamContext) -> None:
@@ -59,7 +59,7 @@ class NatsStream:
 
         self._run(work)
 
-    def _headers(self, entry: Entry) -> dict[str, Any]:
+    def _headers(self, entry: Registration) -> dict[str, Any]:
         headers = {"Nats-Rollup": "sub", "Nats-Expected-Stream": self._place.stream}
         seconds = entry.seconds()
         if entry.ttl:
@@ -67,17 +67,17 @@ class NatsStream:
             headers["Nats-TTL"] = "never" if never else f"{max(1, math.ceil(seconds))}s"
         return headers
 
-    def lookup(self, query: Query) -> list[Entry]:
+    def lookup(self, query: Query) -> list[Registration]:
         """The last message of every subject that matches."""
 
-        async def work(client: Client, stream: JetStreamContext) -> list[Entry | None]:
+        async def work(client: Client, stream: JetStreamContext) -> list[Registration | None]:
             config = ConsumerConfig(
                 deliver_policy=DeliverPolicy.LAST_PER_SUBJECT, ack_policy=AckPolicy.NONE
             )
             messages = await stream.pull_subscribe(
                 query.subject, stream=self._place.stream, config=config
             )
-            found: list[Entry | None] = []
+            found: list[Registration | None] = []
             left = (await messages.consumer_info()).num_pending or 0
             while left > 0:
                 batch = await messages.fetch(min(left, _BATCH), timeout=ANSWER)
@@ -90,7 +90,7 @@ class NatsStream:
         found = [entry for entry in self._run(work) if entry is not None]
         return in_order([e for e in found if query.selects(e) and e.is_valid(now)])
 
-    def remove(self, entries: Sequence[Entry]) -> None:
+    def remove(self, entries: Sequence[Registration]) -> None:
         """Purge the subjects of these endpoints."""
 
         async def work(client: Client, stream: JetStreamContext) -> None:
@@ -199,9 +199,9 @@ def _encrypted() -> Client:
     return _Encrypted()
 
 
-def _entry(data: bytes) -> Entry | None:
+def _entry(data: bytes) -> Registration | None:
     """What a message holds; None for one that nobody can read, which is no endpoint."""
     try:
-        return Entry.from_payload(json.loads(data))
+        return Registration.from_payload(json.loads(data))
     except (ValueError, RecursionError):
         return None

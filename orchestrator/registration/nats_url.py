@@ -14,7 +14,7 @@ _SERVER = re.compile(r"([^\s:@\[\]]+|\[[0-9A-Fa-f:.%]+\])(:[0-9]+)?")
 _OPTIONS = ("creds", "ca")
 
 
-class Place(NamedTuple):
+class StreamAddress(NamedTuple):
     """A stream of a NATS server or cluster; ``shown`` is without credentials."""
 
     servers: tuple[str, ...]
@@ -32,7 +32,7 @@ class Place(NamedTuple):
         return bool(self.ca) or self.servers[0].startswith("tls://")
 
 
-def parse_url(text: str) -> Place:
+def parse_url(text: str) -> StreamAddress:
     """The place that a URL names; UsageError, which never repeats a password."""
     scheme, _, rest = text.partition("://")
     rest, _, query = rest.partition("?")
@@ -60,7 +60,7 @@ def parse_url(text: str) -> Place:
             f"--registration {shown} has no option {unknown[0]!r}", hint="known: creds, ca"
         )
     user, colon, password = login.partition(":")
-    return Place(
+    return StreamAddress(
         tuple(f"{scheme}://{name}" for name in names),
         stream,
         unquote(user) if colon else "",

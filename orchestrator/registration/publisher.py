@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.registration.entry import Entry
+from orchestrator.registration.entry import Registration
 from orchestrator.registration.store import Store
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError
@@ -33,8 +33,8 @@ class Publisher:
     def __init__(self, opener: Callable[[], Store], gathering: float = GATHERING) -> None:
         self._opener = opener
         self._gathering = gathering
-        self._queue: queue.SimpleQueue[tuple[str, Entry] | None] = queue.SimpleQueue()
-        self._left: list[tuple[str, Entry]] = []
+        self._queue: queue.SimpleQueue[tuple[str, Registration] | None] = queue.SimpleQueue()
+        self._left: list[tuple[str, Registration]] = []
         self._reason = ""
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -48,7 +48,7 @@ class Publisher:
                 )
                 self._thread.start()
         for properties in registrations:
-            self._queue.put((host, Entry.of(properties)))
+            self._queue.put((host, Registration.of(properties)))
 
     def close(self, seconds: float = CLOSING) -> Failure | None:
         """Publish what is left, and tell what could not be published."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from orchestrator.registration.entry import Entry, Query
+from orchestrator.registration.entry import Query, Registration
 from orchestrator.support.state_folder import make_private, state_folder
 from remote_runtime.errors import UsageError
 
@@ -22,13 +22,13 @@ class Store(Protocol):
 
     shown: str
 
-    def publish(self, entries: Sequence[Entry]) -> None:
+    def publish(self, entries: Sequence[Registration]) -> None:
         """Add entries; an older one of the same endpoint gives way."""
 
-    def lookup(self, query: Query) -> list[Entry]:
+    def lookup(self, query: Query) -> list[Registration]:
         """The entries that are meant and still valid, by address and port."""
 
-    def remove(self, entries: Sequence[Entry]) -> None:
+    def remove(self, entries: Sequence[Registration]) -> None:
         """Forget these endpoints."""
 
 

@@ -17,7 +17,7 @@ MAX_FEW = 10
 DIFF_LEFT_OUT = "left out here: too many diffs; events.jsonl of the run has it"
 
 
-class Check(NamedTuple):
+class CheckResult(NamedTuple):
     """The result of one health check."""
 
     name: str
@@ -53,7 +53,7 @@ class Entry(NamedTuple):
     unknown: str
     errors: tuple[str, ...]
     unmet: tuple[str, ...]
-    health: tuple[Check, ...]
+    health: tuple[CheckResult, ...]
     changes: tuple[ChangeLine, ...]
     noop: bool = False
     would: str = ""
@@ -148,7 +148,7 @@ def _shortened(entry: Entry) -> Entry:
         would=entry.would[:MAX_SHORT],
         errors=short(entry.errors),
         unmet=short(entry.unmet),
-        health=tuple(Check._make(short(check)) for check in entry.health[:MAX_FEW]),
+        health=tuple(CheckResult._make(short(check)) for check in entry.health[:MAX_FEW]),
         changes=tuple(
             ChangeLine._make((*short(change[:3]), change.diff and DIFF_LEFT_OUT))
             for change in entry.changes[:MAX_FEW]
@@ -169,7 +169,7 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
         tuple(told["error"]),
         tuple(told["unmet_requirements"]),
         tuple(
-            Check(check["name"], check["status"], check["output"])
+            CheckResult(check["name"], check["status"], check["output"])
             for check in told.get("health_check", ())
             if verbose or check["status"] != "OK"
         ),

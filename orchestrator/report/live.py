@@ -52,6 +52,12 @@ class _Running:
     def enter(self, doing: str, at: float) -> None:
         self.doing, self.since = doing, at
 
+    def plan(self, resources: int) -> None:
+        self.planned = resources
+
+    def count(self) -> None:
+        self.done += 1
+
 
 class LiveView:
     """Subscriber with a view that ``tick`` refreshes, from the main thread."""
@@ -93,7 +99,7 @@ class LiveView:
                 row = self._running.setdefault(event.host, _Running(event.at))
                 row.enter(event.phase.words, event.at)
             elif isinstance(event, happening.HostPlanned):
-                self._running[event.host].planned = event.resources
+                self._running[event.host].plan(event.resources)
             elif isinstance(event, happening.HostFinished):
                 self._finished(event.result)
             elif isinstance(event, happening.HostNotice):
@@ -105,7 +111,7 @@ class LiveView:
         told = event.event
         row = self._running.get(event.host)
         if row is not None:
-            row.done += 1
+            row.count()
         if told["failed"] or (self._verbose and told["status"] != "stable"):
             reason = told["error"][0] if told["error"] else told.get("noop_message", "")
             text = f"{told['status']} {told['type']}#{told['name']}{reason and ': ' + reason}"

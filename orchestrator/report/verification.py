@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 from orchestrator.report.style import Style
 
 if TYPE_CHECKING:
-    from orchestrator.verify.tally import Outcome, Tally
+    from orchestrator.verify.assessment import Assessment, Outcome
 
 _WORDS = {"passed": "ok", "failed": "failed", "skipped": "skipped"}
 
@@ -43,17 +43,17 @@ class Verification:
             self._flush()
         self._group.append(outcome)
 
-    def finish(self, tally: Tally, seconds: float) -> None:
+    def finish(self, found: Assessment, seconds: float) -> None:
         """Write the last block and the sum of all."""
         self._flush()
-        for text in tally.warnings[:_MOST_WARNINGS]:
+        for text in found.warnings[:_MOST_WARNINGS]:
             self._write([f"warning: {text}"])
-        if len(tally.warnings) > _MOST_WARNINGS:
-            self._write([f"and {len(tally.warnings) - _MOST_WARNINGS} warnings more"])
-        for text in tally.refused:
+        if len(found.warnings) > _MOST_WARNINGS:
+            self._write([f"and {len(found.warnings) - _MOST_WARNINGS} warnings more"])
+        for text in found.refused:
             self._write([self._style("failed", "refused"), *_indented(text, 2)])
         self._write(
-            ["", *self._sum(tally, seconds)] if not self._quiet else self._sum(tally, seconds)
+            ["", *self._sum(found, seconds)] if not self._quiet else self._sum(found, seconds)
         )
 
     def _flush(self) -> None:
@@ -82,18 +82,18 @@ class Verification:
         yield f"  {self._style(role, outcome.status):<8} {outcome.label}"
         yield from _indented(outcome.text, 11)
 
-    def _sum(self, tally: Tally, seconds: float) -> list[str]:
+    def _sum(self, found: Assessment, seconds: float) -> list[str]:
         counts = [
-            f"{tally.count(status)} {status}" for status in _WORDS if tally.count(status)
+            f"{found.count(status)} {status}" for status in _WORDS if found.count(status)
         ] or ["nothing to check"]
-        if tally.unreached:
-            counts.append(f"{_count(len(tally.unreached), 'host')} not reached")
-        role = "ok" if tally.exit_code == 0 else "failed"
-        text = f"{_count(tally.hosts, 'host')}: {', '.join(counts)}"
+        if found.unreached:
+            counts.append(f"{_count(len(found.unreached), 'host')} not reached")
+        role = "ok" if found.exit_code == 0 else "failed"
+        text = f"{_count(found.hosts, 'host')}: {', '.join(counts)}"
         lines = [f"{self._style(role, text)} in {seconds:.1f} s"]
-        left = [f"{number} {reason}" for reason, number in sorted(tally.left_out.items())]
+        left = [f"{number} {reason}" for reason, number in sorted(found.left_out.items())]
         if left:
-            total = sum(tally.left_out.values())
+            total = sum(found.left_out.values())
             lines.append(f"{_count(total, 'resource')} without a check: {', '.join(left)}")
         return lines
 

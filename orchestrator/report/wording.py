@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from orchestrator.fleet.outcome import INTERRUPTED, OK, HostResult, Tally
-from orchestrator.report.collected import ChangeLine, Check, Entry
+from orchestrator.report.collected import ChangeLine, CheckResult, Entry
 from orchestrator.report.style import Style
 from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
@@ -116,7 +116,7 @@ def _certain(entry: Entry, message: str, unnamed: str) -> str:
     return f"{message or unnamed}, not certain: {entry.unknown}" if entry.unknown else message
 
 
-def check_line(check: Check) -> str:
+def check_line(check: CheckResult) -> str:
     """The result of a health check."""
     return f"{check.name} {check.status}{check.output and f': {check.output}'}"
 

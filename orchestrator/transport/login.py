@@ -61,7 +61,7 @@ class Login:
         if self._connection is None:
             return self._start_local(image)
         from orchestrator.transport.ssh_pipe import SshPipe
-        from orchestrator.transport.ssh_session import start
+        from orchestrator.transport.ssh_transport import start
 
         run = self._command(image)
         try:

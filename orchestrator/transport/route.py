@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 from orchestrator.transport import ssh_policy
 from orchestrator.transport.settings import CONNECT_TIMEOUT, Settings, Target
-from orchestrator.transport.ssh_config import Config, Directive, Found, expand, expand_path, tokens
+from orchestrator.transport.ssh_config import (
+    Config,
+    Directive,
+    Directives,
+    expand,
+    expand_path,
+    tokens,
+)
 from remote_runtime.errors import InputError, Problem
 
 MAX_JUMPS = 8
@@ -72,7 +79,7 @@ class Router:
         """The directives in force for a host that have no effect with ccm."""
         return ssh_policy.unhonoured(self._found(host.address, host))
 
-    def _found(self, name: str, host: Target) -> Found:
+    def _found(self, name: str, host: Target) -> Directives:
         return self._config.lookup(name, self._settings.user or host.user, host.port)
 
     def _route(
@@ -101,7 +108,7 @@ class Router:
         return _decide(self._settings, label, name, host, found, jumps, command)
 
     def _way(
-        self, label: str, host: Target | None, found: Found, via: tuple[str, ...]
+        self, label: str, host: Target | None, found: Directives, via: tuple[str, ...]
     ) -> tuple[tuple[Route, ...], str]:
         jump = host.jump if host is not None else None
         if jump is None:
@@ -158,7 +165,7 @@ def _decide(
     label: str,
     name: str,
     host: Target | None,
-    found: Found,
+    found: Directives,
     jumps: tuple[Route, ...],
     command: str,
 ) -> Route:
@@ -192,7 +199,9 @@ def _decide(
         raise InputError([Problem(f"{label}: {error}")], "transport.config") from None
 
 
-def _known_hosts(host: Target | None, found: Found, values: dict[str, str]) -> tuple[Path, ...]:
+def _known_hosts(
+    host: Target | None, found: Directives, values: dict[str, str]
+) -> tuple[Path, ...]:
     if host is not None and host.known_hosts:
         return (Path(host.known_hosts),)
     paths: list[Path] = []
@@ -205,7 +214,7 @@ def _known_hosts(host: Target | None, found: Found, values: dict[str, str]) -> t
     return tuple(paths)
 
 
-def _identities(host: Target | None, found: Found, values: dict[str, str]) -> tuple[Path, ...]:
+def _identities(host: Target | None, found: Directives, values: dict[str, str]) -> tuple[Path, ...]:
     paths = [Path(host.key_file)] if host is not None and host.key_file else []
     for line in found.get("identityfile", []):
         text = line.value.strip('"')
@@ -216,7 +225,7 @@ def _identities(host: Target | None, found: Found, values: dict[str, str]) -> tu
     return tuple(dict.fromkeys(paths))
 
 
-def _agent(found: Found, values: dict[str, str]) -> str:
+def _agent(found: Directives, values: dict[str, str]) -> str:
     import os
 
     given = found.first("identityagent")
@@ -227,7 +236,7 @@ def _agent(found: Found, values: dict[str, str]) -> str:
     return os.environ.get(given[1:], "") if given.startswith("$") else expand_path(given, values)
 
 
-def _methods(found: Found) -> tuple[str, ...]:
+def _methods(found: Directives) -> tuple[str, ...]:
     allowed = {
         "publickey": _yes(found, "pubkeyauthentication", True),
         "password": _yes(found, "passwordauthentication", True),
@@ -239,7 +248,7 @@ def _methods(found: Found) -> tuple[str, ...]:
     return tuple(m.strip() for m in order if allowed.get(m.strip(), False))
 
 
-def _timeout(settings: Settings, host: Target | None, found: Found) -> float:
+def _timeout(settings: Settings, host: Target | None, found: Directives) -> float:
     if settings.connect_timeout is not None:
         return settings.connect_timeout
     if host is not None and host.connect_timeout is not None:
@@ -248,7 +257,7 @@ def _timeout(settings: Settings, host: Target | None, found: Found) -> float:
     return float(given) if given and given.isdigit() and int(given) else CONNECT_TIMEOUT
 
 
-def _alive(found: Found) -> float:
+def _alive(found: Directives) -> float:
     """Seconds after which a silent peer is taken for dead: at most 30."""
     interval = found.first("serveraliveinterval")
     count = found.first("serveralivecountmax")
@@ -257,7 +266,7 @@ def _alive(found: Found) -> float:
     return 30.0
 
 
-def _yes(found: Found, key: str, default: bool) -> bool:
+def _yes(found: Directives, key: str, default: bool) -> bool:
     value = found.first(key)
     if value is None:
         return default

@@ -44,7 +44,7 @@ class Section(NamedTuple):
     lines: list[Directive | list[Section]]
 
 
-class Found(dict[str, list[Directive]]):
+class Directives(dict[str, list[Directive]]):
     """The directives that hold for a host, by keyword."""
 
     def first(self, key: str) -> str | None:
@@ -112,10 +112,10 @@ class Config:
         self._files = [read_config(path, _include_folder(path)) for path in files]
         self._has_final = any(_mentions_final(sections) for sections in self._files)
 
-    def lookup(self, name: str, user: str | None = None, port: int | None = None) -> Found:
+    def lookup(self, name: str, user: str | None = None, port: int | None = None) -> Directives:
         """What holds for ``ssh NAME``; ``user`` and ``port`` as if given on its command line."""
         given = Position("inventory", 0, 0)
-        found = Found()
+        found = Directives()
         if user is not None:
             found["user"] = [Directive("user", user, given)]
         if port is not None:
@@ -127,7 +127,7 @@ class Config:
                 self._collect(sections, name, found, True)
         return found
 
-    def _collect(self, sections: list[Section], name: str, found: Found, final: bool) -> None:
+    def _collect(self, sections: list[Section], name: str, found: Directives, final: bool) -> None:
         for section in sections:
             if section.condition is not None and not _holds(section.condition, name, found, final):
                 continue
@@ -153,7 +153,7 @@ def _mentions_final(sections: list[Section]) -> bool:
     return False
 
 
-def _holds(condition: Directive, name: str, found: Found, final: bool) -> bool:
+def _holds(condition: Directive, name: str, found: Directives, final: bool) -> bool:
     if condition.key == "host":
         return matches(name, condition.words)
     words = iter(condition.words)
@@ -192,7 +192,7 @@ def _glob(pattern: str) -> str:
     return pattern.replace("[", "[[]")  # OpenSSH knows only * and ?
 
 
-def _host_name(name: str, found: Found) -> str:
+def _host_name(name: str, found: Directives) -> str:
     given = found.first("hostname")
     return expand(given, {"h": name, "%": "%"}) if given else name
 
@@ -207,7 +207,7 @@ def _succeeds(command: str) -> bool:
     return done is not None and done.returncode == 0
 
 
-_CRITERIA: dict[str, Callable[[str, str, Found], bool]] = {
+_CRITERIA: dict[str, Callable[[str, str, Directives], bool]] = {
     "host": lambda value, name, found: _matches_list(_host_name(name, found), value),
     "originalhost": lambda value, name, found: _matches_list(name, value),
     "user": lambda value, name, found: _matches_list(
@@ -218,7 +218,7 @@ _CRITERIA: dict[str, Callable[[str, str, Found], bool]] = {
 }
 
 
-def tokens(name: str, found: Found) -> dict[str, str]:
+def tokens(name: str, found: Directives) -> dict[str, str]:
     """What the percent tokens stand for on a host."""
     import socket
 

@@ -21,8 +21,8 @@ from orchestrator.transport.proxying import Proxied
 from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_host_key import HostKeyCheck
 from orchestrator.transport.ssh_keys import Keyring
-from orchestrator.transport.ssh_login import Login
-from orchestrator.transport.ssh_session import CHANNEL_TIMEOUT, Session, session_factory
+from orchestrator.transport.ssh_login import Authenticator
+from orchestrator.transport.ssh_transport import CHANNEL_TIMEOUT, EagerTransport, session_factory
 from remote_runtime.errors import UnreachableError
 
 PROXY_ATTEMPTS = 3
@@ -43,9 +43,9 @@ class Connection:
         self._closing = threading.Lock()
 
     @property
-    def session(self) -> Session:
+    def session(self) -> EagerTransport:
         """The transport; channels are opened on it."""
-        session: Session = self._fabric.transport
+        session: EagerTransport = self._fabric.transport
         return session
 
     def close(self) -> None:
@@ -139,7 +139,7 @@ class Dialer:
         while True:
             sock = self._socket(route, deadline)
             left = max(0.5, deadline - time.monotonic())
-            session = Session(sock, left)
+            session = EagerTransport(sock, left)
             HostKeyCheck(route).prepare(session)
             try:
                 session.start_client(timeout=left)
@@ -187,12 +187,12 @@ class Dialer:
     ) -> Connection:
         left = max(0.5, deadline - time.monotonic())
         check = HostKeyCheck(route)
-        login = Login(
+        login = Authenticator(
             route, self._keyring, self._credentials, lambda: on_phase(Phase.AUTHENTICATING)
         )
-        sessions: list[Session] = []
+        sessions: list[EagerTransport] = []
 
-        def prepare(session: Session) -> None:
+        def prepare(session: EagerTransport) -> None:
             sessions.append(session)
             check.prepare(session)
 
@@ -227,7 +227,7 @@ class _Shed(Exception):  # noqa: N818 - not an error yet: it is tried again
 
 
 def _mapped(
-    route: Route, session: Session | None, sock: Any, deadline: float, error: Exception
+    route: Route, session: EagerTransport | None, sock: Any, deadline: float, error: Exception
 ) -> Exception:
     """A failure of the handshake, as an error of ours or as a reason to try again."""
     text = readable(str(error).encode("utf-8", "replace"))[:300] or type(error).__name__

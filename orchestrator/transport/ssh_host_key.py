@@ -15,7 +15,7 @@ from orchestrator.transport.known_hosts import (
     matches_any,
 )
 from orchestrator.transport.route import Route
-from orchestrator.transport.ssh_session import Session
+from orchestrator.transport.ssh_transport import EagerTransport
 from remote_runtime.errors import UnreachableError
 
 _RSA = ("rsa-sha2-512", "rsa-sha2-256")
@@ -28,7 +28,7 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
         self._route = route
         self._lines = KnownHosts(route.known_hosts).lookup(route.key_name, route.key_port)
 
-    def prepare(self, session: Session) -> None:
+    def prepare(self, session: EagerTransport) -> None:
         """Let the server show a key that is known, if it has one."""
         types = [line.key_type for line in self._lines if not line.marker]
         session.prefer_host_keys(_algorithms(types))

@@ -12,11 +12,11 @@ from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.known_hosts import STANDARD_PORT
 from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_keys import Keyring
-from orchestrator.transport.ssh_session import Session
+from orchestrator.transport.ssh_transport import EagerTransport
 from remote_runtime.errors import UnreachableError
 
 
-class Login:
+class Authenticator:
     """What paramiko calls an authentication strategy, for one host."""
 
     def __init__(
@@ -30,7 +30,7 @@ class Login:
         self._troubles: list[str] = []
         self._accepted: list[str] | None = None
 
-    def authenticate(self, transport: Session) -> None:
+    def authenticate(self, transport: EagerTransport) -> None:
         """Log in; UnreachableError says which methods were tried and what to do."""
         self._began()
         try:
@@ -47,7 +47,7 @@ class Login:
             self._accepted is None or method in self._accepted
         )
 
-    def _with_keys(self, transport: Session) -> bool:
+    def _with_keys(self, transport: EagerTransport) -> bool:
         candidates = self._keyring.candidates(self._route)
         for candidate in candidates:
             if not self._may("publickey"):
@@ -74,7 +74,7 @@ class Login:
             self._accepted = left
         return False
 
-    def _with_password(self, transport: Session) -> bool:
+    def _with_password(self, transport: EagerTransport) -> bool:
         password = self._credentials.ssh_password
         if password is None or not (self._may("password") or self._may("keyboard-interactive")):
             return False
@@ -93,7 +93,7 @@ class Login:
             trial.end()
         return False
 
-    def _try_password(self, transport: Session, method: str, text: str) -> bool:
+    def _try_password(self, transport: EagerTransport, method: str, text: str) -> bool:
         try:
             if method == "password":
                 left = transport.auth_password(self._route.user, text, fallback=False)
@@ -109,11 +109,11 @@ class Login:
         self._accepted = left or None
         return not left
 
-    def _check_alive(self, transport: Session) -> None:
+    def _check_alive(self, transport: EagerTransport) -> None:
         if not transport.is_active():
             raise paramiko.SSHException("the server hung up")
 
-    def _failed(self, transport: Session, why: str) -> UnreachableError:
+    def _failed(self, transport: EagerTransport, why: str) -> UnreachableError:
         route = self._route
         parts = [f"login as {route.user} on {route.label} failed"]
         if self._tried:
@@ -124,7 +124,7 @@ class Login:
         parts += [*self._troubles, *self._keyring.troubles(route)]
         return UnreachableError("; ".join(parts), "transport.auth", self._advice(transport))
 
-    def _advice(self, transport: Session) -> str:
+    def _advice(self, transport: EagerTransport) -> str:
         route = self._route
         if len(self._tried) >= 5:
             return "too many keys were offered: set key_file, and IdentitiesOnly for the host"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from orchestrator.transport.ssh_config import Directive, Found
+from orchestrator.transport.ssh_config import Directive, Directives
 from remote_runtime.errors import Problem
 
 HONOURED = {
@@ -58,7 +58,7 @@ _REFUSED: dict[str, Callable[[str], bool]] = {
 }
 
 
-def problems(found: Found) -> list[Problem]:
+def problems(found: Directives) -> list[Problem]:
     """The directives in force that ccm must not leave out and cannot honour."""
     return [
         Problem(
@@ -72,7 +72,7 @@ def problems(found: Found) -> list[Problem]:
     ]
 
 
-def unhonoured(found: Found) -> list[Directive]:
+def unhonoured(found: Directives) -> list[Directive]:
     """The directives in force that have no effect with ccm, in the order of the keywords."""
     return sorted(line for line in _lines(found) if _without_effect(line))
 
@@ -85,5 +85,5 @@ def _without_effect(line: Directive) -> bool:
     return line.key not in _REFUSED
 
 
-def _lines(found: Found) -> list[Directive]:
+def _lines(found: Directives) -> list[Directive]:
     return [line for lines in found.values() for line in lines]

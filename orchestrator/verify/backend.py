@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from testinfra.backend.base import BaseBackend, CommandResult
@@ -10,7 +11,7 @@ from testinfra.host import Host
 from orchestrator.verify.shell import Answer
 
 if TYPE_CHECKING:
-    from orchestrator.verify.fleet import Fleet, Member
+    from orchestrator.verify.members import Fleet, Member
 
 
 class Unanswered(BaseException):
@@ -59,7 +60,7 @@ class LiveBackend(HostBackend):
         super().__init__(name)
         self.fleet: Fleet | None = None
         if member is None:
-            from orchestrator.verify.fleets import fleet_of
+            from orchestrator.verify.hostspecs import fleet_of
 
             self.fleet = fleet_of(given)
             member = self.fleet.member(name)
@@ -68,7 +69,7 @@ class LiveBackend(HostBackend):
     @classmethod
     def get_hosts(cls, host: str, **given: Any) -> list[str]:
         """The names of the hosts that a pattern such as ``web:&prod`` picks."""
-        from orchestrator.verify.fleets import names_of
+        from orchestrator.verify.hostspecs import names_of
 
         return names_of(given, host)
 
@@ -79,19 +80,25 @@ class LiveBackend(HostBackend):
 
 
 class RecordingBackend(HostBackend):
-    """Answers what was asked before, and takes note of what was not."""
+    """Answers what was asked before, and takes note of what was not; ``opening`` is, too."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, opening: Iterable[bytes]) -> None:
         super().__init__(name)
-        self.answers: dict[bytes, Answer] = {}
-        self.missing: dict[bytes, None] = {}
+        self._answers: dict[bytes, Answer] = {}
+        self._missing = dict.fromkeys(opening)
+
+    def ask(self, read_all: Callable[[Sequence[bytes]], list[Answer]]) -> None:
+        """Find out what is missing."""
+        commands = list(self._missing)
+        self._missing.clear()
+        self._answers.update(zip(commands, read_all(commands), strict=True))
 
     def run(self, command: str, *args: str, **_: Any) -> CommandResult:
         """The known answer; Unanswered."""
         data = self.encode(self.get_command(command, *args))
-        answer = self.answers.get(data)
+        answer = self._answers.get(data)
         if answer is None:
-            self.missing[data] = None
+            self._missing[data] = None
             raise Unanswered
         return self.answered(data, answer)
 

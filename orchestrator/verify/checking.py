@@ -2,57 +2,78 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from orchestrator.support.crash import DefectError
 from orchestrator.support.plain_text import one_line, plain
+from orchestrator.verify.assessment import Assessment, Outcome
 from orchestrator.verify.hiding import hide
 from orchestrator.verify.items import LOST, DerivedItem, ManifestFile, MismatchesError
-from orchestrator.verify.tally import Outcome, Tally
 from orchestrator.verify.visiting import Visited
 from remote_runtime.errors import CcmError
 from remote_runtime.masking import Mask
 
 
-class Means(NamedTuple):
-    """What the plugin needs of the other rooms.
-
-    ``token`` names the fleet for testinfra, ``told`` gets each outcome as it comes.
-    """
-
-    visit: Callable[[], Mapping[str, Visited]]
-    token: str
-    told: Callable[[Outcome], None]
-
-
 class Checking:
     """Gives pytest the checks of the hosts, and the user's tests their hosts.
 
-    The hosts are visited when everything else has been collected without a mistake.
+    ``visit`` is called when everything else has been collected without a mistake. ``token`` names
+    the fleet for testinfra, ``told`` gets each outcome as it comes.
     """
 
-    def __init__(self, manifest: Path, hosts: Sequence[str], means: Means) -> None:
+    def __init__(
+        self,
+        manifest: Path,
+        hosts: Sequence[str],
+        *,
+        visit: Callable[[], Mapping[str, Visited]],
+        token: str,
+        told: Callable[[Outcome], None],
+    ) -> None:
         self._manifest = manifest
         self._hosts = hosts
-        self._means = means
+        self._visit = visit
+        self._token = token
+        self._told = told
         self._visited: Mapping[str, Visited] = {}
         self._places: dict[str, tuple[str, str, bool]] = {}
         self._masks: dict[str, Mask] = {}
-        self.deselected = 0
-        self.tally = Tally()
-        self.tally.hosts = len(hosts)
+        self._outcomes: list[Outcome] = []
+        self._refused: list[str] = []
+        self._unreached: dict[str, str] = {}
+        self._deselected = 0
+        self._defect = False
+        self._interrupted = False
+
+    def assessment(self, code: int) -> Assessment:
+        """What it came to; ``code`` is what pytest returned."""
+        refused, visited = list(self._refused), self._visited.values()
+        if code == pytest.ExitCode.USAGE_ERROR:
+            refused.append("pytest refused its options, see above")
+        elif code == pytest.ExitCode.NO_TESTS_COLLECTED and self._deselected:
+            refused.append("the options for pytest leave no check")
+        stopped = code == pytest.ExitCode.INTERRUPTED and not refused
+        return Assessment(
+            hosts=len(self._hosts),
+            outcomes=self._outcomes,
+            refused=refused,
+            unreached=self._unreached,
+            warnings=[f"{one.name}: {text}" for one in visited for text in one.warnings],
+            left_out=sum((one.left_out for one in visited), Counter()),
+            defect=self._defect or code == pytest.ExitCode.INTERNAL_ERROR,
+            interrupted=self._interrupted or stopped,
+        )
 
     def visited(self) -> Mapping[str, Visited]:
         """What the hosts said; none of them is contacted where a test was refused."""
-        if not self._visited and not self.tally.refused:
-            self._visited = self._means.visit()
+        if not self._visited and not self._refused:
+            self._visited = self._visit()
             for one in self._visited.values():
-                self.tally.left_out.update(one.left_out)
-                self.tally.warnings += [f"{one.name}: {text}" for text in one.warnings]
                 self._note(one.name, one.error)
         return self._visited
 
@@ -64,25 +85,23 @@ class Checking:
 
     def _note(self, host: str, error: BaseException | None) -> None:
         if isinstance(error, LOST):
-            self.tally.unreached[host] = one_line(str(error))
-        elif isinstance(error, DefectError):
-            self.tally.defect = True
+            self._unreached[host] = one_line(str(error))
+        elif isinstance(error, CcmError) and error.kind == DefectError.default_kind:
+            self._defect = True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         """Let testinfra make the user's tests for every host."""
         if getattr(config.option, "numprocesses", None):
             raise pytest.UsageError("ccm verify asks hosts side by side by itself, without -n")
-        token = self._means.token
+        token = self._token
         config.option.hosts = ",".join(f"ccm://{name}?fleet={token}" for name in self._hosts)
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> Any:
         """The checks stand where the manifest is."""
         if file_path != self._manifest:
             return None
-        found = ManifestFile.from_parent(parent, path=file_path)
-        found.visited = self.visited
-        return found
+        return ManifestFile.from_parent(parent, path=file_path, visited=self.visited)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -114,7 +133,7 @@ class Checking:
             self._note(host, call.excinfo.value)
             expected = (MismatchesError, CcmError, pytest.skip.Exception)
             if isinstance(item, DerivedItem) and not isinstance(call.excinfo.value, expected):
-                self.tally.defect = True
+                self._defect = True
         hide(report, self.mask(host))
         return report
 
@@ -124,25 +143,25 @@ class Checking:
             return
         host, label, derived = self._places.get(report.nodeid, ("", report.nodeid, False))
         outcome = Outcome(host, label, report.outcome, _why(report), derived)
-        self.tally.outcomes.append(outcome)
-        self._means.told(outcome)
+        self._outcomes.append(outcome)
+        self._told(outcome)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Count, to tell an empty choice from an empty manifest."""
-        self.deselected += len(items)
+        self._deselected += len(items)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A test file that cannot be collected is refused input."""
         if report.failed:
-            self.tally.refused.append(plain(report.longreprtext).strip())
+            self._refused.append(plain(report.longreprtext).strip())
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """The user ended it; pytest's own reasons to stop are kinds of the same exception."""
-        self.tally.interrupted |= excinfo.type is KeyboardInterrupt
+        self._interrupted |= excinfo.type is KeyboardInterrupt
 
     def pytest_internalerror(self) -> None:
         """pytest, or one of its plugins, or ours, has a defect."""
-        self.tally.defect = True
+        self._defect = True
 
 
 def _host_of(item: pytest.Item) -> str:

@@ -27,11 +27,13 @@ class MismatchesError(Exception):
 class ManifestFile(pytest.File):
     """Stands for the manifest; its items are the checks of all hosts, host by host."""
 
-    visited: Callable[[], Mapping[str, Visited]]
+    def __init__(self, *, visited: Callable[[], Mapping[str, Visited]], **given: Any) -> None:
+        super().__init__(**given)
+        self._visited = visited
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item for each resource that can be looked at, one for each host that cannot."""
-        for visited in self.visited().values():
+        for visited in self._visited().values():
             if visited.error is not None:
                 label = NOT_REACHED if isinstance(visited.error, LOST) else NO_PLAN
                 yield HostItem.make(self, visited.name, label, error=visited.error)
@@ -43,15 +45,18 @@ class ManifestFile(pytest.File):
 class DerivedItem(pytest.Item):
     """An item of ours: ``web1 file#/etc/motd``."""
 
-    host_name: str
-    label: str
+    def __init__(self, *, host_name: str, label: str, **given: Any) -> None:
+        super().__init__(**given)
+        self.host_name = host_name
+        self.label = label
 
     @classmethod
     def make(cls, parent: ManifestFile, host: str, label: str, **given: Any) -> DerivedItem:
         """An item with an id that says the host and what is looked at."""
         name = f"{host} {label}"
-        item: DerivedItem = cls.from_parent(parent, name=name, nodeid=name, **given)
-        item.host_name, item.label = host, label
+        item: DerivedItem = cls.from_parent(
+            parent, name=name, nodeid=name, host_name=host, label=label, **given
+        )
         return item
 
     def reportinfo(self) -> tuple[Any, int | None, str]:

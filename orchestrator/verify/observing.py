@@ -44,12 +44,10 @@ def observe(
     """
     found: list[list[Found | None]] = [[None] * len(check) for check in checks]
     waiting = [(i, j) for i, check in enumerate(checks) for j in range(len(check))]
-    backend = RecordingBackend(name)
+    backend = RecordingBackend(name, _OPENING if waiting else ())
     host = as_host(backend)
-    backend.missing = dict.fromkeys(_OPENING) if waiting else {}
     for _ in range(MOST_ROUNDS):
-        commands, backend.missing = list(backend.missing), {}
-        backend.answers.update(zip(commands, read_all(commands), strict=True))
+        backend.ask(read_all)
         left = []
         for i, j in waiting:
             try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from orchestrator.verify.fleet import Member
+    from orchestrator.verify.members import Member
     from remote_runtime.item import Item
 
 MARK = "ccm_hosts(pattern): run this test on these hosts only, such as web:&prod"
@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if not isinstance(hostspec, str) or not hostspec.startswith("ccm://"):
             found: tuple[str, dict[str, Any]] = known(hostspec)
             return found
-        from orchestrator.verify.fleets import parsed
+        from orchestrator.verify.hostspecs import parsed
 
         return parsed(hostspec)
 
@@ -41,9 +41,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure() -> None:
     """Hang up."""
-    fleets = sys.modules.get("orchestrator.verify.fleets")
-    if fleets is not None:
-        fleets.close_all()
+    hostspecs = sys.modules.get("orchestrator.verify.hostspecs")
+    if hostspecs is not None:
+        hostspecs.close_all()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

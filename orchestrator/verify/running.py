@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     from orchestrator.fleet.rollout import Rollout
     from orchestrator.planning import Planner
     from orchestrator.transport import Connector
-    from orchestrator.verify.tally import Outcome, Tally
-
-_USAGE, _INTERRUPTED, _INTERNAL, _NOTHING = 4, 2, 3, 5  # what pytest.main returns
+    from orchestrator.verify.assessment import Assessment, Outcome
 
 
-class Job(NamedTuple):
+class Checkup(NamedTuple):
     """What to verify where. ``tests`` are the user's own, ``options`` are pytest's."""
 
     manifest: Path
@@ -67,62 +65,48 @@ def _syntax(file: Path) -> list[Problem]:
 
 
 def verify(
-    job: Job,
+    checkup: Checkup,
     told: Callable[[Outcome], None],
     watch: Callable[[Rollout[Any] | None], None] = lambda rollout: None,
-) -> Tally:
+) -> Assessment:
     """Run every check; ``told`` gets each outcome, ``watch`` the rollout while it asks the hosts,
     and then None."""
     import pytest
 
     from orchestrator.fleet.host_task import InterruptedRunError
-    from orchestrator.verify import fleets
-    from orchestrator.verify.checking import Checking, Means
-    from orchestrator.verify.fleet import Fleet
-    from orchestrator.verify.fleet import Means as FleetMeans
+    from orchestrator.verify import hostspecs
+    from orchestrator.verify.checking import Checking
+    from orchestrator.verify.members import Fleet, Means
     from orchestrator.verify.visiting import Visited, visit_all
 
     token = secrets.token_hex(8)
-    means = FleetMeans(job.connector, job.planner, job.timeout)
-    fleet = Fleet(job.inventory, means, job.hosts)
-    names = [host.name for host in job.hosts]
+    means = Means(checkup.connector, checkup.planner, checkup.timeout)
+    fleet = Fleet(checkup.inventory, means, checkup.hosts)
+    names = [host.name for host in checkup.hosts]
 
     def visit() -> Mapping[str, Visited]:
-        found = visit_all(fleet.members, job.forks, bool(job.tests), watch)
+        found = visit_all(fleet.members, checkup.forks, bool(checkup.tests), watch)
         watch(None)
         if any(isinstance(one.error, InterruptedRunError) for one in found.values()):
             raise KeyboardInterrupt
         return {name: found[name] for name in names}
 
-    checking = Checking(job.manifest, names, Means(visit, token, told))
-    fleets.enter(token, fleet)
+    checking = Checking(checkup.manifest, names, visit=visit, token=token, told=told)
+    hostspecs.enter(token, fleet)
     try:
-        code = int(pytest.main(_arguments(job), plugins=[checking]))
+        code = int(pytest.main(_arguments(checkup), plugins=[checking]))
     finally:
-        fleets.leave(token)
+        hostspecs.leave(token)
         fleet.close()
-    return _judged(checking, code)
+    return checking.assessment(code)
 
 
-def _judged(checking: Any, code: int) -> Tally:
-    tally: Tally = checking.tally
-    if code == _USAGE:
-        tally.refused.append("pytest refused its options, see above")
-    elif code == _NOTHING and checking.deselected:
-        tally.refused.append("the options for pytest leave no check")
-    elif code == _INTERNAL:
-        tally.defect = True
-    elif code == _INTERRUPTED and not tally.refused:
-        tally.interrupted = True
-    return tally
-
-
-def _arguments(job: Job) -> list[str]:
+def _arguments(checkup: Checkup) -> list[str]:
     """pytest's command line: the user's tests first, so that they are refused before a login."""
     cache = make_private(state_folder() / "pytest")
     words = ["-o", f"cache_dir={cache}", "-p", "orchestrator.verify.quieting"]
     words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # testinfra is loaded before
-    if not job.tests:
+    if not checkup.tests:
         # Settings and conftest.py that happen to stand beside a manifest are not meant for it.
-        words += ["-c", os.devnull, "--rootdir", str(job.manifest.parent), "--noconftest"]
-    return [*words, *job.options, *job.tests, str(job.manifest)]
+        words += ["-c", os.devnull, "--rootdir", str(checkup.manifest.parent), "--noconftest"]
+    return [*words, *checkup.options, *checkup.tests, str(checkup.manifest)]

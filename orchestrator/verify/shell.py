@@ -12,11 +12,14 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.image import Image
 from orchestrator.verify import answering
 from remote_runtime.errors import ProtocolError, UnreachableError
+
+if TYPE_CHECKING:
+    from orchestrator.transport import Link
 
 MAX_OUTPUT = 8 << 20
 """At most so many bytes of each stream; a command that writes more is ended."""
@@ -38,16 +41,6 @@ class Answer(NamedTuple):
     out: bytes
     err: bytes
     fate: str = ""
-
-
-class Link(Protocol):
-    """The channel, as ``orchestrator.transport`` gives it."""
-
-    def send(self, data: bytes) -> None: ...
-
-    def receive(self, timeout: float) -> bytes: ...
-
-    def close(self) -> None: ...
 
 
 @functools.lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from orchestrator.support.plain_text import one_line
 from orchestrator.verify.backend import LiveBackend, as_host
 from orchestrator.verify.derivation import Check, derive
 from orchestrator.verify.expectation import Found, judge
-from orchestrator.verify.fleet import Member
+from orchestrator.verify.members import Member
 from orchestrator.verify.observing import observe
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.masking import MASKED, Mask

@@ -195,7 +195,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/transport/ssh_keys.py",
         "orchestrator/transport/ssh_login.py",
         "orchestrator/transport/ssh_pipe.py",
-        "orchestrator/transport/ssh_session.py",
+        "orchestrator/transport/ssh_transport.py",
     ),
     "tests/orchestrator/transport/test_ssh_config.py": (
         "orchestrator/transport/route.py",
@@ -208,6 +208,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/transport/connector.py",
         "orchestrator/transport/scanning.py",
     ),
+    "tests/orchestrator/verify/test_assessment.py": ("orchestrator/report/verification.py",),
     "tests/orchestrator/verify/test_checks.py": (
         "orchestrator/verify/checks/",
         "orchestrator/verify/expectation.py",
@@ -215,7 +216,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/verify/subject.py",
     ),
     "tests/orchestrator/verify/test_shell.py": ("orchestrator/verify/answering.py",),
-    "tests/orchestrator/verify/test_tally.py": ("orchestrator/report/verification.py",),
     "tests/push/test_pipe.py": (
         "orchestrator/cli/documents.py",
         "orchestrator/cli/ensure_api.py",
@@ -227,9 +227,9 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/cli/verifying.py",
         "orchestrator/verify/backend.py",
         "orchestrator/verify/checking.py",
-        "orchestrator/verify/fleet.py",
         "orchestrator/verify/hiding.py",
         "orchestrator/verify/items.py",
+        "orchestrator/verify/members.py",
         "orchestrator/verify/plugin.py",
         "orchestrator/verify/quieting.py",
         "orchestrator/verify/running.py",

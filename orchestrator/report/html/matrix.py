@@ -11,7 +11,7 @@ MOST_CELLS = 250_000
 LETTERS = {"failed": "F", "skipped": "S", "changed": "C", "stable": "·"}
 
 
-class Line(NamedTuple):
+class MatrixLine(NamedTuple):
     """One row: its name and the outcome of each of its cells, "" where there is none."""
 
     name: str
@@ -40,11 +40,11 @@ class Matrix:
     def _names(self) -> list[str]:
         return self._grid.hosts if self.rows_are_hosts else self.resources
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[MatrixLine]:
         """The rows."""
         for name in self._names:
             cells = (self._cell(name, column) for column in self.columns)
-            yield Line(name, [cell.status if cell else "" for cell in cells])
+            yield MatrixLine(name, [cell.status if cell else "" for cell in cells])
 
     def details(self) -> dict[str, Any]:
         """What a script needs to tell about a cell: texts by number, and which cell has which."""

@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli.app import main
-from orchestrator.registration.entry import Entry
+from orchestrator.registration.entry import Registration
 from orchestrator.registration.store import open_store
 from tests.orchestrator.registration.test_nats_stream import server, url
 
 __all__ = ["server", "url"]
 
 ENTRIES = [
-    Entry.of(
+    Registration.of(
         {
             "cluster": "prod", "service": service, "protocol": "http", "address": address,
             "port": 80, "ttl": "10m", "annotations": {"zone": "a"},

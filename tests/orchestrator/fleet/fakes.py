@@ -11,13 +11,13 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.events import Event
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.settings import Settings
+from orchestrator.fleet.settings import RunSettings
 from remote_runtime import wire
 from remote_runtime.errors import UnreachableError
 from remote_runtime.events import EventIds
 
 NONCE, RUNTIME = "n0nce", "ab" * 32
-SETTINGS = Settings("run-1", "alice@desk")
+SETTINGS = RunSettings("run-1", "alice@desk")
 
 
 class FakeHost(NamedTuple):

@@ -14,7 +14,7 @@ from orchestrator.fleet import framed_link
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.settings import Settings
+from orchestrator.fleet.settings import RunSettings
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, UnreachableError
 from remote_runtime.options import RunOptions
@@ -37,7 +37,7 @@ NAMES = ["/etc/a", "/etc/b", "/etc/c"]
 
 
 def run_against(
-    script: Callable[[FarEnd], Any], settings: Settings = SETTINGS, **planner: Any
+    script: Callable[[FarEnd], Any], settings: RunSettings = SETTINGS, **planner: Any
 ) -> tuple[HostResult, Recorder]:
     bus, recorder = recorded_bus()
     names = planner.pop("names", NAMES)
@@ -254,7 +254,7 @@ def test_a_host_that_only_pings_runs_into_its_timeout() -> None:
             time.sleep(0.02)
 
     began = time.monotonic()
-    result, _ = run_against(script, Settings("run-1", "alice", RunOptions(timeout=0.5)))
+    result, _ = run_against(script, RunSettings("run-1", "alice", RunOptions(timeout=0.5)))
     assert (result.outcome, result.kind) == ("unreachable", "host.timeout")
     assert time.monotonic() - began < 5
 
@@ -269,7 +269,7 @@ def test_a_host_whose_time_is_up_says_what_was_interrupted() -> None:
         far.say("event", seq=1, event=make_event(name="/etc/a", status="failed", error=[reason]))
         far.say("done", events=1, cancelled=True)
 
-    result, recorder = run_against(script, Settings("run-1", "alice", RunOptions(timeout=0.2)))
+    result, recorder = run_against(script, RunSettings("run-1", "alice", RunOptions(timeout=0.2)))
     assert (result.outcome, result.kind, result.tally.failed) == ("unreachable", "host.timeout", 1)
     (told,) = recorder.of(happening.ResourceEvent)
     assert told.event["error"] == ["its time is up (--timeout)"]

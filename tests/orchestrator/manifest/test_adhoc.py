@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 import schemas
 from inventory import this_host
 from inventory.document import Mapping, Source, parse_document
-from orchestrator.fleet.settings import Settings
+from orchestrator.fleet.settings import RunSettings
 from orchestrator.manifest.adhoc import (
     Argument,
     adhoc_site,
@@ -51,7 +51,7 @@ def plan_of(site: Site, **options: Any) -> dict[str, Any]:
     """The plan frame for this host, valid by its schema."""
     (host,) = this_host().hosts.values()
     plan = Planner(site).plan(host, NothingGathered())
-    settings = Settings("r", "u", RunOptions(**options))
+    settings = RunSettings("r", "u", RunOptions(**options))
     frame: dict[str, Any] = json.loads(plan.payload(settings.envelope()))
     Draft202012Validator(schemas.load("plan")).validate(frame)
     return frame

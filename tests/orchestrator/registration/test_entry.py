@@ -1,22 +1,22 @@
 import pytest
 
-from orchestrator.registration.entry import Entry, Query, in_order
+from orchestrator.registration.entry import Query, Registration, in_order
 
 WEB = {"cluster": "prod", "service": "web", "protocol": "http", "address": "10.0.0.1", "port": 80}
 
 
 def test_subject() -> None:
     """An endpoint has one subject, with its address as one token and its hash at the end."""
-    entry = Entry.of(WEB)
+    entry = Registration.of(WEB)
     # FNV-64a of "prodwebhttp10.0.0.180".
     assert entry.subject == "choria.ccm.registration.v1.prod.http.web.10_0_0_1.b5dab0e5bff8ac7a"
-    assert Entry.of({**WEB, "priority": 9}).subject == entry.subject
-    assert Entry.of({**WEB, "port": 81}).subject != entry.subject
+    assert Registration.of({**WEB, "priority": 9}).subject == entry.subject
+    assert Registration.of({**WEB, "port": 81}).subject != entry.subject
 
 
 def test_payload() -> None:
     """What is published reads back as it was, and says only what was given."""
-    entry = Entry.of({**WEB, "port": "80", "ttl": "10m", "annotations": {"a": "b"}}, now=0)
+    entry = Registration.of({**WEB, "port": "80", "ttl": "10m", "annotations": {"a": "b"}}, now=0)
     assert entry.payload() == {
         **WEB,
         "timestamp": "1970-01-01T00:00:00Z",
@@ -24,8 +24,8 @@ def test_payload() -> None:
         "ttl": "10m",
         "annotations": {"a": "b"},
     }
-    assert Entry.from_payload(entry.payload()) == entry
-    assert "ttl" not in Entry.of(WEB).payload()
+    assert Registration.from_payload(entry.payload()) == entry
+    assert "ttl" not in Registration.of(WEB).payload()
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_payload() -> None:
 )
 def test_ttl(ttl: str, age: float, valid: bool) -> None:
     """An entry is valid for its ttl, without one for good."""
-    assert Entry.of({**WEB, "ttl": ttl}, now=1000).is_valid(1000 + age) is valid
+    assert Registration.of({**WEB, "ttl": ttl}, now=1000).is_valid(1000 + age) is valid
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,12 @@ def test_ttl(ttl: str, age: float, valid: bool) -> None:
 def test_broken_payload(broken: dict[str, object]) -> None:
     """A payload that is no entry is refused."""
     with pytest.raises(ValueError, match=r"must be|is not a duration"):
-        Entry.from_payload(broken)
+        Registration.from_payload(broken)
 
 
 def test_query() -> None:
     """Each part of a query may be any; the subject and the selection agree."""
-    entry = Entry.of(WEB)
+    entry = Registration.of(WEB)
     for query, selects, subject in (
         (Query(), True, "*.*.*.*.*"),
         (Query("prod", "http", "web", "10.0.0.1"), True, "prod.http.web.10_0_0_1.*"),
@@ -73,7 +73,7 @@ def test_query() -> None:
 
 def test_a_part_is_never_a_wildcard() -> None:
     """Whatever an entry says, its subject means this one only, so no other one can be removed."""
-    entry = Entry.of(
+    entry = Registration.of(
         {**WEB, "cluster": "*", "protocol": "a.>", "service": "x\r\ny", "address": "*"}
     )
     assert entry.subject.startswith("choria.ccm.registration.v1._.a__.x__y._.")
@@ -82,7 +82,7 @@ def test_a_part_is_never_a_wildcard() -> None:
 def test_order() -> None:
     """Entries come by address, then by port as a number."""
     entries = [
-        Entry.of({**WEB, "address": address, "port": port})
+        Registration.of({**WEB, "address": address, "port": port})
         for address, port in (("b", 9), ("a", 80), ("a", 9))
     ]
     assert [(e.address, e.port) for e in in_order(entries)] == [("a", 9), ("a", 80), ("b", 9)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.registration.entry import Entry, Query
+from orchestrator.registration.entry import Query, Registration
 from orchestrator.registration.errors import RegistrationError
 from orchestrator.registration.json_file import JsonFile
 from orchestrator.registration.store import open_store
@@ -15,17 +15,17 @@ from remote_runtime.errors import UsageError
 WRITER = """
 import sys
 from pathlib import Path
-from orchestrator.registration.entry import Entry
+from orchestrator.registration.entry import Registration
 from orchestrator.registration.json_file import JsonFile
 store = JsonFile(Path(sys.argv[1]))
 for port in range(1, 26):
-    store.publish([Entry("c", "s", "p", sys.argv[2], port)])
+    store.publish([Registration("c", "s", "p", sys.argv[2], port)])
 """
 
 
-def web(port: int = 80, **fields: object) -> Entry:
+def web(port: int = 80, **fields: object) -> Registration:
     known = {"cluster": "prod", "service": "web", "protocol": "http", "address": "10.0.0.1"}
-    return Entry.of({**known, "port": port, **fields}, now=1000)
+    return Registration.of({**known, "port": port, **fields}, now=1000)
 
 
 def test_round_trip(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.registration.entry import Entry, Query
+from orchestrator.registration.entry import Query, Registration
 from orchestrator.registration.errors import RegistrationError
 from orchestrator.registration.nats_url import parse_url
 from orchestrator.registration.store import open_store
@@ -67,7 +67,7 @@ def url(server: str, request: pytest.FixtureRequest) -> str:
 def test_publish_and_read_back(url: str) -> None:
     """The stream keeps the newest entry of each endpoint, and gives those that match, in order."""
     store = open_store(url)
-    first = Entry.of({**WEB, "ttl": "10m", "annotations": {"zone": "a"}})
+    first = Registration.of({**WEB, "ttl": "10m", "annotations": {"zone": "a"}})
     store.publish([first._replace(port=81), first])
     store.publish([first._replace(priority=5)])
     expected = [first._replace(priority=5), first._replace(port=81)]
@@ -81,17 +81,17 @@ def test_publish_and_read_back(url: str) -> None:
 def test_many(url: str) -> None:
     """More entries than a batch holds come back whole."""
     store = open_store(url)
-    store.publish([Entry.of({**WEB, "port": port}) for port in range(1, 701)])
+    store.publish([Registration.of({**WEB, "port": port}) for port in range(1, 701)])
     assert [e.port for e in store.lookup(Query("prod"))] == list(range(1, 701))
 
 
 def test_an_entry_whose_time_is_up(url: str) -> None:
     """The time in the entry counts on servers that expire nothing themselves."""
-    open_store(url).publish([Entry.of({**WEB, "ttl": "10m"}, now=time.time() - 601)])
+    open_store(url).publish([Registration.of({**WEB, "ttl": "10m"}, now=time.time() - 601)])
     assert open_store(url).lookup(Query()) == []
 
 
-LATE = json.dumps({**Entry.of(WEB).payload(), "ttl": "soon"}).encode()
+LATE = json.dumps({**Registration.of(WEB).payload(), "ttl": "soon"}).encode()
 
 
 def test_foreign_messages(url: str) -> None:
@@ -116,7 +116,7 @@ def test_no_stream(url: str) -> None:
     for use in ("publish", "lookup"):
         store = open_store(url + "/ELSEWHERE")
         with pytest.raises(RegistrationError) as caught:
-            store.publish([Entry.of(WEB)]) if use == "publish" else store.lookup(Query())
+            store.publish([Registration.of(WEB)]) if use == "publish" else store.lookup(Query())
         assert "ELSEWHERE" in str(caught.value)
 
 
@@ -148,7 +148,7 @@ def test_tls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
         place = parse_url(f"tls://ccm:s3cret@{address}?ca={certificate}")
         NatsStream(place).initialize(1, 0)
-        NatsStream(place).publish([Entry.of(WEB)])
+        NatsStream(place).publish([Registration.of(WEB)])
         assert len(NatsStream(place).lookup(Query())) == 1
         with pytest.raises(RegistrationError, match="CERTIFICATE_VERIFY_FAILED"):
             open_store(f"tls://ccm:s3cret@{address}").lookup(Query())
@@ -165,7 +165,7 @@ def test_unreachable() -> None:
     """A server that is not there is told."""
     pytest.importorskip("nats", reason="the extra ccm-push[nats] is not installed")
     with pytest.raises(RegistrationError, match=r"127\.0\.0\.1:1/REGISTRATION cannot be used"):
-        open_store("nats://127.0.0.1:1").publish([Entry.of(WEB)])
+        open_store("nats://127.0.0.1:1").publish([Registration.of(WEB)])
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from orchestrator.registration.entry import Entry, Query
+from orchestrator.registration.entry import Query, Registration
 from orchestrator.registration.errors import RegistrationError
-from orchestrator.registration.lookup import Lookup
+from orchestrator.registration.lookup import RegistrationLookup
 from orchestrator.registration.publisher import Publisher
 
 WEB = {"cluster": "prod", "service": "web", "protocol": "http", "address": "10.0.0.1", "port": 80}
@@ -18,25 +18,25 @@ class Memory:
 
     def __init__(self, down: int = 0) -> None:
         self.down = down
-        self.batches: list[list[Entry]] = []
+        self.batches: list[list[Registration]] = []
         self.asked: list[Query] = []
         self.go = threading.Event()
         self.go.set()
 
-    def publish(self, entries: Sequence[Entry]) -> None:
+    def publish(self, entries: Sequence[Registration]) -> None:
         self.go.wait(20)
         if self.down:
             self.down -= 1
             raise RegistrationError("memory is down")
         self.batches.append(list(entries))
 
-    def lookup(self, query: Query) -> list[Entry]:
+    def lookup(self, query: Query) -> list[Registration]:
         self.asked.append(query)
         if self.down:
             raise RegistrationError("memory is down")
         return [e for batch in self.batches for e in batch if query.selects(e)]
 
-    def remove(self, entries: Sequence[Entry]) -> None:
+    def remove(self, entries: Sequence[Registration]) -> None:
         raise NotImplementedError
 
 
@@ -100,8 +100,8 @@ def test_a_store_that_hangs() -> None:
 def test_each_question_once() -> None:
     """All hosts of a run get the first answer to a question, which nobody can change."""
     store = Memory()
-    store.publish([Entry.of({**WEB, "annotations": {"a": "b"}})])
-    lookup = Lookup(lambda: store)
+    store.publish([Registration.of({**WEB, "annotations": {"a": "b"}})])
+    lookup = RegistrationLookup(lambda: store)
     answers = [lookup(Query("prod")) for _ in range(3)]
     assert answers[0] == answers[1]
     assert answers[0][0]["Address"] == "10.0.0.1"
@@ -115,7 +115,7 @@ def test_each_question_once() -> None:
 def test_a_question_that_fails() -> None:
     """Every host is told the same, and the store is not asked again."""
     store = Memory(down=99)
-    lookup = Lookup(lambda: store)
+    lookup = RegistrationLookup(lambda: store)
     for _ in range(2):
         with pytest.raises(RegistrationError, match="memory is down"):
             lookup(Query())

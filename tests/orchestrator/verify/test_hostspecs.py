@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.verify import fleets
+from orchestrator.verify import hostspecs
 
 
 def test_a_specification_is_taken_apart() -> None:
     """A pattern keeps its signs, what may be given twice is a tuple, and all of it can be a key."""
-    pattern, given = fleets.parsed(
+    pattern, given = hostspecs.parsed(
         "ccm://web*:&prod?inventory=a.yaml&inventory=b.yaml&manifest=site.yaml&become=postgres"
     )
     assert pattern == "web*:&prod"
@@ -23,7 +23,7 @@ def test_a_specification_is_taken_apart() -> None:
         "become": "postgres",
     }
     assert hash(frozenset(given.items()))
-    assert fleets.parsed("ccm://?inventory=a.yaml")[0] == "all"
+    assert hostspecs.parsed("ccm://?inventory=a.yaml")[0] == "all"
 
 
 def test_one_fleet_serves_one_combination(tmp_path: Path) -> None:
@@ -31,20 +31,20 @@ def test_one_fleet_serves_one_combination(tmp_path: Path) -> None:
     path = tmp_path / "hosts.yaml"
     path.write_text(json.dumps({"hosts": {"web1": {"connection": "local"}}}), encoding="utf-8")
     given = {"inventory": (str(path),)}
-    first = fleets.fleet_of(given)
+    first = hostspecs.fleet_of(given)
     try:
-        assert fleets.fleet_of({**given, "connection": "ccm"}) is first
-        assert fleets.fleet_of({**given, "user": "other"}) is not first
-        assert fleets.names_of(given, "web*") == ["web1"]
+        assert hostspecs.fleet_of({**given, "connection": "ccm"}) is first
+        assert hostspecs.fleet_of({**given, "user": "other"}) is not first
+        assert hostspecs.names_of(given, "web*") == ["web1"]
         with pytest.raises(pytest.Collector.CollectError, match="did you mean 'web1'"):
-            fleets.names_of(given, "wbe1")
+            hostspecs.names_of(given, "wbe1")
         member = first.member("web1")
         assert member.shell().run(b"echo here").out == b"here\n"
         assert member.shell() is member.shell()
     finally:
-        fleets.close_all()
-    assert fleets.fleet_of(given) is not first
-    fleets.close_all()
+        hostspecs.close_all()
+    assert hostspecs.fleet_of(given) is not first
+    hostspecs.close_all()
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_one_fleet_serves_one_combination(tmp_path: Path) -> None:
 def test_an_unknown_parameter_is_refused(specification: str, words: str) -> None:
     """Nothing of a specification is passed over in silence."""
     with pytest.raises(pytest.Collector.CollectError, match=words):
-        fleets.parsed(specification)
+        hostspecs.parsed(specification)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from orchestrator.support.plain_text import plain
-from orchestrator.verify.fleet import Fleet, Means
+from orchestrator.verify.members import Fleet, Means
 from remote_runtime.errors import CcmError, UsageError
 
 SCHEME = "ccm"

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pytest
 
 from orchestrator.cli.exit_code import stronger
 from orchestrator.report.style import Style
 from orchestrator.report.verification import Verification
-from orchestrator.verify.tally import Outcome, Tally
+from orchestrator.verify.assessment import Assessment, Outcome
 
 GOOD = Outcome("web1", "file#/a", "passed", derived=True)
 BAD = Outcome("web1", "file#/b", "failed", "mode: expected 0644, found 0600", True)
 OTHER = Outcome("web2", "test_x.py::test_y", "skipped", "web2 could not be asked")
-
-
-def tally(**fields: object) -> Tally:
-    made = Tally()
-    for name, value in fields.items():
-        setattr(made, name, value)
-    return made
 
 
 @pytest.mark.parametrize(
@@ -34,9 +28,9 @@ def tally(**fields: object) -> Tally:
         ({"interrupted": True, "refused": ["no Python"]}, 130),
     ],
 )
-def test_the_strongest_reason_decides(fields: dict[str, object], code: int) -> None:
+def test_the_strongest_reason_decides(fields: dict[str, Any], code: int) -> None:
     """Interrupted and refused beat all, a host not reached beats a failed check."""
-    assert tally(**fields).exit_code == code
+    assert Assessment(**fields).exit_code == code
 
 
 @pytest.mark.parametrize(
@@ -54,8 +48,7 @@ def written(*outcomes: Outcome, verbose: bool = False, quiet: bool = False) -> s
     report.begin("site.yaml", 2)
     for outcome in outcomes:
         report.take(outcome)
-    made = tally(outcomes=list(outcomes), hosts=2, unreached={"web3": "gone"})
-    made.left_out["in noop"] = 3
+    made = Assessment(2, outcomes, unreached={"web3": "gone"}, left_out={"in noop": 3})
     report.finish(made, 1.25)
     return out.getvalue()
 
@@ -84,6 +77,6 @@ def test_a_quiet_report_shows_failures_only() -> None:
 
 def test_the_record_names_every_failure() -> None:
     """What stands in --json."""
-    record = tally(outcomes=[GOOD, BAD], hosts=1).record()
+    record = Assessment(1, [GOOD, BAD]).record()
     assert (record["passed"], record["failed"], record["exit_code"]) == (1, 1, 1)
     assert record["failures"] == [{"host": "web1", "check": BAD.label, "text": BAD.text}]

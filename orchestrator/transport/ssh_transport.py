@@ -48,7 +48,7 @@ def _no_timer(timeout: float) -> None:
     """In place of a thread per connection: ``start_client`` is given a timeout anyway."""
 
 
-class Session(ServiceRequestingTransport):
+class EagerTransport(ServiceRequestingTransport):
     """A transport that does not wait where it need not; made by ``session_factory``."""
 
     # the stubs leave these out
@@ -156,7 +156,7 @@ class Session(ServiceRequestingTransport):
 class Authentication(AuthOnlyHandler):
     """paramiko's handler, told of each answer even if that is quicker than the sender."""
 
-    def __init__(self, transport: Session) -> None:
+    def __init__(self, transport: EagerTransport) -> None:
         super().__init__(transport)
         self._session = transport
         self.accepted: list[str] = []
@@ -194,19 +194,19 @@ class Authentication(AuthOnlyHandler):
 
 
 def session_factory(
-    timeout: float, prepare: Callable[[Session], None]
+    timeout: float, prepare: Callable[[EagerTransport], None]
 ) -> Callable[..., paramiko.Transport]:
     """What paramiko calls to make the transport of a connected socket."""
 
     def make(sock: Any, **_: Any) -> paramiko.Transport:
-        session = Session(sock, timeout)
+        session = EagerTransport(sock, timeout)
         prepare(session)
         return session
 
     return make
 
 
-def start(session: Session, command: str) -> paramiko.Channel:
+def start(session: EagerTransport, command: str) -> paramiko.Channel:
     """Open a channel and start a command on it, not waiting for the server's word on the command.
 
     A refusal shows as the end of the channel.

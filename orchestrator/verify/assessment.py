@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -16,20 +16,21 @@ class Outcome(NamedTuple):
     derived: bool = False
 
 
-class Tally:
-    """Filled while pytest runs; exit codes are those of the reference page."""
+class Assessment(NamedTuple):
+    """What a verify came to; exit codes are those of the reference page.
 
-    def __init__(self) -> None:
-        self.outcomes: list[Outcome] = []
-        self.refused: list[str] = []
-        """Tests of the user that cannot be collected, in words."""
-        self.unreached: dict[str, str] = {}
-        """Host name → why it was not reached, or lost."""
-        self.warnings: list[str] = []
-        self.left_out: Counter[str] = Counter()
-        self.hosts = 0
-        self.defect = False
-        self.interrupted = False
+    ``refused`` are tests of the user that cannot be collected, in words; ``unreached`` says why a
+    host was not reached, or lost; ``left_out`` counts resources without a check by the reason.
+    """
+
+    hosts: int = 0
+    outcomes: Sequence[Outcome] = ()
+    refused: Sequence[str] = ()
+    unreached: Mapping[str, str] = {}
+    warnings: Sequence[str] = ()
+    left_out: Mapping[str, int] = {}
+    defect: bool = False
+    interrupted: bool = False
 
     @property
     def failed(self) -> list[Outcome]:
