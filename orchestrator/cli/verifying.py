@@ -8,8 +8,8 @@ from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import outcome
 from orchestrator.report.style import Style
 from orchestrator.report.verification import Verification
-from orchestrator.verify.running import Checkup, verify
 from orchestrator.verify.assessment import Assessment
+from orchestrator.verify.running import Checkup, verify
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 

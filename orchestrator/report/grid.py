@@ -93,22 +93,20 @@ class Grid:
 
     def findings(self, status: str) -> list[Finding]:
         """What ended so, the same on several hosts told once, the most hosts first."""
-        found: dict[tuple[object, ...], Finding] = {}
+        found: dict[tuple[object, ...], list[tuple[str, Entry, float]]] = {}
         for host in self.hosts:
             for cell in self.cells[host].values():
-                if cell.status != status or cell.entry is None:
-                    continue
-                key = _look(cell.entry, host)
-                first = found.get(key)
-                if first is None:
-                    found[key] = Finding(cell.entry, [host], cell.seconds, False)
-                else:
-                    first.hosts.append(host)
-                    found[key] = first._replace(
-                        seconds=max(first.seconds, cell.seconds),
-                        alike=first.alike or cell.entry != first.entry,
-                    )
-        return sorted(found.values(), key=lambda finding: -len(finding.hosts))
+                if cell.status == status and cell.entry is not None:
+                    told = host, cell.entry, cell.seconds
+                    found.setdefault(_look(cell.entry, host), []).append(told)
+        findings = (_finding(*zip(*group, strict=True)) for group in found.values())
+        return sorted(findings, key=lambda finding: -len(finding.hosts))
+
+
+def _finding(
+    hosts: tuple[str, ...], entries: tuple[Entry, ...], seconds: tuple[float, ...]
+) -> Finding:
+    return Finding(entries[0], list(hosts), max(seconds), any(e != entries[0] for e in entries))
 
 
 def _look(entry: Entry, host: str) -> tuple[object, ...]:

@@ -43,23 +43,27 @@ class Block(NamedTuple):
 
 def blocks_of(collected: Collected) -> list[Block]:
     """The blocks, failures first, then the larger ones first."""
-    blocks: dict[tuple[object, ...], Block] = {}
+    alike_results: dict[tuple[object, ...], list[HostResult]] = {}
     order = collected.started.hosts if collected.started else tuple(collected.results)
     for host in order:
         result = collected.results.get(host)
-        if result is None:
-            continue
-        entries = collected.entries.get(host, [])
-        key = _key(result, entries)
-        block = blocks.get(key)
-        if block is None:
-            block = Block(result.outcome, [], [], [{} for _ in entries])
-            blocks[key] = block
-        block.hosts.append(host)
-        block.results.append(result)
-        for row, entry in zip(block.entries, entries):
-            row.setdefault(entry, []).append(host)
-    return sorted(blocks.values(), key=_rank)
+        if result is not None:
+            key = _key(result, collected.entries.get(host, []))
+            alike_results.setdefault(key, []).append(result)
+    return sorted((_block(results, collected) for results in alike_results.values()), key=_rank)
+
+
+def _block(results: list[HostResult], collected: Collected) -> Block:
+    hosts = [result.host for result in results]
+    rows = zip(*(collected.entries.get(host, []) for host in hosts), strict=True)
+    return Block(results[0].outcome, results, hosts, [_row(row, hosts) for row in rows])
+
+
+def _row(entries: tuple[Entry, ...], hosts: list[str]) -> dict[Entry, list[str]]:
+    row: dict[Entry, list[str]] = {}
+    for entry, host in zip(entries, hosts, strict=True):
+        row.setdefault(entry, []).append(host)
+    return row
 
 
 def _rank(block: Block) -> tuple[int, bool, int]:

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.report.grid import NANOSECOND
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 _PREFIX = "choria_ccm_"
-NANOSECOND = 1e-9
 _STATES = {
     "total": "Resources that had their turn",
     "changed": "Resources that were changed, or in a preview would be",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from calendar import timegm
 from collections import Counter
-from time import strptime
 from typing import TYPE_CHECKING, Any, TextIO
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import FAILED, OK, HostResult, Tally
+from orchestrator.report.grid import NANOSECOND, seconds_of
 
 if TYPE_CHECKING:
     from orchestrator.fleet.event_store import EventStore
@@ -36,9 +35,9 @@ class SessionReport:
         again = (host, resource) in self._seen
         self._seen.add((host, resource))
         self._tallies.setdefault(host, Tally()).add(event, again=again)
-        self._seconds[host] += event["duration"] / 1e9
-        ended = _seconds(event["timestamp"])
-        began = max(0.0, ended - event["duration"] / 1e9)
+        self._seconds[host] += event["duration"] * NANOSECOND
+        ended = seconds_of(event["timestamp"])
+        began = max(0.0, ended - event["duration"] * NANOSECOND)
         self.start = min(self.start or began, began)
         self.end = max(self.end, ended)
 
@@ -91,12 +90,3 @@ class SessionReport:
         }
         events = ",\n".join(line for _, line in self._events)
         out.write(f'{json.dumps(head)[:-1]}, "events": [\n{events}\n]}}\n')
-
-
-def _seconds(timestamp: str) -> float:
-    """Seconds since the epoch; the epoch for a time that is none, as a host may send."""
-    whole, _, fraction = timestamp.rstrip("Z").partition(".")
-    try:
-        return timegm(strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float(f"0.{fraction or 0}")
-    except ValueError:
-        return 0.0

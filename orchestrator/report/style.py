@@ -17,6 +17,7 @@ _CODES = {
     "added": "32",
     "removed": "31",
     "place": "36",
+    "same": "",
     "title": "1",
     "faint": "2",
 }
@@ -56,6 +57,5 @@ class Style:
 
     def __call__(self, role: str, text: str) -> str:
         """Return the text as ``role`` looks."""
-        if not self.colour or not text:
-            return text
-        return f"\x1b[{_CODES[role]}m{text}\x1b[0m"
+        code = _CODES[role]
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and code and text else text

@@ -65,17 +65,16 @@ def change_lines(change: ChangeLine, style: Style, diffs: bool, known: bool) -> 
         return
     lines = change.diff.splitlines()
     for line in lines[:MAX_DIFF_LINES]:
-        yield _diff_line(_cut(line), style)
+        yield style(diff_role(line), _cut(line))
     if len(lines) > MAX_DIFF_LINES:
         yield style("faint", f"… {len(lines) - MAX_DIFF_LINES} more lines, see ccm report --json")
 
 
-def _diff_line(line: str, style: Style) -> str:
+def diff_role(line: str) -> str:
+    """What a line of a diff is: title, added, removed, place or same."""
     if line.startswith(("+++", "---")):
-        return style("title", line)
-    roles = {"+": "added", "-": "removed", "@": "place"}
-    role = roles.get(line[:1])
-    return style(role, line) if role else line
+        return "title"
+    return {"+": "added", "-": "removed", "@": "place"}.get(line[:1], "same")
 
 
 def error_lines(texts: Iterable[str], width: int, everything: bool) -> Iterator[str]:

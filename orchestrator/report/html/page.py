@@ -17,7 +17,7 @@ from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import LETTERS, Matrix
 from orchestrator.report.html.slowest import slowest_resources
 from orchestrator.report.html.timeline import WIDTH, Timeline
-from orchestrator.report.wording import check_line, took
+from orchestrator.report.wording import check_line, diff_role, took
 from remote_runtime.version import VERSION
 
 MOST_TEXT = 8 << 20  # bytes of messages and diffs
@@ -89,15 +89,9 @@ def _folded(names: list[str]) -> str:
 def _diff_lines(text: str) -> list[tuple[str, str]]:
     """Each line of a diff with its kind."""
     lines = text.splitlines()
-    told = [(_kind(line), line) for line in lines[:MOST_DIFF_LINES]]
+    told = [(diff_role(line), line) for line in lines[:MOST_DIFF_LINES]]
     left = len(lines) - len(told)
     return [*told, ("place", f"… {left} more lines, ccm report --json has them")] if left else told
-
-
-def _kind(line: str) -> str:
-    if line.startswith(("+++", "---")):
-        return "title"
-    return {"+": "added", "-": "removed", "@": "place"}.get(line[:1], "same")
 
 
 def _text(name: str) -> str:
