@@ -130,6 +130,15 @@ class Target(object):
         return [f for f in self.frames if f["t"] == kind]
 
 
+def alive(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def within(seconds: float, condition: Callable[[], bool]) -> bool:
     """Whether a condition comes true in time."""
     deadline = time.time() + seconds

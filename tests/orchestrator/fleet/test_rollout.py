@@ -86,12 +86,11 @@ def test_an_interrupt_cancels_running_hosts_and_starts_no_more() -> None:
         far.say("done", events=0, cancelled=True)
 
     connector = FakeConnector(script)
-    rollout, results, run = roll_out(connector, forks=4)
+    # Who waited for the grace here would run into the timeout of the test.
+    rollout, results, run = roll_out(connector, forks=4, grace=3600)
     timer = threading.Timer(0.5, rollout.interrupt)
     timer.start()
-    began = time.monotonic()
     run()
-    assert time.monotonic() - began < 4
     assert len(cancelled) == len(connector.links) == 4
     assert len(results) == len(HOSTS)
     assert {r.outcome for r in results.values()} == {"interrupted"}
@@ -111,9 +110,7 @@ def test_an_interrupt_leaves_hosts_that_do_not_answer() -> None:
     connector = FakeConnector(deaf)
     rollout, results, run = roll_out(connector, forks=4, grace=0.5)
     threading.Timer(0.3, rollout.interrupt).start()
-    began = time.monotonic()
-    run()
-    assert time.monotonic() - began < 3
+    run()  # by themselves the hosts never end
     assert {r.outcome for r in results.values()} == {"interrupted"}
     assert all(link.closed.is_set() for link in connector.links.values())
 

@@ -1,6 +1,5 @@
 import os
 import shutil
-import time
 import unittest
 from typing import Any, Dict
 
@@ -178,9 +177,7 @@ class ExecTest(FolderTest):
 
     def test_timeout(self) -> None:
         """A command that takes too long is killed and fails."""
-        started = time.time()
-        event = self.apply("sleep 30", timeout="200ms")
-        self.assertLess(time.time() - started, 5)
+        event = self.apply("sleep 3600", timeout="200ms")
         self.assertIn("timed out after 0.2 seconds", event["error"][0])
 
     def test_cwd(self) -> None:
