@@ -16,7 +16,7 @@ SELECTION = (
     "tests/remote_runtime/exec",
     "tests/orchestrator/transport/test_bootstrap.py",
     "tests/orchestrator/transport/test_ssh.py",
-    "tests/orchestrator/registration/test_nats.py",
+    "tests/orchestrator/registration/test_nats_stream.py",
     "tests/orchestrator/report/test_html.py",
     "tests/project/test_install.py::test_an_installation_writes_nothing_into_the_checkout",
     # A push without a lab host.
