@@ -124,14 +124,14 @@ def test_an_installed_sdist_works(index: Path, tmp_path: Path) -> None:
     works(tmp_path, install(version, tmp_path, index, sdist))
 
 
-def test_the_wheel_holds_ccm_only(built: Path) -> None:
+def test_the_wheel_holds_ccm_only(built: Path, checkout: Path) -> None:
     """No tests or tools are installed; every file of ccm's packages is."""
     (wheel,) = built.glob("ccm_push-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         found = {name for name in archive.namelist() if ".dist-info/" not in name}
     packages = ["orchestrator", "inventory", "schemas", "remote_runtime"]
     listed = subprocess.run(
-        ["git", "ls-files", *packages], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", *packages], cwd=checkout, capture_output=True, text=True, check=True
     )
     assert found == set(listed.stdout.split())
 
