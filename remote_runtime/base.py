@@ -4,9 +4,9 @@ A type observes, compares and yields actions; it never acts by itself and never 
 is noop. The lifecycle describes the actions (noop) or calls them, then observes again.
 """
 
-from typing import TYPE_CHECKING, Any, List, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
-from remote_runtime.changes import Action, Change, Condition, Missing
+from remote_runtime.changes import Action, Change, Condition, Ended, Missing
 from remote_runtime.item import Item, Properties
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ __all__ = [
     "Action",
     "Change",
     "Condition",
+    "Ended",
     "Item",
     "Missing",
     "Properties",
@@ -64,6 +65,7 @@ class ResourceType(object):
     """One resource at its turn; a type is a subclass, ``resources/TYPE/resource.py:Resource``."""
 
     default_ensure = "present"
+    ended: Optional[Ended] = None  # set by one that runs a command of the user
 
     def __init__(self, item: Item, provider: Any, context: "Context") -> None:
         self.item = item

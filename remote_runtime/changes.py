@@ -49,6 +49,15 @@ class Action(NamedTuple):
     provides: Sequence[Condition] = ()
 
 
+class Ended(NamedTuple):
+    """How the command of a resource ended, for its event; ``code`` None for one whose time was up,
+    negative (minus the signal) for one that was killed."""
+
+    code: Optional[int]
+    stdout: str
+    stderr: str
+
+
 class Missing(ResourceError):  # noqa: N818  (it names what is the case, not an error)
     """A condition on the target is not met.
 

@@ -10,6 +10,7 @@
     |   +-- PlanError          no plan could be made for this host       exit 1
     +-- ResourceError     travels inside the resource's event            exit 1
     |   +-- Missing            a condition on the target is not met (see ``base``)
+    |   +-- UnsettledError     what was done has not brought the desired state
     +-- ProtocolError     the other side broke the wire protocol         exit 3
 
 ``kind`` is a stable slug that scripts can match, such as ``transport.auth``.
@@ -109,3 +110,12 @@ class ResourceError(CcmError):
     def __init__(self, message: str, kind: str = "", hint: str = "", output: str = "") -> None:
         super().__init__(message, kind, hint)
         self.output = output
+
+
+class UnsettledError(ResourceError):
+    """What was done has not brought the desired state; the message is the reason."""
+
+    default_kind = "resource.unsettled"
+
+    def __init__(self, reason: str, kind: str = "", hint: str = "", output: str = "") -> None:
+        super().__init__("desired state not achieved: " + reason, kind, hint, output)

@@ -4,7 +4,7 @@ import os
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from remote_runtime.changes import Change
+from remote_runtime.changes import Change, Ended
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.lean import jsontext
@@ -56,6 +56,7 @@ class Outcome(object):
         self.noop_message = ""
         self.prediction = ""
         self.prediction_reason = ""
+        self.ended: Optional[Ended] = None
         self.changes: List[Change] = []
         self.health: List[Dict[str, Any]] = []
         self.health_only = False
@@ -160,11 +161,34 @@ def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
         extra["prediction"] = outcome.prediction
     if outcome.prediction_reason:
         extra["prediction_reason"] = mask.text(outcome.prediction_reason)
+    if outcome.ended is not None:
+        extra.update(_of_command(outcome.ended, item.sensitive, mask))
     if outcome.health:
         extra["health_check"] = mask.value(outcome.health)
     if outcome.health_only:
         extra["health_check_only"] = True
     return extra
+
+
+def _of_command(ended: Ended, sensitive: bool, mask: Mask) -> Dict[str, Any]:
+    """The exit code, where there is one, and what was printed, standard error behind the rest."""
+    told: Dict[str, Any] = {}
+    if ended.code is not None and ended.code >= 0:
+        told["exit_code"] = ended.code
+    end = "\n" if ended.stdout and ended.stderr and not ended.stdout.endswith("\n") else ""
+    output = ended.stdout + end + ended.stderr
+    if output:
+        told["output"] = MASKED if sensitive else _tail(mask.text(output))
+    return told
+
+
+def _tail(output: str) -> str:
+    """The end of what was printed, in whole lines. It is masked: half a secret is not found."""
+    if len(output) <= LONGEST_OUTPUT:
+        return output
+    kept = output[-LONGEST_OUTPUT:]
+    kept = kept[kept.find("\n") + 1 :]
+    return "[... %d characters left out ...]\n%s" % (len(output) - len(kept), kept)
 
 
 def _properties(item: Item, mask: Mask) -> Dict[str, Any]:
@@ -230,6 +254,7 @@ def _bounded(event: Dict[str, Any]) -> Dict[str, Any]:
 
     bulky = sum([len(c.get("diff") or "") for c in event["changes"]])
     bulky += len(repr(event["properties"])) + len(repr(event["error"]))
+    bulky += len(event.get("output", ""))
     # One character is at most 6 bytes of JSON text, so small ones need not be measured.
     if bulky * 6 < LARGEST // 2 and len(event["changes"]) < 1000:
         return event

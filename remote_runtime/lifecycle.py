@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, List, Sequence
 from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action, Missing
 from remote_runtime.context import Context
-from remote_runtime.errors import CcmError, ProtocolError, ResourceError
+from remote_runtime.errors import CcmError, ProtocolError, ResourceError, UnsettledError
 from remote_runtime.events import Outcome, secrets_of
 from remote_runtime.item import Item
 from remote_runtime.pending import ANYTHING
@@ -138,14 +138,17 @@ class Lifecycle(object):
         actions = resource.actions(state, refresh)
         if not actions:
             return
-        for action in actions:
-            self._act(action, outcome)
+        try:
+            for action in actions:
+                self._act(action, outcome)
+        finally:
+            outcome.ended = resource.ended
         outcome.refreshed = resource.heeds(refresh)
         state = resource.observe()
         outcome.final_ensure = state.ensure
         why = resource.unsettled(state)
         if why:
-            raise ResourceError("desired state not achieved: " + why, kind="resource.unsettled")
+            raise UnsettledError(why)
 
     def _act(self, action: Action, outcome: Outcome) -> None:
         self._context.check_cancelled()

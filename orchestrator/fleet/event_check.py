@@ -116,10 +116,12 @@ _TYPES: dict[str, type] = {
 _KEYS, _EXPECTED = tuple(_TYPES), tuple(_TYPES.values())
 _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "alias": _text,
-    "manifest": _text,
     "noop_message": _text,
     "prediction": lambda value: type(value) is str and value in ("certain", "unknown"),
     "prediction_reason": _text,
+    "manifest": _text,
+    "exit_code": lambda value: type(value) is int and 0 <= value <= 255,
+    "output": _text,
     "health_check": _health,
     "health_check_only": lambda value: type(value) is bool,
 }

@@ -44,7 +44,8 @@ class Entry(NamedTuple):
 
     ``message`` is what the target would have done, ``would`` the same behind that word, ``unknown``
     why it is not certain. ``noop``: nothing was done. ``manifest`` names the child manifest that
-    the resource stands in.
+    the resource stands in. ``output`` is what its command printed, where all is to be shown and no
+    error has it.
     """
 
     resource: str
@@ -58,6 +59,7 @@ class Entry(NamedTuple):
     noop: bool = False
     would: str = ""
     manifest: str = ""
+    output: str = ""
 
     @property
     def pending(self) -> bool:
@@ -133,7 +135,11 @@ class Collected:
 
 def _size(entry: Entry) -> int:
     texts = itertools.chain(
-        (entry.message, entry.unknown), entry.errors, entry.unmet, *entry.health, *entry.changes
+        (entry.message, entry.unknown, entry.output),
+        entry.errors,
+        entry.unmet,
+        *entry.health,
+        *entry.changes,
     )
     return sum(map(len, texts))
 
@@ -146,6 +152,7 @@ def _shortened(entry: Entry) -> Entry:
         message=entry.message[:MAX_SHORT],
         unknown=entry.unknown[:MAX_SHORT],
         would=entry.would[:MAX_SHORT],
+        output=entry.output[-MAX_SHORT:],
         errors=short(entry.errors),
         unmet=short(entry.unmet),
         health=tuple(CheckResult._make(short(check)) for check in entry.health[:MAX_FEW]),
@@ -157,7 +164,8 @@ def _shortened(entry: Entry) -> Entry:
 
 
 def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
-    """What a summary tells of a transaction event; ``verbose``: also the checks that are OK."""
+    """What a summary tells of a transaction event; ``verbose``: also the checks that are OK, and
+    what commands printed."""
     unknown = ""
     if told.get("prediction") == "unknown":
         unknown = told.get("prediction_reason") or "no reason given"
@@ -180,6 +188,7 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
         told["noop"],
         told.get("noop_message", "").removeprefix("Would "),  # as every type's wording begins
         told.get("manifest", ""),
+        told.get("output", "") if verbose and not told["error"] else "",
     )
 
 

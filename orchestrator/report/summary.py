@@ -20,6 +20,7 @@ from orchestrator.report.wording import (
     error_lines,
     flowing,
     hashless,
+    printed,
     row_words,
     span,
 )
@@ -183,7 +184,7 @@ class Summary:
 
     def _look(self, entry: Entry, host: str) -> tuple[object, ...]:
         if self._choice.everything:
-            return entry.changes, entry.errors
+            return entry.changes, entry.errors, entry.output
         errors = [alike(text, host) for text in itertools.chain(entry.errors, *entry.health)]
         if self._compact:
             changes = [alike_but_for(host, text) for text in self._brief(entry)]
@@ -196,6 +197,7 @@ class Summary:
     def _details(self, entry: Entry, alone: bool) -> Iterator[str]:
         width = self._style.width - INDENT
         yield from error_lines(entry.errors, width, self._choice.everything)
+        yield from map(printed, entry.output.splitlines())
         for check in entry.health:
             if not (check.failed and entry.errors):
                 yield from wrapped(check_line(check), width)
@@ -229,7 +231,7 @@ def _headed(entry: Entry) -> tuple[str, ...]:
 
 def _told(entry: Entry) -> tuple[object, ...]:
     """What the lines below it are made of."""
-    return entry.changes, entry.errors, entry.health
+    return entry.changes, entry.errors, entry.health, entry.output
 
 
 def _first_failures(row: dict[Entry, list[str]]) -> int:

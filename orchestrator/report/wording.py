@@ -87,7 +87,12 @@ def error_lines(texts: Iterable[str], width: int, everything: bool) -> Iterator[
         if len(lines) > MAX_ERROR_LINES and not everything:
             yield f"│ … {len(lines) - MAX_ERROR_LINES} lines before"
             lines = lines[-MAX_ERROR_LINES:]
-        yield from (f"│ {line if everything else _cut(line)}" for line in lines)
+        yield from (printed(line if everything else _cut(line)) for line in lines)
+
+
+def printed(line: str) -> str:
+    """A line that a command has printed."""
+    return f"│ {line}"
 
 
 def _cut(line: str) -> str:

@@ -48,7 +48,10 @@ def test_processes_are_looked_after(target: Target) -> None:
         assert done.event(f"exec#{name}")["status"] == "changed"
         assert done.event(f"exec#{name}")["duration"] < seconds * 1e9
     flood = done.event("exec#flood")
-    assert flood["error"] == ["exit code 9, expected 0", "the last words"]
+    assert flood["error"] == [
+        "desired state not achieved: exit code 9, expected 0",
+        "the last words",
+    ]
     assert len(done.output) < 50_000
     assert "\x1b" not in done.output
     assert "\x07" not in done.output

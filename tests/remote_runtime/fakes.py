@@ -120,6 +120,8 @@ def context(
 class Script(object):
     """A type whose resources do what a test says, instead of looking at a system."""
 
+    ended = None
+
     def __init__(self, **behaviour: Any) -> None:
         self.behaviour = behaviour
         self.item = None  # type: Any

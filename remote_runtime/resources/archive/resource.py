@@ -14,7 +14,7 @@ from remote_runtime.base import (
     State,
 )
 from remote_runtime.context import Context
-from remote_runtime.errors import ResourceError
+from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.resources.archive import rules, wording
 from remote_runtime.resources.archive.settings import settings
 from remote_runtime.system.files import Status
@@ -147,7 +147,7 @@ class Resource(ResourceType):
             if fetched is not None:
                 fetched.discard()
         if self.settings.creates and not self.context.files.exists(self.settings.creates):
-            raise ResourceError(
+            raise UnsettledError(
                 "%s was extracted into %s, but %s is not there"
                 % (self.name, self.settings.extract_parent, self.settings.creates),
                 kind="resource.archive.creates",

@@ -1,12 +1,22 @@
 """The exec type (target; ``check`` on both sides)."""
 
 import os
-from typing import Any, List, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
-from remote_runtime.base import Action, Change, Condition, Missing, Properties, ResourceType, State
-from remote_runtime.errors import ResourceError
+from remote_runtime.base import (
+    Action,
+    Change,
+    Condition,
+    Ended,
+    Missing,
+    Properties,
+    ResourceType,
+    State,
+)
+from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.pending import ANYTHING
 from remote_runtime.resources.exec import rules, wording
+from remote_runtime.resources.exec.running import RAISE_TIMEOUT, TIMEOUT, overdue
 from remote_runtime.resources.exec.settings import expected, of_command, of_guard
 
 LOGGED = 500  # lines that logoutput tells of one command; a flood would drown the events
@@ -51,11 +61,11 @@ class Resource(ResourceType):
         """Whether its conditions let it run; the guards are asked only when all else does."""
         if self.properties.get("refresh_only"):
             return False
-        creates = self.properties.get("creates")
-        if creates:
-            path = os.path.join(self.properties.get("cwd") or "/", creates)
-            if self.context.files.exists(path) or self.context.planned(Condition("path", path)):
-                return False
+        path = self._creates()
+        if path is not None and (
+            self.context.files.exists(path) or self.context.planned(Condition("path", path))
+        ):
+            return False
         for key, wanted in (("onlyif", True), ("unless", False)):
             guard = self.properties.get(key)
             if guard is not None and self._guard(key, guard) != wanted:
@@ -80,6 +90,39 @@ class Resource(ResourceType):
     def _execute(self) -> None:
         settings = of_command(self.name, self.properties)
         self.context.progress("running %s" % settings.command)
+        was_there = self._is_created()
+        result = self.provider.run(settings, self._log())
+        self.ended = Ended(None if result.timed_out else result.code, result.stdout, result.stderr)
+        if result.timed_out:
+            raise UnsettledError(overdue(settings), TIMEOUT, RAISE_TIMEOUT, result.tail())
+        if result.code in settings.returns:
+            return
+        if result.code >= 0 and not was_there and self._is_created():
+            return  # it made what it was to make; its event has the code
+        how = (
+            "exit code %d" % result.code
+            if result.code >= 0
+            else "killed by signal %d" % -result.code
+        )
+        raise UnsettledError(
+            "%s, expected %s" % (how, expected(settings.returns)),
+            kind="resource.exit",
+            output=result.tail(),
+        )
+
+    def _is_created(self) -> bool:
+        path = self._creates()
+        return path is not None and self.context.files.exists(path)
+
+    def _creates(self) -> Optional[str]:
+        """The path whose presence says that the command need not run."""
+        creates = self.properties.get("creates")
+        return os.path.join(self.properties.get("cwd") or "/", creates) if creates else None
+
+    def _log(self) -> Optional[Callable[[str], None]]:
+        """What is given each line of the output where it is to be told."""
+        if not self.properties.get("logoutput") or self.item.sensitive:
+            return None
         told = 0
 
         def log(line: str) -> None:
@@ -91,17 +134,4 @@ class Resource(ResourceType):
                 text = "%s: more than %d lines of output, the rest is not told"
                 self.context.notice("info", text % (self.item.id, LOGGED))
 
-        logged = bool(self.properties.get("logoutput")) and not self.item.sensitive
-        result = self.provider.run(settings, log if logged else None)
-        if result.code in settings.returns:
-            return
-        how = (
-            "exit code %d" % result.code
-            if result.code >= 0
-            else "killed by signal %d" % -result.code
-        )
-        raise ResourceError(
-            "%s, expected %s" % (how, expected(settings.returns)),
-            kind="resource.exit",
-            output=result.tail(),
-        )
+        return log

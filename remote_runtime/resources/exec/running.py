@@ -10,6 +10,9 @@ from remote_runtime.resources.exec import interpreters
 from remote_runtime.resources.exec.settings import Settings
 from remote_runtime.system.commands import Result
 
+TIMEOUT = "resource.timeout"
+RAISE_TIMEOUT = "raise timeout"
+
 
 class ExecProvider(BaseProvider):
     """Runs commands; a subclass says how one without an interpreter becomes words."""
@@ -51,14 +54,14 @@ class ExecProvider(BaseProvider):
             raise missing
 
     def run(self, settings: Settings, on_line: Optional[Callable[[str], None]] = None) -> Result:
-        """Run it and wait. ``CommandNotStarted``, or ``ResourceError`` when its time is up."""
+        """Run it and wait. ``CommandNotStarted``; see ``overdue`` for one whose time was up."""
 
         def sink(stream: str, line: str) -> None:
             if stream == "stdout" and on_line is not None:
                 on_line(line)
 
         start = self.start(settings)
-        result = self.context.commands.run(
+        return self.context.commands.run(
             start.argv,
             input=start.input,
             cwd=settings.cwd,
@@ -70,21 +73,22 @@ class ExecProvider(BaseProvider):
             umask=settings.umask,
             on_output=None if on_line is None else sink,
         )
-        if result.timed_out:
-            raise ResourceError(
-                "timed out after %g seconds and was killed with everything that it had started"
-                % (settings.timeout or 0),
-                kind="resource.timeout",
-                hint="raise timeout",
-                output=result.tail(),
-            )
-        return result
 
     def holds(self, settings: Settings, own: str) -> bool:
         """Whether a guard is satisfied. ``ResourceError`` when that cannot be told."""
         self.require_start(settings, own)
         try:
-            return self.run(settings).code in settings.returns
+            result = self.run(settings)
         except ResourceError as error:
             message = "%s: %s" % (own, error.message)
             raise ResourceError(message, error.kind, error.hint, error.output) from error
+        if result.timed_out:
+            message = "%s: %s" % (own, overdue(settings))
+            raise ResourceError(message, TIMEOUT, RAISE_TIMEOUT, result.tail())
+        return result.code in settings.returns
+
+
+def overdue(settings: Settings) -> str:
+    """What is said of a command whose time was up."""
+    text = "timed out after %g seconds and was killed with everything that it had started"
+    return text % (settings.timeout or 0)

@@ -21,9 +21,9 @@ DIFF = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n"
 class Told:
     """Plays a run to subscribers."""
 
-    def __init__(self, *hosts: str, noop: bool = False) -> None:
+    def __init__(self, *hosts: str, noop: bool = False, verbose: bool = False) -> None:
         self.noop = noop
-        self.collected = Collected()
+        self.collected = Collected(verbose)
         self.out = io.StringIO()
         self._lines = Lines(self.out)
         self._tallies = {host: Tally() for host in hosts}
@@ -267,6 +267,16 @@ def test_what_fail_on_error_left_out_is_told() -> None:
         told.end(host, "failed", untried=untried)
     assert told.summary().count("fail_on_error:") == 1
     assert "    fail_on_error: 3 resources were not tried\n" in told.summary()
+
+
+def test_what_a_command_printed_is_shown_where_all_is() -> None:
+    """With -v the output of a command that succeeded stands below its resource."""
+    for verbose in (False, True):
+        told = Told("web1", verbose=verbose)
+        told.event("web1", "/x", "changed", exit_code=0, output="one\ntwo\n")
+        told.end("web1")
+        shown = told.summary(everything=verbose)
+        assert ("│ one" in shown and "│ two" in shown) is verbose, shown
 
 
 def test_quiet_shows_failures_only() -> None:

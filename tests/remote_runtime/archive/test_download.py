@@ -41,7 +41,7 @@ class DownloadTest(ArchiveTest):
         self.assertEqual(self.apply(self.archive(checksum=SUM))["status"], "stable")
         self.serve("b.tar.gz", DATA)
         message = self.error(self.archive("b.tar.gz", checksum=WRONG))
-        self.assertIn("checksum mismatch", message)
+        self.assertIn("desired state not achieved: checksum mismatch", message)
         self.assertIn("expected %s, got %s" % (WRONG, SUM), message)
         self.assertEqual(self.names("dl"), ["a.tar.gz"])
 

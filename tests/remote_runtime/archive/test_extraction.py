@@ -343,6 +343,7 @@ class StateTest(ArchiveTest):
         """An archive that does not bring what creates names fails and says so."""
         resource = self.extracting(creates=self.path("out/elsewhere"), cleanup=True)
         message = self.error(resource)
+        self.assertTrue(message.startswith("desired state not achieved: "), message)
         self.assertIn("but %s is not there" % self.path("out/elsewhere"), message)
 
     def test_absent_keeps_what_was_extracted(self) -> None:

@@ -6,7 +6,16 @@ from typing import Any, Dict
 from remote_runtime.resources.exec import interpreters, wording
 from remote_runtime.resources.exec.resource import LOGGED, Resource
 from remote_runtime.system.files import Files
-from tests.remote_runtime.fakes import ROOT, FolderTest, context, item, one, run_items
+from tests.remote_runtime.fakes import (
+    ROOT,
+    BlobStore,
+    FolderTest,
+    blob,
+    context,
+    item,
+    one,
+    run_items,
+)
 
 CSH = r"""
 set word = ''
@@ -46,16 +55,54 @@ class ExecTest(FolderTest):
     def test_exit_codes(self) -> None:
         """A code that is not accepted fails with its number and the tail of stderr."""
         event = self.shell("echo out; echo why >&2; exit 5", returns=[0, 4])
-        self.assertEqual(event["error"], ["exit code 5, expected 0 or 4", "why"])
+        self.assertEqual(event["error"], [
+            "desired state not achieved: exit code 5, expected 0 or 4", "why"
+        ])  # fmt: skip
         self.assertFalse(event["changed"])
         self.assertEqual(self.shell("exit 4", returns=[0, 4])["status"], "changed")
         self.assertEqual(self.shell("exit 0", returns=[4])["status"], "failed")
         self.assertIn("signal 9", self.shell("kill -9 $$")["error"][0])
 
-    def test_failed_though_it_made_what_creates_names(self) -> None:
-        """A command that fails has failed, also when what creates names is there afterwards."""
-        event = self.shell("touch made; exit 3", cwd=self.root, creates=self.path("made"))
-        self.assertEqual((event["status"], self.made("made")), ("failed", True))
+    def test_made_what_creates_names(self) -> None:
+        """A command that makes what creates names has succeeded; its event has the exit code."""
+        event = self.shell("touch made; exit 3", cwd=self.root, creates="made")
+        self.assertEqual((event["status"], event["exit_code"]), ("changed", 3))
+        self.assertEqual(event["error"], [])
+
+    def test_creates_does_not_excuse_everything(self) -> None:
+        """A timeout, a signal, and what was there before a refresh leave a command failed."""
+        made = {"cwd": self.root, "creates": "made"}
+        killed = self.shell("touch made; kill -9 $$", **made)
+        self.assertEqual((killed["status"], "exit_code" in killed), ("failed", False))
+        os.unlink(self.path("made"))
+        late = self.shell("touch made; sleep 60", timeout="300ms", **made)
+        self.assertEqual((late["status"], self.made("made")), ("failed", True))
+        items = [
+            self.file("changed", content=blob(b"new")),
+            item("exec", "x", 1, provider="shell", properties={"command": "exit 3", **made},
+                 subscribe=("file#" + self.path("changed"),)),
+        ]  # fmt: skip
+        events = run_items(items, store=BlobStore(b"new"))
+        self.assertEqual([e["status"] for e in events], ["changed", "failed"])
+
+    def test_output_is_kept(self) -> None:
+        """What a command printed stands in its event, on success too, bounded and masked."""
+        event = self.shell("echo out; echo why >&2", secrets=())
+        self.assertEqual((event["exit_code"], event["output"]), (0, "out\nwhy\n"))
+        told = one(run_items([item("exec", "echo my hunter22 end")], secrets=["hunter22"]))
+        self.assertEqual(told["output"], "my [masked] end\n")
+        hidden = self.apply("echo hunter22", sensitive=True)
+        self.assertEqual(hidden["output"], "[masked]")
+        self.assertNotIn("output", self.apply("true"))
+        flood = self.shell("seq 1 20000; exit 1")["output"]
+        self.assertLess(len(flood), 17 << 10)
+        self.assertTrue(flood.startswith("[... ") and flood.endswith("\n20000\n"), flood[:80])
+
+    def test_an_empty_list_of_codes(self) -> None:
+        """returns: [] means what leaving it out does, of the command and of a guard."""
+        guard = {"command": "true", "returns": []}
+        self.assertEqual(self.apply("true", returns=[], onlyif=guard)["status"], "changed")
+        self.assertEqual(self.apply("false", returns=[])["status"], "failed")
 
     def test_shell_syntax(self) -> None:
         """The shell provider reads globs, substitutions, operators, redirections and builtins."""

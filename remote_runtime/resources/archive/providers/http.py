@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, List
 
 from remote_runtime.base import Properties
 from remote_runtime.base import Provider as BaseProvider
-from remote_runtime.errors import ResourceError
+from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.resources.archive.settings import Settings
 from remote_runtime.system.attributes import Attributes
@@ -38,7 +38,7 @@ class Provider(BaseProvider):
         try:
             found = self._receive(path, settings, temporary)
             if settings.checksum and found != settings.checksum:
-                raise ResourceError(
+                raise UnsettledError(
                     "checksum mismatch of %s, expected %s, got %s"
                     % (path, settings.checksum, found),
                     kind="resource.archive.checksum",
