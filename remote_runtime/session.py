@@ -161,7 +161,7 @@ class Session(object):
         if not (options.noop or options.monitor_only):
             lock = self._lock(plan)
         try:
-            self._walk(plan)
+            self._walk(plan, lock)
         finally:
             if lock is not None:
                 lock.release()
@@ -177,9 +177,9 @@ class Session(object):
         lock.acquire(holder, plan.options.lock_timeout, lambda text: self._notice("info", text))
         return lock
 
-    def _walk(self, plan: plans.Plan) -> None:
+    def _walk(self, plan: plans.Plan, lock: Any) -> None:
         context = Context(
-            commands=Commands(self._accounts, self._cancellation, at_root=True),
+            commands=Commands(self._accounts, self._cancellation, at_root=True, lock=lock),
             files=self._files,
             accounts=self._accounts,
             blobs=Blobs(Transfer(self._channel).fetch),

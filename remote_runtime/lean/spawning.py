@@ -1,24 +1,9 @@
 """Starts a command that needs nothing special, as queries do, without ``subprocess`` (target)."""
 
 import os
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, Optional, Sequence
 
 POSSIBLE = hasattr(os, "posix_spawn")  # since Python 3.8
-
-
-class Pipe(object):
-    """Our end of a pipe."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def fileno(self) -> int:
-        """The descriptor."""
-        return self._descriptor
-
-    def close(self) -> None:
-        """Close it; called once."""
-        os.close(self._descriptor)
 
 
 class Spawned(object):
@@ -26,10 +11,8 @@ class Spawned(object):
 
     stdin = None
 
-    def __init__(self, pid: int, stdout: int, stderr: int) -> None:
+    def __init__(self, pid: int) -> None:
         self.pid = pid
-        self.stdout = Pipe(stdout)
-        self.stderr = Pipe(stderr)
         self.returncode: Optional[int] = None
 
     def poll(self) -> Optional[int]:
@@ -52,34 +35,23 @@ class Spawned(object):
         return self.returncode
 
 
-def spawn(program: str, argv: Sequence[str], env: Dict[str, str]) -> Spawned:
+def spawn(
+    program: str, argv: Sequence[str], env: Dict[str, str], outputs: Sequence[int]
+) -> Spawned:
     """Start a command in a session of its own, with our directory, user and umask.
 
-    ``OSError``; ``NotImplementedError`` where the system cannot begin a session so.
+    ``outputs`` are the descriptors of its stdout and stderr. ``OSError``; ``NotImplementedError``
+    where the system cannot begin a session so.
     """
     signal: Any = __import__("_signal")  # its numbers without its enumerations
-    ours: List[int] = []
-    theirs: List[int] = []
-    try:
-        for _ in ("stdout", "stderr"):
-            reading, writing = os.pipe()
-            ours.append(reading)
-            theirs.append(writing)
-        actions = [
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_DUP2, theirs[0], 1),
-            (os.POSIX_SPAWN_DUP2, theirs[1], 2),
-        ]
-        # Python ignores these two; a program expects them to end it.
-        default = [signal.SIGPIPE, signal.SIGXFSZ]
-        pid = os.posix_spawn(
-            program, list(argv), env, file_actions=actions, setsid=True, setsigdef=default
-        )
-    except BaseException:
-        for descriptor in ours:
-            os.close(descriptor)
-        raise
-    finally:
-        for descriptor in theirs:
-            os.close(descriptor)
-    return Spawned(pid, ours[0], ours[1])
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, outputs[0], 1),
+        (os.POSIX_SPAWN_DUP2, outputs[1], 2),
+    ]
+    # Python ignores these two; a program expects them to end it.
+    default = [signal.SIGPIPE, signal.SIGXFSZ]
+    pid = os.posix_spawn(
+        program, list(argv), env, file_actions=actions, setsid=True, setsigdef=default
+    )
+    return Spawned(pid)

@@ -20,11 +20,12 @@ from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean import spawning
 from remote_runtime.system.accounts import Accounts, Identity
-from remote_runtime.system.conversation import Conversation, OutputSink
+from remote_runtime.system.conversation import Conversation, Outputs, OutputSink
 from remote_runtime.system.switch import Switch
 
 if TYPE_CHECKING:
     from remote_runtime.system.conversation import Process
+    from remote_runtime.system.locks import Lock
 
 DEFAULT_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin"
 KEEP = 256 << 10
@@ -58,15 +59,20 @@ class Commands(object):
     """Runs commands one at a time; ``cancellation`` ends the one in flight.
 
     ``at_root`` says that this process itself is at "/" with the umask 022, as every command is that
-    asks for nothing else.
+    asks for nothing else. ``lock`` is told of each command, which may outlive us.
     """
 
     def __init__(
-        self, accounts: Accounts, cancellation: Cancellation, at_root: bool = False
+        self,
+        accounts: Accounts,
+        cancellation: Cancellation,
+        at_root: bool = False,
+        lock: Optional["Lock"] = None,
     ) -> None:
         self._accounts = accounts
         self._cancellation = cancellation
         self._at_root = at_root
+        self._lock = lock
 
     def find(self, program: str, path: Optional[str] = None, cwd: Optional[str] = None) -> str:
         """Return the file that ``program`` is, looked up in ``path``; "" when there is none."""
@@ -136,17 +142,28 @@ class Commands(object):
         identity = self._accounts.identity(user, group)
         program = self._program(argv, path, cwd)
         inherits = user is None and group is None
-        process = self._start(
-            list(argv),
-            program,
-            cwd,
-            self.environment(identity, env, path),
-            Switch(None if inherits else identity, umask),
-            input is not None,
-            self._at_root and inherits and cwd is None and umask is None and input is None,
-        )
-        ending = Conversation(process, self._cancellation, input, limit, on_output).wait(timeout)
-        return Result(*ending)
+        outputs = Outputs()
+        try:
+            if self._lock is not None:
+                self._lock.starting(outputs.inodes())
+            process = self._start(
+                list(argv),
+                program,
+                cwd,
+                self.environment(identity, env, path),
+                Switch(None if inherits else identity, umask),
+                input is not None,
+                self._at_root and inherits and cwd is None and umask is None and input is None,
+                outputs,
+            )
+        except BaseException:
+            outputs.close()
+            raise
+        outputs.started()
+        if self._lock is not None:
+            self._lock.started(process.pid)
+        conversation = Conversation(process, outputs, self._cancellation, input, limit, on_output)
+        return Result(*conversation.wait(timeout))
 
     def _program(self, argv: Sequence[str], path: Optional[str], cwd: Optional[str]) -> str:
         if not argv or not argv[0]:
@@ -175,10 +192,11 @@ class Commands(object):
         switch: Switch,
         with_input: bool,
         is_plain: bool,
+        outputs: Outputs,
     ) -> "Process":
         if is_plain and spawning.POSSIBLE:
             try:
-                return spawning.spawn(program, argv, env)
+                return spawning.spawn(program, argv, env, outputs.theirs)
             except NotImplementedError:
                 pass  # a system without such sessions
             except OSError as error:
@@ -194,8 +212,8 @@ class Commands(object):
                 cwd=cwd or "/",
                 env=env,
                 stdin=subprocess.PIPE if with_input else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stdout=outputs.theirs[0],
+                stderr=outputs.theirs[1],
                 start_new_session=True,
                 **switch.arguments(),
             )

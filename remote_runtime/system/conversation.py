@@ -2,7 +2,7 @@
 
 import os
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Union
 
 from remote_runtime.cancellation import Cancellation, Cancelled
 from remote_runtime.system.capture import Capture
@@ -30,12 +30,57 @@ class Ending(NamedTuple):
     timed_out: bool
 
 
+class _Pipe(object):
+    """Our end of a pipe."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+class Outputs(object):
+    """The pipes of stdout and stderr; ``theirs`` are the ends that the process is given."""
+
+    def __init__(self) -> None:
+        self.ours: List[int] = []
+        self.theirs: List[int] = []
+        try:
+            for _ in ("stdout", "stderr"):
+                reading, writing = os.pipe()
+                self.ours.append(reading)
+                self.theirs.append(writing)
+        except OSError:
+            self.close()
+            raise
+
+    def inodes(self) -> List[int]:
+        """What the system calls these pipes by."""
+        return [os.fstat(descriptor).st_ino for descriptor in self.theirs]
+
+    def started(self) -> None:
+        """The process has its ends: close ours of them, or they would never be at their end."""
+        while self.theirs:
+            os.close(self.theirs.pop())
+
+    def close(self) -> None:
+        """Close all; where no process was started."""
+        self.started()
+        while self.ours:
+            os.close(self.ours.pop())
+
+
 class Conversation(object):
     """One process in a session of its own, with pipes as stdout, stderr and perhaps stdin."""
 
     def __init__(
         self,
         process: "Process",
+        outputs: Outputs,
         cancellation: Cancellation,
         data: Optional[bytes],
         limit: int,
@@ -46,11 +91,9 @@ class Conversation(object):
         self._input = data or b""
         self._captures: Dict[int, Capture] = {}
         self._streams: Dict[int, Any] = {}
-        for name in ("stdout", "stderr"):
-            stream = getattr(process, name)
-            sink = _sink(on_output, name)
-            self._captures[stream.fileno()] = Capture(limit, sink)
-            self._streams[stream.fileno()] = stream
+        for name, descriptor in zip(("stdout", "stderr"), outputs.ours):
+            self._captures[descriptor] = Capture(limit, _sink(on_output, name))
+            self._streams[descriptor] = _Pipe(descriptor)
         if process.stdin is not None:
             self._streams[process.stdin.fileno()] = process.stdin
         for descriptor in self._streams:

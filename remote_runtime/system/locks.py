@@ -1,14 +1,28 @@
-"""One push at a time per host (target)."""
+"""One push at a time per host (target).
+
+The system drops the lock when the runtime ends, however it ends. A command that was in flight then
+may go on, and one of a package manager has to: so the lock's file names it, and who takes the lock
+next waits for it as well.
+
+The file holds one JSON object of a fixed length, written in one call: it is whole at every instant.
+"""
 
 import os
+import stat
 import time
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import HostError
 from remote_runtime.lean import jsontext
+from remote_runtime.system import processes
 
 _POLL = 0.05
+_SIZE = 4096  # of the file; what it holds is shorter
+_LONGEST = 100  # characters of one value
+
+# O_NONBLOCK: something else in its place, such as a pipe, must not block.
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 
 
 def lock_path() -> str:
@@ -35,38 +49,40 @@ def folder_of(uid: int, runtime_folders: str = "/run/user") -> str:
 
 
 class Lock(object):
-    """The system drops it when the process ends, however it ends; the file itself stays."""
+    """The lock of one run; the file itself stays.
+
+    While it is held ``starting`` and ``started`` note the command in flight. There is no moment at
+    which a command runs that the file does not name: a process that is being started shares the
+    lock until it becomes the command, and then its pipes are noted already.
+    """
 
     def __init__(self, path: str, cancellation: Cancellation) -> None:
         self._path = path
         self._cancellation = cancellation
         self._descriptor = -1
+        self._record: Dict[str, Any] = {}
 
     def acquire(
         self, holder: Dict[str, Any], timeout: float, notice: Callable[[str], None]
     ) -> None:
         """Take the lock, waiting at most ``timeout`` seconds; ``notice`` is told whom we wait for.
 
-        ``HostError`` names the run that holds it, its user and since when.
+        ``HostError`` names the run that holds it, its user and since when, or the command that it
+        left behind.
         """
-        import fcntl
-
-        self._open()
         deadline = time.monotonic() + timeout
-        told = False
-        while True:
-            try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise self._taken(timeout) from None
-                if not told:
-                    notice("waiting for %s" % self._holder())
-                    told = True
-                self._cancellation.sleep(min(_POLL, max(0.01, deadline - time.monotonic())))
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, jsontext.dumps(holder).encode("ascii"), 0)
+        self._open()
+        try:
+            self._wait("another push", self._held, deadline, timeout, notice)
+            self._wait("a command", self._left_behind, deadline, timeout, notice)
+            self._record = {key: str(value)[:_LONGEST] for key, value in holder.items()}
+            self._record["boot"] = processes.boot()
+            self._write()
+        except OSError as error:
+            raise self._unusable(error.strerror or str(error)) from error
+        except BaseException:
+            self.release()
+            raise
 
     def release(self) -> None:
         """Give it back; harmless when it was never taken."""
@@ -74,35 +90,113 @@ class Lock(object):
             os.close(self._descriptor)
             self._descriptor = -1
 
+    def starting(self, pipes: List[int]) -> None:
+        """Note that a command is about to be started whose outputs have these inode numbers."""
+        self._note({"pipes": pipes})
+
+    def started(self, pid: int) -> None:
+        """Note the command that was started; it leads a session of its own."""
+        found = processes.find(pid)
+        if found is not None:
+            self._note({"pid": pid, "start": found.start})
+
+    def _note(self, command: Dict[str, Any]) -> None:
+        self._record["command"] = command
+        try:
+            self._write()
+        except OSError:
+            pass  # the lock is ours all the same
+
+    def _write(self) -> None:
+        os.pwrite(self._descriptor, jsontext.dumps(self._record).ljust(_SIZE).encode("ascii"), 0)
+
     def _open(self) -> None:
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
         try:
             os.makedirs(os.path.dirname(self._path), 0o700, exist_ok=True)
-            self._descriptor = os.open(self._path, flags, 0o600)
+            self._descriptor = os.open(self._path, _FLAGS, 0o600)
+            found = os.fstat(self._descriptor)
         except OSError as error:
-            raise HostError(
-                "could not open the lock %s: %s" % (self._path, error.strerror),
-                kind="host.lock",
-                hint="the user's home or runtime folder must be writable",
-            ) from error
+            raise self._unusable(error.strerror or str(error)) from error
+        if not stat.S_ISREG(found.st_mode):
+            raise self._unusable("it is not a regular file", "remove it, ccm makes its own")
+        if found.st_uid != os.geteuid():
+            raise self._unusable(
+                "it belongs to user %d" % found.st_uid, "look who made it, and remove it"
+            )
 
-    def _holder(self) -> str:
-        found: Optional[Dict[str, Any]] = None
-        try:
-            found = jsontext.loads(os.pread(self._descriptor, 4096, 0).decode("utf-8"))
-        except (OSError, ValueError):
-            pass
-        if not isinstance(found, dict):
-            return "another run"
-        return "run %s of %s, since %s" % tuple(
-            str(found.get(key, "?"))[:100] for key in ("run_id", "user", "since")
-        )
-
-    def _taken(self, timeout: float) -> HostError:
-        holder = self._holder()
+    def _unusable(
+        self, why: str, hint: str = "the user's home or runtime folder must be writable"
+    ) -> HostError:
         self.release()
         return HostError(
-            "another push is at work here: %s" % holder,
-            kind="host.locked",
-            hint="waited %g s; wait for it, or raise --lock-timeout" % timeout,
+            "could not open the lock %s: %s" % (self._path, why), kind="host.lock", hint=hint
         )
+
+    def _wait(
+        self,
+        kind: str,
+        look: Callable[[], str],
+        deadline: float,
+        timeout: float,
+        notice: Callable[[str], None],
+    ) -> None:
+        """Return once ``look`` says nothing; what it says is what we wait for."""
+        told = False
+        while True:
+            what = look()
+            if not what:
+                return
+            if time.monotonic() >= deadline:
+                raise HostError(
+                    "%s is at work here: %s" % (kind, what),
+                    kind="host.locked",
+                    hint="waited %g s; wait for it, or raise --lock-timeout" % timeout,
+                )
+            if not told:
+                notice("waiting for %s" % what)
+                told = True
+            self._cancellation.sleep(min(_POLL, max(0.01, deadline - time.monotonic())))
+
+    def _held(self) -> str:
+        """Take the lock, or say who has it."""
+        import fcntl
+
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _run(self._read())
+        return ""
+
+    def _left_behind(self) -> str:
+        """The command that a run has left behind which was killed; "" when none is at work."""
+        record = self._read()
+        command = record.get("command")
+        if not isinstance(command, dict) or record.get("boot") != processes.boot():
+            return ""
+        found = _running(command)
+        if found is None:
+            return ""
+        return "process %d (%s), which %s left behind" % (found.pid, found.program, _run(record))
+
+    def _read(self) -> Dict[str, Any]:
+        try:
+            found = jsontext.loads(os.pread(self._descriptor, _SIZE, 0).decode("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def _run(record: Dict[str, Any]) -> str:
+    if not record:
+        return "another run"
+    return "run %s of %s, since %s" % tuple(
+        str(record.get(key, "?"))[:_LONGEST] for key in ("run_id", "user", "since")
+    )
+
+
+def _running(command: Dict[str, Any]) -> Optional[processes.Process]:
+    pid, pipes = command.get("pid"), command.get("pipes")
+    if isinstance(pid, int):
+        found = processes.find(pid)
+        return found if found is not None and found.start == command.get("start") else None
+    return processes.leader_at(pipes) if isinstance(pipes, list) else None

@@ -253,6 +253,25 @@ class SessionTest(FolderTest):
         self.assertEqual(events[0]["status"], "changed")
         self.assertIn("waiting for run R1", second.of("notice")[0]["text"])
 
+    def test_killed_with_a_command_in_flight(self) -> None:
+        """The command of a killed runtime is waited for by the next push, which then runs."""
+        first = self.target()
+        script = "echo $$ > %s; while [ ! -e %s ]; do sleep 0.05; done; touch %s"
+        first.start(self.shell(script % (self.path("pid"), self.path("open"), self.path("end"))))
+        self.assertTrue(within(10, lambda: os.path.exists(self.path("pid")) and self.read("pid")))
+        first.process.kill()
+        first.end()
+        refused = self.target()
+        refused.push(self.shell("true"), lock_timeout=0.2, run_id="R2")
+        error = refused.frames[-1]["error"]
+        self.assertEqual((error["kind"], refused.events), ("host.locked", []))
+        process = "process %d (sh), which run R1 of alice@desk, since" % int(self.read("pid"))
+        self.assertIn(process, error["message"])
+        third = self.target()
+        third.on["notice"] = lambda frame: self.write("open", b"") and None
+        events = third.push(self.shell("test -e " + self.path("end")), lock_timeout=120)
+        self.assertEqual(events[0]["status"], "changed")
+
     def test_stdout_of_commands(self) -> None:
         """A command can neither read the controller's frames nor write between ours."""
         target = self.target()

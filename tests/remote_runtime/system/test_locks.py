@@ -1,10 +1,15 @@
+import json
 import os
+import signal
+import subprocess
 import time
+import unittest
 
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import HostError
+from remote_runtime.system import processes
 from remote_runtime.system.locks import Lock, folder_of
-from tests.remote_runtime.fakes import FolderTest
+from tests.remote_runtime.fakes import ROOT, FolderTest
 
 HOLDER = {"run_id": "R1", "user": "alice@desk", "since": "2026-01-01T00:00:00Z"}
 
@@ -48,3 +53,92 @@ class LockTest(FolderTest):
         first.release()
         second.acquire(HOLDER, 0, self.fail)
         second.release()
+
+    def test_something_else_in_its_place(self) -> None:
+        """A pipe or a folder where the lock's file belongs is told, with what to do."""
+        os.mkdir(self.path("deep"))
+        os.mkfifo(self.path("deep", "ccm.lock"))
+        with self.assertRaisesRegex(HostError, "it is not a regular file .remove it") as caught:
+            self.lock().acquire(HOLDER, 0, self.fail)
+        self.assertEqual(caught.exception.kind, "host.lock")
+        os.unlink(self.path("deep", "ccm.lock"))
+        os.mkdir(self.path("deep", "ccm.lock"))
+        with self.assertRaisesRegex(HostError, "could not open the lock"):
+            self.lock().acquire(HOLDER, 0, self.fail)
+
+    @unittest.skipUnless(ROOT, "only root gives files away")
+    def test_file_of_somebody_else(self) -> None:
+        """A lock's file that another user made, who could hold it for ever, is not used."""
+        os.mkdir(self.path("deep"))
+        os.chown(self.write("deep/ccm.lock"), 65534, 65534)
+        with self.assertRaisesRegex(HostError, "belongs to user 65534"):
+            self.lock().acquire(HOLDER, 0, self.fail)
+
+    def test_unreadable_text(self) -> None:
+        """Whatever stands in the file of a free lock, the lock is free."""
+        os.mkdir(self.path("deep"))
+        for text in (b"", b"{", b"[" * 4096, b"\xff\x00", b'{"command": {"pid": "x"}}', b"[1]"):
+            self.write("deep/ccm.lock", text)
+            lock = self.lock()
+            lock.acquire(HOLDER, 0, self.fail)
+            lock.release()
+
+    def left_behind(self, command: "subprocess.Popen[bytes]", **told: object) -> None:
+        """A free lock whose file says that a run was killed while this command was in flight."""
+        self.addCleanup(command.wait)
+        self.addCleanup(command.kill)
+        first = self.lock()
+        first.acquire(HOLDER, 0, self.fail)
+        if told:
+            first.starting(list(told["pipes"]))  # type: ignore
+        else:
+            first.started(command.pid)
+        first.release()
+
+    def sleeper(self, **options: object) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(["sleep", "3600"], start_new_session=True, **options)  # type: ignore
+
+    def test_command_left_behind_is_waited_for(self) -> None:
+        """A command that outlived its run is named, then waited for, then the lock is free."""
+        command = self.sleeper()
+        self.left_behind(command)
+        name = "process %d .sleep., which run R1 of alice@desk, since .* left behind" % command.pid
+        with self.assertRaisesRegex(HostError, "a command is at work here: " + name) as caught:
+            self.lock().acquire(dict(HOLDER, run_id="R2"), 0.1, lambda text: None)
+        self.assertEqual(caught.exception.kind, "host.locked")
+        third = self.lock()
+        told = []
+
+        def end(text: str) -> None:
+            told.append(text)
+            command.send_signal(signal.SIGKILL)
+
+        third.acquire(dict(HOLDER, run_id="R3"), 60, end)
+        third.release()
+        self.assertRegex(told[0], "^waiting for " + name)
+
+    def test_command_that_was_just_being_started(self) -> None:
+        """A run that was killed before it could note a command's number has noted its pipes."""
+        reading, writing = os.pipe()
+        self.addCleanup(os.close, reading)
+        command = self.sleeper(stdout=writing, stderr=writing)
+        inode = os.fstat(writing).st_ino
+        os.close(writing)
+        self.left_behind(command, pipes=[inode, inode])
+        with self.assertRaisesRegex(HostError, "process %d .sleep." % command.pid):
+            self.lock().acquire(HOLDER, 0, self.fail)
+
+    def test_another_process_of_that_number(self) -> None:
+        """A process that began at another time, or before a restart, is not that command."""
+        command = self.sleeper()
+        self.left_behind(command)
+        path = self.path("deep", "ccm.lock")
+        record = json.loads(self.read("deep/ccm.lock").decode())
+        self.assertEqual(record["command"]["start"], processes.find(command.pid).start)  # type: ignore
+        other = dict(record["command"], start=record["command"]["start"] + 1)
+        for text in (dict(record, command=other), dict(record, boot="another")):
+            self.write("deep/ccm.lock", json.dumps(text).encode())
+            lock = self.lock()
+            lock.acquire(HOLDER, 0, self.fail)
+            lock.release()
+        self.assertEqual(os.stat(path).st_size, 4096)

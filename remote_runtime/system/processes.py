@@ -1,0 +1,54 @@
+"""Which processes there are (target), so that a number is never taken for another process."""
+
+import os
+from typing import NamedTuple, Optional, Sequence
+
+
+class Process(NamedTuple):
+    """One process: its number may be given out again, never with the same start."""
+
+    pid: int
+    start: int  # in ticks since this system was started
+    session: int
+    program: str
+
+
+def find(pid: int) -> Optional[Process]:
+    """The process of that number; None where none runs, or the system does not tell."""
+    try:
+        with open("/proc/%d/stat" % pid, "rb", 0) as file:
+            data = file.read(1024)
+    except OSError:
+        return None
+    program, _, rest = data.partition(b"(")[2].rpartition(b")")
+    fields = rest.split()  # from the third on, as `man proc` counts them
+    if len(fields) < 20 or fields[0] in (b"Z", b"X"):
+        return None
+    return Process(pid, int(fields[19]), int(fields[3]), program.decode("utf-8", "replace"))
+
+
+def leader_at(pipes: Sequence[int]) -> Optional[Process]:
+    """The leader of a session whose stdout or stderr is a pipe of one of these inode numbers."""
+    wanted = {"pipe:[%d]" % pipe for pipe in pipes}
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if not name.isdigit():
+            continue
+        for descriptor in (1, 2):
+            try:
+                link = os.readlink("/proc/%s/fd/%d" % (name, descriptor))
+            except OSError:
+                continue  # it has ended, or is another user's
+            if link in wanted:
+                found = find(int(name))
+                if found is not None and found.session == found.pid:
+                    return found
+    return None
+
+
+def boot() -> str:
+    """What names this start of the system; "" where it does not tell."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", "rb", 0) as file:
+            return file.read(64).decode("ascii", "replace").strip()
+    except OSError:
+        return ""
