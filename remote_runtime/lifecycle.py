@@ -41,16 +41,24 @@ class Lifecycle(object):
         item = outcome.item
         options = self._context.options
         outcome.health_only = options.monitor_only or item.monitor_only
+
+        def manage() -> None:
+            if options.status_only:
+                self._look(item, outcome)
+            elif item.applies:
+                self._compose(item, noop, refresh, outcome, children)
+            elif not outcome.health_only:
+                self._manage(item, noop, refresh, outcome)
+
+        with self._context.turn(item, noop, secrets_of(item)):
+            self._try(manage, outcome)
+            if not noop:
+                self._try(lambda: self._check(item, outcome), outcome)
+
+    def _try(self, step: Callable[[], None], outcome: Outcome) -> None:
+        """Take a step of the life; one that fails leaves the next its turn."""
         try:
-            with self._context.turn(item, noop, secrets_of(item)):
-                if options.status_only:
-                    self._look(item, outcome)
-                elif item.applies:
-                    self._compose(item, noop, refresh, outcome, children)
-                elif not outcome.health_only:
-                    self._manage(item, noop, refresh, outcome)
-                if not noop and not outcome.failed:
-                    self._check(item, outcome)
+            step()
         except ProtocolError:
             raise
         except CcmError as error:

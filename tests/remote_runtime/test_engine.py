@@ -254,6 +254,16 @@ class EngineTest(unittest.TestCase):
         self.assertTrue(events["p"]["health_check_only"])
         self.assertNotIn("health_check_only", events["b"])
 
+    def test_health_check_of_a_failed_resource(self) -> None:
+        """The checks of a resource that failed run as well; in noop and when skipped none does."""
+        checks = ({"command": "sh -c 'echo down; exit 2'", "name": "up"},)
+        broken = Script(act=ResourceError("no"))
+        resource = item("script", "a", health_checks=checks)
+        event = one(run_items([resource], ScriptRegistry(a=broken)))
+        self.assertEqual(event["error"], ["no", "health check up: CRITICAL after 1 try: down"])
+        self.assertEqual([check["status"] for check in event["health_check"]], ["CRITICAL"])
+        self.assertNotIn("health_check", one(run_items([resource], ScriptRegistry(a=broken), True)))
+
     def test_health_check_of_an_apply(self) -> None:
         """The checks of an item that applies run once its children have."""
         check = {"command": "/bin/sh -c 'echo down; exit 2'"}
