@@ -47,9 +47,9 @@ SITES = {
         f"ccm:\n  resources:\n    - file:\n        - defaults: {DEFAULTS}\n"
         "        - a/relative: {content: x}\n        - /a/../b: {content: x}\n"
         "        - /: {ensure: absent, force: true}\n        - /both: {content: x, source: y}\n"
-        "        - /mode: {content: x, mode: '1777'}\n        - /forced: {force: true}\n"
+        "        - /mode: {content: x, mode: '17777'}\n        - /forced: {force: true}\n"
         "        - /octal: {content: x, mode: '0899'}\n",
-        [f"site.yaml:{line}:" for line in (5, 6, 7, 8, 9, 10, 11)] + ["0777", "root directory"],
+        [f"site.yaml:{line}:" for line in (5, 6, 7, 8, 9, 10, 11)] + ["7777", "root directory"],
     ),
     "rules of an exec": (
         "ccm:\n  resources:\n    - exec:\n"

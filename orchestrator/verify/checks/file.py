@@ -31,8 +31,8 @@ def expectations(subject: Subject) -> list[Expectation]:
     found += ownership(subject)
     mode = subject.text("mode")
     if mode:
-        wanted = _mode(mode, is_directory)
-        found.append(equal("mode", wanted, lambda host: host.file(path).mode, _octal))
+        wanted, judged = _mode(mode, is_directory)
+        found.append(equal("mode", wanted, lambda host: host.file(path).mode & judged, _octal))
     return found
 
 
@@ -58,14 +58,20 @@ def _same(path: str, source: str) -> Expectation:
     )
 
 
-def _mode(text: str, is_directory: bool) -> int:
-    """The permissions as a number; a directory can be entered by whoever may read or write it."""
-    mode = int(text.lower().removeprefix("0o"), 8)
-    if is_directory:
-        for shift in (0, 3, 6):
-            if mode >> shift & 0o6:
-                mode |= 0o1 << shift
-    return mode
+def _mode(text: str, is_directory: bool) -> tuple[int, int]:
+    """The mode as a number, and which bits of it are judged.
+
+    A directory can be entered by whoever may read or write it, and has what setuid, setgid and
+    sticky bits it likes unless the mode says something of them: a fourth digit, or a fifth.
+    """
+    digits = text.lower().removeprefix("0o")
+    mode = int(digits, 8)
+    if not is_directory:
+        return mode, 0o7777
+    for shift in (0, 3, 6):
+        if mode >> shift & 0o6:
+            mode |= 0o1 << shift
+    return mode, 0o7777 if mode > 0o777 or len(digits) > 4 else 0o777
 
 
 def _octal(mode: Any) -> str:

@@ -265,8 +265,9 @@ class Resource(ResourceType):
                 "%s is a %s, not a directory" % (self.name, kind),
                 hint="remove it in an earlier resource, or manage the directory that it names",
             )
-        # setgid and sticky are not ours to manage: what /tmp has, it keeps.
-        want, unmet = self._wanted(status.mode & 0o7000)
+        # What /tmp has beside its permissions it keeps, unless the mode speaks of it.
+        kept = rules.leaves_special_bits(self._required("mode"))
+        want, unmet = self._wanted(status.mode & 0o7000 if kept else 0)
         return self._attribute_action(self._attributes(status, want), want), unmet
 
     def _missing_parents(self) -> List[str]:

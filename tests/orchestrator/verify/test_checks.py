@@ -65,6 +65,24 @@ def test_one_thing_of_a_file_differs(path: Path, change: dict[str, str], line: s
     assert found.startswith(line)
 
 
+def test_special_bits_are_judged_where_the_mode_speaks_of_them(tmp_path: Path) -> None:
+    """A directory may have what bits the mode says nothing of; a file may not."""
+    folder, file = tmp_path / "d", tmp_path / "f"
+    folder.mkdir()
+    folder.chmod(0o2755)
+    file.touch()
+    file.chmod(0o4755)
+    for path, ensure, mode, line in (
+        (folder, "directory", "0755", []),
+        (folder, "directory", "2755", []),
+        (folder, "directory", "00755", ["mode: expected 0755, found 2755"]),
+        (folder, "directory", "1755", ["mode: expected 1755, found 2755"]),
+        (file, "present", "4755", []),
+        (file, "present", "0755", ["mode: expected 0755, found 4755"]),
+    ):
+        assert said(of("file", path, ensure=ensure, **owned(mode=mode))) == line, mode
+
+
 def test_what_is_no_file_is_not_looked_into(tmp_path: Path, path: Path) -> None:
     """Of a path of another kind only the kind is told."""
     link = tmp_path / "link"

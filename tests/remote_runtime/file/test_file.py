@@ -248,6 +248,22 @@ class FileTest(FolderTest):
             self.apply(self.file("tmp", ensure="directory", mode="0777"))["status"], "stable"
         )
 
+    def test_special_bits_of_a_directory(self) -> None:
+        """A fourth digit sets the special bits, five digits take them away, nothing else does."""
+        for mode, after in (("2755", 0o2755), ("0755", 0o2755), ("1777", 0o1777), ("00755", 0o755)):
+            resource = self.file("d", ensure="directory", mode=mode)
+            self.assertEqual(self.apply(resource)["error"], [])
+            self.assertEqual(self.mode("d"), after, mode)
+            self.assertEqual(self.apply(resource)["status"], "stable")
+        self.apply(self.file("new/d", ensure="directory", mode="1777"))
+        self.assertEqual((self.mode("new"), self.mode("new/d")), (0o755, 0o1777))
+
+    def test_setuid_of_a_file(self) -> None:
+        """The mode of a file is exact, its special bits included."""
+        resource = self.file("run", content="x", mode="4755")
+        self.apply(resource)
+        self.assertEqual((self.mode("run"), self.apply(resource)["status"]), (0o4755, "stable"))
+
     def test_wrong_kinds(self) -> None:
         """A file is not made a directory, nor a directory, a pipe or a link a file's attributes."""
         self.write("file")

@@ -49,8 +49,8 @@ class Provider(BaseProvider):
             )
 
     def create_directory(self, path: str, uid: int, gid: int, mode: int) -> None:
-        """Create a directory and its missing parents."""
-        self.context.files.create_directory(path, mode)
+        """Create a directory and its missing parents, which get the permissions of ``mode``."""
+        self.context.files.create_directory(path, mode & 0o777)
         self.context.files.set_attributes(path, uid, gid, mode)
 
     def set_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:
