@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inventory.document import Mapping, Scalar, parse_document
+from inventory.document import Mapping, Node, Scalar, Sequence, parse_document
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.language.errors import EvaluationError
 from orchestrator.manifest.declared import Declared
@@ -65,7 +65,16 @@ def generated_resources(
     except InputError as error:
         problems += error.problems
         return []
+    if _holds_nothing(root):
+        return []
     written = "\n".join(part.text for part in template.reached)
     reader = ResourceReader(problems, written, types)
     reader.read(root)
     return reader.resources
+
+
+def _holds_nothing(root: Node) -> bool:
+    """Whether it is empty, as a loop over nothing leaves it."""
+    if isinstance(root, Sequence):
+        return not root.nodes
+    return isinstance(root, Scalar) and root.kind == "null"

@@ -56,6 +56,13 @@ def test_render_shows_what_came_of_it(tmp_path: Path) -> None:
     assert shown["ccm"]["resources"][0] == {"package": [{"zsh": {"ensure": "present"}}]}
 
 
+@pytest.mark.parametrize("text", ["", "[[ range Data.none ]]- x[[ end ]]\n", "[]\n", "# none\n"])
+def test_a_template_may_give_no_resources(tmp_path: Path, text: str) -> None:
+    """A loop over nothing leaves nothing, which is no mistake."""
+    write(tmp_path, text)
+    assert entries(plan(tmp_path, SITE.replace("{packages", "{none: [], packages"))) == []
+
+
 def test_what_a_host_reports_is_never_a_template(tmp_path: Path) -> None:
     """Braces in a fact stay what they are."""
     write(tmp_path, "- exec: [{x: {command: [[ json(facts.evil) ]]}}]\n")
