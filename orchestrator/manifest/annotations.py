@@ -132,7 +132,10 @@ def _refusal(check: Expression, value: Any, scope: Scope) -> str:
     if result is True:
         return ""
     if result is False:
-        return f"the value does not satisfy @validate {source}"
+        what = "the value"
+        if validator and isinstance(value, list):
+            what = f"entry {next(i for i, e in enumerate(value) if not validator(e))}"
+        return f"{what} does not satisfy @validate {source}"
     return f"@validate {source} gives {result!r}, not true or false"
 
 

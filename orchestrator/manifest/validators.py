@@ -50,10 +50,14 @@ def is_duration(value: Any) -> bool:
     return isinstance(value, str) and _parses(duration.parse, value)
 
 
-def is_regex(value: Any) -> bool:
-    """A regular expression."""
+def is_regex(value: Any, pattern: str | None = None) -> bool:
+    """A regular expression; with a ``pattern`` whether it is found in the value."""
     if not isinstance(value, str):
         return False
+    if pattern is not None:
+        from orchestrator.language.exprlang.regex import compile_regex
+
+        return compile_regex(pattern).search(value)
     try:
         re.compile(value)
     except (re.error, OverflowError, RecursionError):
@@ -84,7 +88,18 @@ def _parses(parse: Callable[[str], Any], value: str) -> bool:
     return True
 
 
-VALIDATORS: dict[str, Callable[[Any], bool]] = {
+def _each(check: Callable[..., bool]) -> Callable[..., bool]:
+    """The condition, which of a list every entry must satisfy."""
+
+    def held(value: Any, *arguments: Any) -> bool:
+        if isinstance(value, list):
+            return all(held(entry, *arguments) for entry in value)
+        return check(value, *arguments)
+
+    return held
+
+
+_CONDITIONS: dict[str, Callable[..., bool]] = {
     "isIP": is_ip,
     "isIPv4": is_ipv4,
     "isIPv6": is_ipv6,
@@ -95,14 +110,15 @@ VALIDATORS: dict[str, Callable[[Any], bool]] = {
     "isShellSafe": is_shell_safe,
     "isHostname": is_hostname,
     "isFQDN": is_fqdn,
-    "is_ip": is_ip,
-    "is_ipv4": is_ipv4,
-    "is_ipv6": is_ipv6,
-    "is_int": is_int,
-    "is_float": is_float,
-    "is_duration": is_duration,
-    "is_regex": is_regex,
-    "is_shell_safe": is_shell_safe,
-    "is_hostname": is_hostname,
-    "is_fqdn": is_fqdn,
+}
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+VALIDATORS: dict[str, Callable[..., bool]] = {
+    spelling: held
+    for name, held in ((name, _each(check)) for name, check in _CONDITIONS.items())
+    for spelling in (name, _snake(name))
 }

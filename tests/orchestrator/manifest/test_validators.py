@@ -29,6 +29,20 @@ def test_a_condition_knows_good_from_bad(name: str, good: list[Any], bad: list[A
     assert [value for value in bad if check(value)] == []
 
 
+def test_a_list_is_held_entry_by_entry() -> None:
+    """Of a list every entry must satisfy the condition."""
+    check = VALIDATORS["isIP"]
+    assert [check(v) for v in ([], ["10.0.0.1", "::1"], ["10.0.0.1", "x"])] == [True, True, False]
+
+
+def test_a_text_may_be_held_against_a_pattern() -> None:
+    """isRegex with a pattern asks whether it matches; each entry of a list."""
+    check = VALIDATORS["isRegex"]
+    assert [check(v, "^v[0-9]+$") for v in ("v1", "1", 5, ["v1", "v22"], ["v1", "x"])] == [
+        True, False, False, True, False,
+    ]  # fmt: skip
+
+
 def test_every_condition_has_two_spellings() -> None:
     """The snake_case spellings stand for the same conditions."""
     camel = [name for name in VALIDATORS if name.startswith("is") and "_" not in name]

@@ -122,6 +122,23 @@ def test_requirements_are_checked_before_any_host(tmp_path: Path) -> None:
     assert "data.deep.*.name" not in text
 
 
+def test_a_list_is_held_entry_by_entry(tmp_path: Path) -> None:
+    """A condition holds every entry of a list, an expression sees the list."""
+    data = """data:
+  # @validate isIP
+  dns: [10.0.0.1, "::1"]
+  # @validate isRegex(value, '^v[0-9]+$')
+  tags: [v1, v2]
+  # @validate len(value) > 1
+  many: [1, 2]
+"""
+    site = data + "ccm: {resources: [{exec: [{'true': {}}]}]}\n"
+    assert plan(tmp_path, site).items
+    text = refused(tmp_path, site.replace("::1", "nowhere").replace("v2]", "x]"))
+    assert "data.dns: entry 1 does not satisfy @validate isIP" in text
+    assert "data.tags: the value does not satisfy @validate isRegex(value" in text
+
+
 def test_requirements_are_met_from_outside(tmp_path: Path) -> None:
     """What is required may come from --data, because the merged result is what counts."""
     head = "data:\n  # @require\n  password: ''\n"
