@@ -1,5 +1,6 @@
 """Answers what a runtime asks for while it works: blobs, renderings, files it was asked to read."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,7 +12,8 @@ from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, ResourceError
 
 MAX_READ = 1 << 20
-MAX_WANTED = 50_000
+
+_SHA = re.compile(r"[0-9a-f]{64}\Z")
 
 
 class Serving:
@@ -29,14 +31,15 @@ class Serving:
         # A blob is asked for where it is named, and once ahead of time: more is not honest work.
         self._most = resources + plan.references()
         self._aside = aside
-        self._sent: Counter[str] = Counter()
+        self._sent: Counter[str] = Counter()  # of this plan: a host cannot make it longer
+        self._unknown = 0
         self._rendered: set[int] = set()
         self._reads = 0
 
     def want(self, message: wire.Message) -> None:
         """Send each wanted blob, streamed; small ones share a send."""
         shas = message.get("shas")
-        if not isinstance(shas, list) or len(shas) > MAX_WANTED:
+        if not isinstance(shas, list):
             raise ProtocolError("want without a list of hashes")
         out = bytearray()
         for sha in shas:
@@ -45,20 +48,25 @@ class Serving:
             self._link.send_bytes(bytes(out))
 
     def _send_blob(self, sha: Any, out: bytearray) -> None:
-        if not isinstance(sha, str):
-            raise ProtocolError("want with a hash that is no text")
-        self._sent[sha] += 1
-        if self._sent[sha] > self._most + 1 or len(self._sent) > self._most * 4 + 16:
-            raise ProtocolError(
-                "the same blobs are asked for again and again", kind="protocol.flood"
-            )
+        if not isinstance(sha, str) or not _SHA.match(sha):
+            raise ProtocolError("want with something that is no hash")
         try:
             blob = self._plan.blob(sha)
         except KeyError:
-            out += wire.encode({"t": "blob", "sha": sha[:128], "error": "not in this plan"})
+            self._unknown += 1
+            self._bound(self._unknown)
+            out += wire.encode({"t": "blob", "sha": sha, "error": "not in this plan"})
             return
+        self._sent[sha] += 1
+        self._bound(self._sent[sha])
         out += wire.encode({"t": "blob", "sha": sha, "size": blob.size})
         self._stream(blob, sha, out)
+
+    def _bound(self, asked: int) -> None:
+        if asked > self._most + 1:
+            raise ProtocolError(
+                "the same blobs are asked for again and again", kind="protocol.flood"
+            )
 
     def _stream(self, blob: Blob, sha: str, out: bytearray) -> None:
         left = blob.size

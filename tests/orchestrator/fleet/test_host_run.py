@@ -181,6 +181,14 @@ HOSTILE: dict[str, tuple[Callable[[FarEnd], None], str]] = {
         "protocol.flood",
     ),
     "wants what is no hash": (_after_plan(lambda far: far.say("want", shas=[{}])), "protocol"),
+    "wants what only looks like one": (
+        _after_plan(lambda far: far.say("want", shas=["F" * 64])),
+        "protocol",
+    ),
+    "wants ever others": (
+        _after_plan(lambda far: far.say("want", shas=[f"{n:064x}" for n in range(10)])),
+        "protocol.flood",
+    ),
     "renders out of range": (
         _after_plan(lambda far: far.say("render", id=1, index=-1)),
         "protocol",
@@ -331,8 +339,8 @@ def test_a_source_that_shrinks_ends_the_host_s_run() -> None:
         def chunks(self) -> Any:
             yield b"abc"
 
-    script = _after_plan(lambda far: (far.say("want", shas=["a"]), far.hear())[0])
-    result, _ = run_against(script, blobs={"a": Shrunk(10)})
+    script = _after_plan(lambda far: (far.say("want", shas=["a" * 64]), far.hear())[0])
+    result, _ = run_against(script, blobs={"a" * 64: Shrunk(10)})
     assert (result.outcome, result.kind) == ("failed", "plan.blob")
     assert "push again" in result.hint
 
