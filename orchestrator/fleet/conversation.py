@@ -1,5 +1,6 @@
 """What the two sides say once the channel is open (controller): greeting, plan, events, done."""
 
+import re
 import time
 from collections.abc import Callable
 
@@ -23,6 +24,8 @@ from remote_runtime.masking import Mask
 GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
 MAX_NOTICES = 200  # warnings and errors of one host; they are kept for the summary
 MAX_LINES = 2_000  # what else it tells, such as the output of commands; only shown
+# What a target may call its errors: never what the controller says of a connection or of a user.
+_KIND = re.compile(r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z")
 
 
 def greet(link: FramedLink, enter: Callable[[Phase], None]) -> Gathered:
@@ -152,7 +155,9 @@ class Conversation:
             )
         if isinstance(error, dict):
             text = plain(str(error.get("message", "no reason given")))[:4000]
-            raise PlanError(text, kind=one_line(str(error.get("kind", "target")), 60))
+            kind = error.get("kind")
+            known = isinstance(kind, str) and len(kind) <= 60 and _KIND.match(kind)
+            raise PlanError(text, kind=str(kind) if known else "target")
         cancelled = message.get("cancelled") is True
         if cancelled and self._link.expired:
             raise self._link.time_is_up()

@@ -232,7 +232,7 @@ def _finished(event: dict[str, Any]) -> tuple[dict[str, Any], str]:
         if not is_plain_json(line):
             event = plain_value(event)
             line = _encode(event)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, ProtocolError) as error:
         raise _refuse("an event that holds no proper values") from error
     return event, line
 

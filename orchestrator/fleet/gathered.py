@@ -3,15 +3,15 @@
 All of it comes from the host: it is data, never a template, never a path of the controller.
 """
 
-import json
 from typing import Any, NamedTuple
 
-from orchestrator.support.plain_text import is_plain_json, one_line, plain_value
+from orchestrator.support.plain_text import one_line, plain_value
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError
 from remote_runtime.version import VERSION
 
 MAX_CUSTOM = 1 << 20
+_HELLO = {"python": str, "pid": int, "user": str, "uid": int}
 
 
 class Gathered(NamedTuple):
@@ -43,7 +43,10 @@ def check_hello(message: dict[str, Any], nonce: str, runtime: str) -> dict[str, 
         raise ProtocolError("hello belongs to another run", kind="protocol.nonce")
     if message.get("runtime") != runtime:
         raise ProtocolError("the target runs another runtime", kind="protocol.runtime")
-    return {key: message.get(key) for key in ("python", "pid", "user", "uid")}
+    told = {key: message.get(key) for key in _HELLO}
+    if any(type(told[key]) is not kind for key, kind in _HELLO.items()):
+        raise ProtocolError("hello does not say who runs it", kind="protocol.hello")
+    return {k: one_line(v, 80) if isinstance(v, str) else plain_value(v) for k, v in told.items()}
 
 
 def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> Gathered:
@@ -57,7 +60,7 @@ def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> Gathered:
     if not isinstance(custom, list) or not isinstance(warnings, list):
         raise ProtocolError("custom facts and warnings are not lists", kind="protocol.facts")
     return Gathered(
-        facts=facts if is_plain_json(json.dumps(facts)) else plain_value(facts),
+        facts=plain_value(facts),
         unavailable={one_line(str(k), 80): one_line(str(v)) for k, v in unavailable.items()},
         custom=[_custom(entry) for entry in custom],
         warnings=[one_line(str(text)) for text in warnings[:100]],

@@ -114,7 +114,7 @@ def parse_custom(path: str, text: str) -> dict[str, Any]:
     try:
         found: dict[str, Any] = plain_value(tree)
     except ProtocolError as error:
-        raise ValueError("nested too deeply") from error
+        raise ValueError(error.message) from error
     return found
 
 

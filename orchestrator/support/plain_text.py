@@ -4,12 +4,14 @@ What comes from a host may hold escape sequences, or characters that turn the re
 that what is shown is not what is there. They are taken out before anything else sees the text.
 """
 
+import math
 import re
 from typing import Any
 
 from remote_runtime.errors import ProtocolError
 
 MAX_DEPTH = 24
+MAX_DIGITS = 40
 
 _UNSAFE = re.compile(
     "\x1b\\[[0-?]*[ -/]*[@-~]"  # a whole terminal sequence, so that no rest of it stays behind
@@ -18,9 +20,12 @@ _UNSAFE = re.compile(
     "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 
+_DIGITS = re.compile(r"\d{%d}" % (MAX_DIGITS + 1), re.ASCII)
+
 
 def is_plain_json(text: str) -> bool:
-    """Whether ASCII JSON text surely holds nothing to take out; False means: look at it."""
+    """Whether ASCII JSON text, that is not deep and has finite numbers only, surely holds nothing
+    to take out or to refuse; False means: look at it."""
     # What json.dumps writes for everything above, and for some harmless text.
     return (
         "\\u" not in text
@@ -28,6 +33,7 @@ def is_plain_json(text: str) -> bool:
         and "\\b" not in text
         and "\\f" not in text
         and "\x7f" not in text
+        and not _DIGITS.search(text)
     )
 
 
@@ -45,13 +51,20 @@ def one_line(text: str, limit: int = 400) -> str:
 
 
 def plain_value(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Return a copy of a JSON value with every text plain; ProtocolError if it nests too deep."""
+    """Return a copy of a JSON value with every text plain.
+
+    ProtocolError if it nests too deep, or holds a number that is not finite or far too long.
+    """
     if isinstance(value, str):
         return plain(value)
     if isinstance(value, (dict, list)):
         if not depth:
-            raise ProtocolError("values nest too deep", kind="protocol.event")
+            raise ProtocolError("values are nested too deeply", kind="protocol.value")
         if isinstance(value, list):
             return [plain_value(item, depth - 1) for item in value]
         return {plain(key): plain_value(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ProtocolError("a number that is not finite", kind="protocol.value")
+    if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
+        raise ProtocolError(f"a number of more than {MAX_DIGITS} digits", kind="protocol.value")
     return value

@@ -124,9 +124,14 @@ class FarEnd:
             if not isinstance(frame, bytes) and frame["t"] == kind:
                 return frame
 
-    def greet(self, **changed: Any) -> None:
+    def greet_as(self, changed: Mapping[str, Any]) -> None:
+        """The hello alone."""
         hello = {"protocol": wire.PROTOCOL, "nonce": NONCE, "runtime": RUNTIME}
-        self.say("hello", **{**hello, "python": "3.11", "pid": 1, "user": "root", **changed})
+        who = {"python": "3.11", "pid": 1, "user": "root", "uid": 0}
+        self.say("hello", **{**hello, **who, **changed})
+
+    def greet(self, **changed: Any) -> None:
+        self.greet_as(changed)
         self.say("facts", facts={"host": {"info": {"os": "linux"}}})
 
     def carry_out_plan(self) -> dict[str, Any]:

@@ -19,8 +19,6 @@ from remote_runtime import wire
 from remote_runtime.errors import PlanError, UnreachableError
 from remote_runtime.options import RunOptions
 from tests.orchestrator.fleet.fakes import (
-    NONCE,
-    RUNTIME,
     SETTINGS,
     FakeBlob,
     FakeConnector,
@@ -135,6 +133,14 @@ def _foreign(far: FarEnd) -> None:
     far.say("event", seq=1, event=make_event(name="/etc/a", host="db1", run_id="run-0"))
 
 
+def _facts(value: bytes) -> Callable[[FarEnd], None]:
+    def script(far: FarEnd) -> None:
+        far.greet_as({})
+        far.raw(wire.encode_json(b'{"t":"facts","facts":{"a":' + value + b"}}"))
+
+    return script
+
+
 HOSTILE: dict[str, tuple[Callable[[FarEnd], None], str]] = {
     "floods with noise": (lambda far: far.raw(b"y\n" * 100_000), "protocol.frame"),
     "floods with pings": (_after_plan(_flood_pings), "protocol.flood"),
@@ -142,15 +148,23 @@ HOSTILE: dict[str, tuple[Callable[[FarEnd], None], str]] = {
     "malformed JSON": (lambda far: far.raw(wire.encode_json(b'{"t": "hel')), "protocol.json"),
     "no object": (lambda far: far.raw(wire.encode_json(b"[1]")), "protocol.json"),
     "nests deeply": (lambda far: far.raw(wire.encode_json(b"[" * 500_000)), "protocol.json"),
-    "nests in facts": (
-        lambda far: far.raw(
-            wire.encode({"t": "hello", "protocol": "ccm1", "nonce": "n0nce", "runtime": "ab" * 32})
-            + wire.encode_json(
-                b'{"t":"facts","facts":{"\\u001b":' + b"[" * 200 + b"]" * 200 + b"}}"
+    "nests in facts": (_facts(b"[" * 25 + b"]" * 25), "protocol.value"),
+    "nests to the end in facts": (_facts(b"[" * 900 + b"]" * 900), "protocol.value"),
+    "NaN in facts": (_facts(b"[NaN]"), "protocol.value"),
+    "Infinity in facts": (_facts(b"[-Infinity]"), "protocol.value"),
+    "more than a float holds in facts": (_facts(b"[1e999]"), "protocol.value"),
+    "a number without end in facts": (_facts(b"[" + b"9" * 4000 + b"]"), "protocol.value"),
+    "a number that Python refuses": (_facts(b"[" + b"9" * 5000 + b"]"), "protocol.json"),
+    "a number without end in an event": (
+        _after_plan(
+            lambda far: far.say(
+                "event", seq=1, event=make_event(name="/etc/a", properties={"x": 10**4000})
             )
         ),
         "protocol.event",
     ),
+    "a process id that is a text": (lambda far: far.greet(pid="1"), "protocol.hello"),
+    "a user that is a tree": (lambda far: far.greet(user=[["root"]]), "protocol.hello"),
     "another nonce": (lambda far: far.greet(nonce="other"), "protocol.nonce"),
     "another protocol": (lambda far: far.greet(protocol="ccm9"), "protocol.version"),
     "another runtime": (lambda far: far.greet(runtime="cd" * 32), "protocol.runtime"),
@@ -292,7 +306,7 @@ def test_a_host_that_only_pings_never_gets_past_the_greeting(
 
     def script(far: FarEnd) -> None:
         if hello:
-            far.say("hello", protocol=wire.PROTOCOL, nonce=NONCE, runtime=RUNTIME)
+            far.greet_as({})
         while True:
             far.say("ping")
             time.sleep(0.02)
@@ -431,6 +445,17 @@ def test_done_with_an_error_is_the_host_s_failure() -> None:
     result, _ = run_against(script)
     assert (result.outcome, result.kind) == ("failed", "runtime.lock")
     assert result.message == "bob has been pushing since 09:15"
+
+
+@pytest.mark.parametrize(
+    "kind", ["transport.auth", "usage", "run.cancelled", "x" * 61, "host.\x1b[2J", "", None, ["host"]]
+)
+def test_a_host_names_its_errors_within_its_own_families(kind: Any) -> None:
+    """What a host calls its error is never one that the controller gives."""
+    error = {"kind": kind, "message": "trust me"}
+    script = _after_plan(lambda far: far.say("done", events=0, cancelled=False, error=error))
+    result, _ = run_against(script)
+    assert (result.outcome, result.kind, result.message) == ("failed", "target", "trust me")
 
 
 class _Refusing:

@@ -63,6 +63,10 @@ def test_custom_facts_are_plain_text() -> None:
     [
         ("/x.json", "{", "left out"),
         ("/x.json", "[1]", "not a map"),
+        ("/x.json", '{"a": NaN}', "not finite"),
+        ("/x.json", '{"a": -1e999}', "not finite"),
+        ("/x.yaml", "a: .inf", "not finite"),
+        ("/x.json", '{"a": ' + "9" * 4000 + "}", "more than 40 digits"),
         ("/x.yaml", "a: &x 1\nb: *x", "an alias, *x"),
         ("/x.yaml", "a: [", "left out"),
         ("/x.yaml", "a: 1\na: 2", "stands twice"),
