@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
-from orchestrator.language.paths import BadPathError, split_path
+from orchestrator.language.paths import BadPathError, Spelt, check_spelt
 from orchestrator.language.sandbox import Sandbox
 from remote_runtime.nearest import nearest
 
@@ -52,14 +52,32 @@ def static_problems(
                 message = f"there is no {kind.__name__.lower()} {node.name!r}"
                 problems.append((message, _meant(node.name, table, likely), node.lineno))
     for call in calls(trees, ("lookup",)):
-        for path in literal_arguments([call], ("lookup",))[:1]:
-            try:
-                split_path(path)
-            except BadPathError as error:
-                problems.append((f"lookup({path!r}): {error}", "", call.args[0].lineno))
+        path = next(iter([*call.args, *(word.value for word in call.kwargs)]), None)
+        try:
+            check_spelt(path, lambda node: _spelt(node, own + "concat"))
+        except BadPathError as error:
+            shown = repr(path.value) if isinstance(path, nodes.Const) else ""
+            problems.append((f"lookup({shown}): {error}", "", (path or call).lineno))
     for call in calls(trees, ("jet",)):
         problems += [(message, hint, call.lineno) for message, hint in vocabulary.jet(call)]
     return problems
+
+
+def _spelt(node: nodes.Expr | None, concat: str) -> Spelt:
+    """``concat`` is the function that joins its arguments."""
+    if isinstance(node, nodes.Const) and isinstance(node.value, str):
+        return Spelt(node.value, literal=True)
+    if isinstance(node, nodes.CondExpr):
+        return Spelt(either=[choice for choice in (node.expr1, node.expr2) if choice])
+    if isinstance(node, nodes.Concat):
+        return Spelt(joined=node.nodes)
+    if isinstance(node, nodes.Call) and calls([node], (concat,)):
+        return Spelt(joined=node.args)
+    if isinstance(node, nodes.Add):
+        return Spelt(joined=(node.left, node.right))
+    if isinstance(node, nodes.Mod) and isinstance(node.left, nodes.Const):
+        return Spelt(str(node.left.value).split("%")[0])
+    return Spelt()
 
 
 def _meant(word: str, known: Collection[str], likely: Collection[str]) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOTS = ("facts", "data", "environ")
 MISSING = object()
@@ -28,6 +28,53 @@ _PLAIN = re.compile(r"[^.*?|#@!{}\[\]()\\\"]+(?:\.[^.*?|#@!{}\[\]()\\\"]+)*\Z")
 
 class BadPathError(ValueError):
     """The path cannot be used; the message is for people."""
+
+
+class Spelt(NamedTuple):
+    """How a text comes about in an expression: a literal ``text``, ``either`` of some nodes, or
+    nodes that are ``joined``; none of them for what shows only when it is evaluated.
+
+    A ``text`` that is not ``literal`` is what it begins with.
+    """
+
+    text: str = ""
+    literal: bool = False
+    either: Sequence[Any] = ()
+    joined: Sequence[Any] = ()
+
+
+def check_spelt(node: Any, spelt: Callable[[Any], Spelt]) -> None:
+    """Check the path that a node of an expression comes to, as far as it is spelt out.
+
+    Its first part must be, or a host's facts could choose what is looked into. BadPathError.
+    """
+    for text, whole in _beginnings([node], spelt):
+        root, dot, _ = text.partition(".")
+        if not whole and not dot:
+            raise BadPathError(
+                "a path is spelt out up to its first dot, such as 'data.' ~ Facts.role: "
+                "else a host could choose where it leads"
+            )
+        split_path(text if whole else f"{root}.x")
+
+
+def _beginnings(nodes: Sequence[Any], spelt: Callable[[Any], Spelt]) -> Iterator[tuple[str, bool]]:
+    """What the joined nodes may begin with, and whether that is all of it."""
+    if not nodes:
+        yield "", True
+        return
+    first = spelt(nodes[0])
+    for choice in first.either:
+        yield from _beginnings([choice, *nodes[1:]], spelt)
+    if first.joined:
+        yield from _beginnings([*first.joined, *nodes[1:]], spelt)
+    elif first.literal and "." in first.text and nodes[1:]:
+        yield first.text, False
+    elif first.literal:
+        for rest, whole in _beginnings(nodes[1:], spelt):
+            yield first.text + rest, whole
+    elif not first.either:
+        yield first.text, False
 
 
 @lru_cache(maxsize=4096)

@@ -20,7 +20,7 @@ _UNSAFE = re.compile(
     "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 
-_DIGITS = re.compile(r"\d{%d}" % (MAX_DIGITS + 1), re.ASCII)
+_DIGITS = re.compile(rf"\d{{{MAX_DIGITS + 1}}}", re.ASCII)
 
 
 def is_plain_json(text: str) -> bool:

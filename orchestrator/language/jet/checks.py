@@ -9,6 +9,7 @@ from typing import Any
 from orchestrator.language.cursor import ParseError
 from orchestrator.language.jet.functions import FUNCTIONS, REFUSED
 from orchestrator.language.jet.syntax import (
+    Binary,
     Block,
     Call,
     Const,
@@ -20,10 +21,12 @@ from orchestrator.language.jet.syntax import (
     Range,
     Set,
     Slot,
+    Ternary,
     Tree,
     Try,
     Yield,
 )  # fmt: skip
+from orchestrator.language.paths import BadPathError, Spelt, check_spelt
 from remote_runtime.nearest import nearest
 
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
@@ -78,6 +81,21 @@ def _call_problem(call: Call, more: Iterable[str]) -> Iterator[ParseError]:
             f"{least} to {most}"
         )  # fmt: skip
         yield ParseError(f"{call.name} takes {words} argument(s), not {count}", call.at)
+    elif call.name == "lookup":
+        try:
+            check_spelt(call.arguments[0], _spelt)
+        except BadPathError as error:
+            yield ParseError(f"lookup(): {error}", call.at)
+
+
+def _spelt(node: Node) -> Spelt:
+    if isinstance(node, Const) and isinstance(node.value, str):
+        return Spelt(node.value, literal=True)
+    if isinstance(node, Ternary):
+        return Spelt(either=(node.yes, node.no))
+    if isinstance(node, Binary) and node.operator == "+":
+        return Spelt(joined=(node.left, node.right))
+    return Spelt()
 
 
 def introduced(tree: Tree) -> set[str]:

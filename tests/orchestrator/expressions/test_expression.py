@@ -66,6 +66,14 @@ def test_what_cannot_be_evaluated_says_why(source: str, words: str) -> None:
         ("Data.x|uper", "did you mean upper?"),
         ("Data.x is strng", "did you mean string?"),
         ("lookup('dat.x')", "a path begins with facts., data. or environ."),
+        ("lookup(Facts.path)", "a path is spelt out up to its first dot"),
+        ("lookup(path=Facts.path)", "a path is spelt out up to its first dot"),
+        ("lookup('data' ~ Facts.path)", "a path is spelt out up to its first dot"),
+        ("lookup(Facts.path | string, 1)", "a path is spelt out up to its first dot"),
+        ("lookup('data.a' if Data.x else Facts.path)", "a path is spelt out"),
+        ("lookup(Facts.path) ?? 1", "a path is spelt out up to its first dot"),
+        ("lookup('dat.' ~ Facts.path) ?? 1", "a path begins with facts., data. or environ."),
+        ("lookup()", "a path is spelt out up to its first dot"),
         ("1 +", "cannot be read"),
         ("a & b", "write && or and"),
         ("jet('[[ uper(1) ]]')", "jet():1:4: there is no function 'uper'"),
@@ -149,6 +157,22 @@ def test_touching_facts_that_are_missing_refuses(source: str) -> None:
         evaluate(source)
     assert caught.value.kind == "facts.timeout"
     assert "not ready after 2 s" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "lookup('data.' ~ 'name')",
+        "lookup('data.%s' % 'name')",
+        "lookup('da' ~ 'ta.' ~ Data.none, 'web')",
+        "lookup('data.none' if Data.name else 'data.name', 'web')",
+        "lookup('data.' ~ 'name') ?? 1",
+        "lookup('data.' + 'name') ?? 1",
+    ],
+)
+def test_a_path_may_be_made_behind_its_first_dot(source: str) -> None:
+    """What is looked into is spelt out; where it leads there may be a value."""
+    Expression.parse(source)
 
 
 def test_missing_is_empty_only_where_that_is_asked_for() -> None:

@@ -448,7 +448,7 @@ def test_done_with_an_error_is_the_host_s_failure() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["transport.auth", "usage", "run.cancelled", "x" * 61, "host.\x1b[2J", "", None, ["host"]]
+    "kind", ["transport.auth", "usage", "run.cancelled", "x" * 61, "host.\x1b[2J", "", None, [1]]
 )
 def test_a_host_names_its_errors_within_its_own_families(kind: Any) -> None:
     """What a host calls its error is never one that the controller gives."""
