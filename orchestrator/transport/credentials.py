@@ -1,13 +1,15 @@
 """Passwords and passphrases of a run: where they come from, and who may try them (controller).
 
 A password is asked for once and proved on one host before the others try it, so a mistyped one
-cannot lock an account on a whole fleet. None of them is ever part of a message or a repr.
+cannot lock an account on a whole fleet, and one host that refuses or stalls keeps it from none.
+None of them is ever part of a message or a repr.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -18,24 +20,34 @@ SSH_PASSWORD = "CCM_SSH_PASSWORD"
 BECOME_PASSWORD = "CCM_BECOME_PASSWORD"
 COMMAND_SUFFIX = "_COMMAND"
 COMMAND_TIMEOUT = 60
-PROOF_TIMEOUT = 120.0
-REFUSALS = 1  # hosts that may refuse it before the others leave it alone
+REFUSALS = 2  # hosts that must refuse it before the others leave it alone: one may lie
+PATIENCE = 5.0  # seconds that one host's answer is waited for before the next one tries, too
 
 Prompt = Callable[[str], str]
 
 
 class Password:
-    """One password, read from its source when it is needed first."""
+    """One password, read from its source when it is needed first.
 
-    def __init__(self, what: str, kind: str, source: Callable[[], str]) -> None:
+    ``patience`` is how long others wait for the host that proves it, in seconds: one that never
+    says keeps it from nobody. So a wrong one is tried on few hosts, and no host alone can make a
+    right one look wrong.
+    """
+
+    def __init__(
+        self, what: str, kind: str, source: Callable[[], str], patience: float = PATIENCE
+    ) -> None:
         self.what = what
         self.kind = kind
         self._source = source
+        self._patience = patience
         self._text: str | None = None
         self._reading = threading.Lock()
-        self._proving = threading.Lock()
+        self._settled = threading.Condition()
         self._proved = False
         self._refused: list[str] = []
+        self._proving: Trial | None = None
+        self._waited_until = 0.0
 
     def read(self) -> str:
         """The password; UsageError when its source gives none."""
@@ -45,35 +57,39 @@ class Password:
             return self._text
 
     def trial(self, host: str) -> Trial:
-        """Permission to try it on a host; waits while another host proves it.
+        """Permission to try it on a host; waits a little while another host proves it.
 
-        UnreachableError when it was refused elsewhere and nowhere accepted.
+        UnreachableError when others refused it and nobody accepted it.
         """
-        text = self.read()
-        if self._proved:
-            return Trial(self, host, text, False)
-        if not self._proving.acquire(timeout=PROOF_TIMEOUT):
-            raise UnreachableError(f"{self.what} was not proved in time", self.kind, "try again")
-        if self._proved:
-            self._proving.release()
-            return Trial(self, host, text, False)
-        if len(self._refused) >= REFUSALS:
-            self._proving.release()
-            raise UnreachableError(
-                f"{self.what} was refused on {', '.join(self._refused)} and is not tried here",
-                self.kind,
-                "check the password; it is tried on one host at a time until one accepts it",
-            )
-        return Trial(self, host, text, True)
+        trial = Trial(self, host, self.read())
+        with self._settled:
+            while not self._proved:
+                if len(self._refused) >= REFUSALS:
+                    raise UnreachableError(
+                        f"{self.what} was refused on {', '.join(self._refused)} "
+                        "and is not tried here",
+                        self.kind,
+                        "check the password; it is tried on one host after the other until one "
+                        "accepts it",
+                    )
+                left = self._waited_until - time.monotonic()
+                if self._proving is None or left <= 0:
+                    self._proving = trial
+                    self._waited_until = time.monotonic() + self._patience
+                    break
+                self._settled.wait(left)
+        return trial
 
-    def settle(self, host: str, accepted: bool | None, proving: bool) -> None:
+    def settle(self, trial: Trial, accepted: bool | None) -> None:
         """Take the outcome of a trial; None when the host never said."""
-        if accepted:
-            self._proved = True
-        elif accepted is False and host not in self._refused:
-            self._refused.append(host)
-        if proving:
-            self._proving.release()
+        with self._settled:
+            if accepted:
+                self._proved = True
+            elif accepted is False and trial.host not in self._refused:
+                self._refused.append(trial.host)
+            if self._proving is trial:
+                self._proving = None
+            self._settled.notify_all()
 
     def __repr__(self) -> str:
         return f"<Password {self.what}>"
@@ -82,10 +98,9 @@ class Password:
 class Trial:
     """The use of a password on one host; leaving the block without an outcome tells nothing."""
 
-    def __init__(self, password: Password, host: str, text: str, proving: bool) -> None:
+    def __init__(self, password: Password, host: str, text: str) -> None:
+        self.host = host
         self._password = password
-        self._host = host
-        self._proving = proving
         self._text = text
         self._open = True
 
@@ -97,10 +112,10 @@ class Trial:
         """Say how it went; only the first call counts."""
         if self._open:
             self._open = False
-            self._password.settle(self._host, accepted, self._proving)
+            self._password.settle(self, accepted)
 
     def __repr__(self) -> str:
-        return f"<Trial of {self._password.what} on {self._host}>"
+        return f"<Trial of {self._password.what} on {self.host}>"
 
 
 class Credentials:

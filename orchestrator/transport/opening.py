@@ -100,11 +100,13 @@ class Opening:
         self._prompt = None  # from here on standard error belongs to the runtime
         if self._trial is not None:
             self._trial.end(accepted=True)
+            self._trial = None
 
     def _read(self) -> None:
         left = self._deadline - time.monotonic()
         if left <= 0:
-            raise refusals.slow(self._host, self._timeout, self._err)
+            silent = refusals.slow if self._trial is None else refusals.stalled_at_password
+            raise silent(self._host, self._timeout, self._err)
         try:
             out, err = self._pipe.read(left)
         except TimeoutError:

@@ -133,6 +133,16 @@ def slow(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
     )
 
 
+def stalled_at_password(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
+    """sudo took the password and said neither yes nor no."""
+    return UnreachableError(
+        f"become: sudo on {host} took the password and did not answer within {seconds:.0f} s"
+        f"{_tail(err)}",
+        "transport.become",
+        "does sudo there wait for another server (LDAP, a second factor)?",
+    )
+
+
 def confused(host: str, what: str) -> UnreachableError:
     """The target broke the rules of the opening."""
     return UnreachableError(f"{host} does not keep to the protocol: {what}", "transport.bootstrap")

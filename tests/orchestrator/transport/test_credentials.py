@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
 from orchestrator.transport import Credentials
-from orchestrator.transport.credentials import Password
+from orchestrator.transport.credentials import Password, Trial
 from remote_runtime.errors import UnreachableError, UsageError
 
 
@@ -127,8 +128,58 @@ def test_an_outcome_is_taken_once() -> None:
 
 
 def test_refusals_are_told_with_the_hosts() -> None:
-    """The next host hears where the password was refused, and does not try it."""
+    """Once a second host agrees, the next hears where it was refused, and does not try it."""
     password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "x"}))
-    password.trial("a").end(accepted=False)
-    with pytest.raises(UnreachableError, match="refused on a and is not tried here"):
-        password.trial("b")
+    for host in ("a", "a", "b"):  # one host counts once
+        password.trial(host).end(accepted=False)
+    with pytest.raises(UnreachableError, match="refused on a, b and is not tried here"):
+        password.trial("c")
+
+
+def test_a_refusal_of_one_host_keeps_the_password_from_nobody() -> None:
+    """What one host says is its own affair until a second one agrees."""
+    password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "x"}))
+    password.trial("liar").end(accepted=False)
+    password.trial("a").end(accepted=True)
+    password.trial("another liar").end(accepted=False)
+    password.trial("third liar").end(accepted=False)
+    assert password.trial("b").text() == "x"
+
+
+def test_hosts_that_stall_keep_the_password_from_nobody() -> None:
+    """After a little patience the next host tries it, however many never answer."""
+    password = Password("the sudo password", "transport.become", lambda: "x", patience=0.05)
+    stalled = [password.trial(f"stalled{number}") for number in range(4)]
+    password.trial("a").end(accepted=True)
+    for trial in stalled:
+        trial.end()
+    assert password.trial("b").text() == "x"
+
+
+def test_a_stall_that_ends_as_a_refusal_counts_then() -> None:
+    """A wrong password on slow hosts is given up as soon as two of them have said so."""
+    password = Password("the sudo password", "transport.become", lambda: "x", patience=0.05)
+    slow = [password.trial(f"slow{number}") for number in range(2)]
+    for trial in slow:
+        trial.end(accepted=False)
+    with pytest.raises(UnreachableError, match="refused on slow0, slow1"):
+        password.trial("a")
+
+
+def test_nobody_tries_it_while_one_host_proves_it() -> None:
+    """Hosts that wait go on at once when the first has accepted it, and not before."""
+    password = Password("the sudo password", "transport.become", lambda: "x", patience=60)
+    first = password.trial("first")
+    trials: list[Trial] = []
+    threads = [
+        threading.Thread(target=lambda name=f"h{n}": trials.append(password.trial(name)))
+        for n in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    threads[0].join(0.2)
+    assert trials == []
+    first.end(accepted=True)
+    for thread in threads:
+        thread.join(30)
+    assert len(trials) == 3

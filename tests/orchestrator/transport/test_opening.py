@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.transport.credentials import Password
 from orchestrator.transport.opening import MAX_LINE, MAX_NOISE, Opening
 from orchestrator.transport.pipe import STDERR_TAIL, Link, readable
 from remote_runtime.errors import UnreachableError
@@ -104,6 +105,17 @@ def test_silence_is_bounded(tmp_path: Path) -> None:
     """A host that says nothing is given up."""
     error = failure(tmp_path, Script(*[None] * 100000), timeout=0.05)
     assert "did not start on web1 within" in str(error)
+
+
+def test_a_sudo_that_stalls_at_the_password_is_named(tmp_path: Path) -> None:
+    """A password that was given and never answered is told as that, without the password."""
+    script = Script((b"", b"ask:"), *[None] * 1_000_000)
+    password = Password("the sudo password", "transport.become", lambda: "s3cret")
+    attempt = Opening("web1", script, "abc", image(tmp_path), "ask:", password, timeout=0.05)
+    with pytest.raises(UnreachableError, match="took the password and did not answer") as caught:
+        attempt.link()
+    assert (caught.value.kind, script.written) == ("transport.become", b"s3cret\n")
+    assert "s3cret" not in str(caught.value)
 
 
 def test_an_early_end_shows_status_and_reason(tmp_path: Path) -> None:
