@@ -31,12 +31,16 @@ class Position(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One mistake in an input: what was expected, where, and what to do."""
+    """One mistake in an input: what was expected, where, and what to do.
+
+    ``missing`` names the property that a resource lacks.
+    """
 
     message: str
     where: Optional[Position] = None
     hint: str = ""
     kind: str = "input"
+    missing: str = ""
 
     def __str__(self) -> str:
         text = "%s: %s" % (self.where, self.message) if self.where else self.message
@@ -47,6 +51,8 @@ class CcmError(Exception):
     """The root: a message for people, a stable ``kind`` for scripts and a hint on what to do."""
 
     default_kind = "ccm"
+    command = ""
+    only = ""
 
     def __init__(self, message: str, kind: str = "", hint: str = "") -> None:
         super().__init__(message)
@@ -54,8 +60,13 @@ class CcmError(Exception):
         self.kind = kind or self.default_kind
         self.hint = hint
 
+    @property
+    def advice(self) -> str:
+        """What to do, whole."""
+        return self.hint
+
     def __str__(self) -> str:
-        return "%s (%s)" % (self.message, self.hint) if self.hint else self.message
+        return "%s (%s)" % (self.message, self.advice) if self.advice else self.message
 
 
 class UsageError(CcmError):
@@ -82,9 +93,24 @@ class HostError(CcmError):
 
 
 class UnreachableError(HostError):
-    """The host was not reached, or was lost on the way."""
+    """The host was not reached, or was lost on the way.
+
+    ``command`` follows the hint; it is to be run for the inventory's host that ``only`` names.
+    """
 
     default_kind = "transport"
+
+    def __init__(
+        self, message: str, kind: str = "", hint: str = "", command: str = "", only: str = ""
+    ) -> None:
+        super().__init__(message, kind, hint)
+        self.command = command
+        self.only = only
+
+    @property
+    def advice(self) -> str:
+        """What to do, whole."""
+        return " ".join(filter(None, (self.hint, self.command, self.only and "-l " + self.only)))
 
 
 class PlanError(HostError):

@@ -137,7 +137,7 @@ def _told(error: "CcmError") -> str:
     if isinstance(error, InputError) and error.problems:
         return plain(f"ccm: error: {error.problems[0]}")
     text = f"ccm: error: {error.message}"
-    return plain(f"{text}\n     {error.hint}" if error.hint else text)
+    return plain(f"{text}\n     {error.advice}" if error.advice else text)
 
 
 def _let_go_of_stdout() -> None:

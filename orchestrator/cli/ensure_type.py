@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 # An option of the run whose name is that of a property is spelt --run-OPTION for that type.
 _ASIDE = "--run-"
-_NEEDS = re.compile(r"it needs (\w+)\Z")
 
 
 class EnsureType:
@@ -114,10 +112,9 @@ class EnsureType:
     def _of_flags(self, problem: Problem, name: str) -> Problem:
         """What is wrong, said of the command line: of flags, not of properties."""
         message = problem.message.removeprefix(f"{self._type.name}#{name}: ")
-        message = message.replace("is not in this run", "no command of this session has ensured")
         options = {flag.name: flag.options[0] for flag in flags_of(self._type)}
-        if needed := _NEEDS.match(message):
-            option = options.get(needed[1], needed[1])
+        if problem.missing:
+            option = options.get(problem.missing, problem.missing)
             return problem._replace(message=f"{option} is required", where=None)
         for word in ("if", "unless"):
             if word in options and str(problem.where) == f"argument --{word}":

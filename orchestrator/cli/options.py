@@ -203,18 +203,18 @@ def read_facts(args: argparse.Namespace) -> "PlanOptions":
     return read_data(args)
 
 
-def user(text: str) -> str:
+def user(name: str) -> str:
     """A user name as an inventory may have it."""
     import re
 
     from inventory.properties import USER
 
-    if text.endswith((".yaml", ".yml")):
+    if name.endswith((".yaml", ".yml")):
         hint = "put the manifest before the option, or write --become=USER"
-        raise argparse.ArgumentTypeError(f"{text!r} is a manifest, not a user: {hint}")
-    if not re.fullmatch(USER, text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a user name")
-    return text
+        raise argparse.ArgumentTypeError(f"{name!r} is a manifest, not a user: {hint}")
+    if not re.fullmatch(USER, name):
+        raise argparse.ArgumentTypeError(f"{name!r} is not a user name")
+    return name
 
 
 def count(text: str) -> int:

@@ -49,7 +49,7 @@ class Responses:
         if state is not None and not result.message:
             self._write({**host, "state": state})
         else:
-            hint = f" ({result.hint})" if result.hint else ""
+            hint = f" ({result.advice})" if result.advice else ""
             self._write({**host, "error": f"{result.message or 'no event came'}{hint}"})
 
     def _write(self, response: dict[str, Any]) -> None:

@@ -103,8 +103,8 @@ def _write(result: HostResult, event: dict[str, Any] | None, args: argparse.Name
     from orchestrator.support.plain_text import one_line
 
     errors = [result.message] if result.message else list(event["error"]) if event else []
-    if result.hint and result.message:
-        errors[0] = f"{errors[0]} ({result.hint})"
+    if result.advice and result.message:
+        errors[0] = f"{errors[0]} ({result.advice})"
     if args.json:
         print(json.dumps(_document(result, event, errors, args), ensure_ascii=False))
     elif errors or event is None:

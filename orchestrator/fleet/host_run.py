@@ -90,7 +90,7 @@ class HostRun(LinkTask[HostResult]):
             error.kind,
             broke + plain(error.message),
             hint=plain(error.hint),
-        )
+        )._replace(command=plain(error.command), only=error.only)
 
     def _result(
         self, how: str, kind: str = "", message: str = "", hint: str = "", report: str = ""

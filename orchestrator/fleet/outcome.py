@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.phases import Phase
+from remote_runtime.errors import UnreachableError
 
 OK = "ok"
 FAILED = "failed"
@@ -17,7 +18,8 @@ _TALLY = (
     "total", "unique", "changed", "failed", "skipped", "stable", "refreshed", "unmet",
     "unpredicted", "pending", "health_checks", "total_errors",
 )  # fmt: skip
-_LATER = ("untried", "phases", "pending")  # what runs of older versions did not keep
+# What runs of older versions did not keep.
+_LATER = ("untried", "phases", "pending", "command", "only")
 
 
 class Tally:
@@ -77,11 +79,11 @@ class HostResult(NamedTuple):
     """One host's fate.
 
     ``outcome`` is ok, failed (a resource failed or no plan could be made), unreachable (not reached
-    or lost), interrupted, or defect. ``kind``, ``message`` and ``hint`` are those of the error that
-    ended the run, empty where it ran to its end. ``phase`` says how far it got, ``planned`` is the
-    number of resources in its plan, ``untried`` how many of them had no turn because
-    ``fail_on_error`` ended the run, ``seconds`` how long it took, ``phases`` each phase and when it
-    began (seconds of ``time.time()``), ``report`` the path of a crash report.
+    or lost), interrupted, or defect. ``kind``, ``message``, ``hint``, ``command`` and ``only`` are
+    those of the error that ended the run, empty where it ran to its end. ``phase`` says how far it
+    got, ``planned`` is the number of resources in its plan, ``untried`` how many of them had no
+    turn because ``fail_on_error`` ended the run, ``seconds`` how long it took, ``phases`` each
+    phase and when it began (seconds of ``time.time()``), ``report`` the path of a crash report.
     """
 
     host: str
@@ -97,6 +99,13 @@ class HostResult(NamedTuple):
     seconds: float = 0.0
     phases: Sequence[tuple[Phase, float]] = ()
     report: str = ""
+    command: str = ""
+    only: str = ""
+
+    @property
+    def advice(self) -> str:
+        """What to do, whole."""
+        return UnreachableError("", "", self.hint, self.command, self.only).advice
 
     @property
     def changed(self) -> bool:

@@ -68,7 +68,7 @@ def adhoc_site(
     declared = declare(type_, name, spell_out(type_, properties, problems), problems)
     site = _site([declared], folder, types.needed_by(type_), problems)
     site.earlier = earlier
-    known = site.earlier_names() if declared.require or declared.subscribe else frozenset()
+    known = site.earlier_names() if declared.require or declared.subscribe else None
     problems += check_names([named(declared)], earlier=known)
     if problems:
         raise InputError(list(dict.fromkeys(problems)))

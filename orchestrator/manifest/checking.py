@@ -132,7 +132,9 @@ def _report(
             refusal = _refusal_of_quoted(declared, path, scalar.text)
             hint = refusal or f'quote it: "{scalar.text}"'
             kind = "input" if refusal else "input.quote"
-        problems.append(Problem(f"{declared.id}: {message}", declared.where(path), hint, kind))
+        missing = "" if path else complaint.missing
+        text = f"{declared.id}: {message}"
+        problems.append(Problem(text, declared.where(path), hint, kind, missing))
 
 
 def _refusal_of_quoted(declared: Declared, path: tuple[str | int, ...], text: str) -> str:

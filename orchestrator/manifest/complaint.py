@@ -38,7 +38,8 @@ class Complaint(NamedTuple):
     """What is wrong with a value: the way to it, the sentence and what to do.
 
     ``wants_text`` says that text was expected and a number or a boolean was found, ``unknown_key``
-    that the path ends with a key that must not be there, whatever its value.
+    that the path ends with a key that must not be there, whatever its value, ``missing`` which key
+    is not there.
     """
 
     path: tuple[str | int, ...]
@@ -46,6 +47,7 @@ class Complaint(NamedTuple):
     hint: str = ""
     wants_text: bool = False
     unknown_key: bool = False
+    missing: str = ""
 
 
 def complaints(error: Any, name: str) -> list[Complaint]:
@@ -59,6 +61,10 @@ def complaints(error: Any, name: str) -> list[Complaint]:
         return [Complaint(path, f"{subject} has both {' and '.join(both)}", _ONE_OF_THEM)]
     if keyword == "additionalProperties" and isinstance(error.instance, dict):
         return _of_unknown_keys(error, subject, path)
+    if keyword == "required":
+        match = _REQUIRED.match(error.message)
+        lacking = match[1] if match else ", ".join(error.validator_value)
+        return [Complaint(path, f"{subject} needs {lacking}", missing=lacking)]
     message, hint = _sentence(error, keyword, subject)
     wants_text = keyword == "type" and _wants_text(error.validator_value, error.instance)
     return [Complaint(path, message, hint, wants_text)]
@@ -100,9 +106,6 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
         return f"{subject} must be {show(wanted)}, not {show(value)}", ""
     if keyword == "pattern":
         return f"{subject} {show(value)} is not allowed", description.replace("`", "")
-    if keyword == "required":
-        match = _REQUIRED.match(error.message)
-        return f"{subject} needs {match.group(1) if match else ', '.join(wanted)}", ""
     if keyword in _LIMITS:
         return f"{subject} {_LIMITS[keyword].format(wanted)}, not {show(value)}", ""
     return f"{subject} {show(value)} is not allowed", description

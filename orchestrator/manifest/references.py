@@ -41,11 +41,11 @@ def named(declared: Declared) -> Named:
 
 
 def check_names(
-    resources: Sequence[Named], final: bool = False, earlier: frozenset[str] = frozenset()
+    resources: Sequence[Named], final: bool = False, earlier: frozenset[str] | None = None
 ) -> list[Problem]:
     """Duplicates, and references that name nothing or something that comes later.
 
-    ``earlier`` may be named as well: other runs of the same session brought it.
+    ``earlier`` may be named as well: other runs of the same session brought it. None without one.
     A reference that could mean a resource whose name is not known yet is left for the host, when
     all names are ``final``.
     """
@@ -57,16 +57,19 @@ def check_names(
                 if "#" not in reference:
                     continue  # refused by the schema
                 found = first.get(reference)
-                if (found is not None and found < index) or reference in earlier:
+                if (found is not None and found < index) or reference in (earlier or ()):
                     continue
                 where = entry.declared.where((key, at))
                 kind = reference.partition("#")[0]
                 if found is None and holds_expression(reference):
                     problems.append(unrendered(entry.declared, key, reference, where))
                 elif min(unknown.get(kind, index), unknown.get(_ANY, index)) >= index:
-                    target = None if found is None else (found, resources[found].begin)
-                    known = (*first, *earlier)
-                    problems.append(_refusal(entry, key, reference, target, index, known, where))
+                    what = f"{_id(entry)}: {key} names"
+                    if found is None:
+                        problems.append(_unheard_of(what, reference, where, first, earlier))
+                    else:
+                        begin = resources[found].begin
+                        problems.append(_refusal(what, reference, (found, begin), index, where))
     return problems
 
 
@@ -134,27 +137,33 @@ def _add_names(
         problems.append(Problem(message, where, "remove or rename one", "input.duplicate"))
 
 
-def _refusal(
-    entry: Named,
-    key: str,
+def _id(entry: Named) -> str:
+    return f"{entry.declared.type.name}#{entry.name or entry.declared.name_node.text}"
+
+
+def _unheard_of(
+    what: str,
     reference: str,
-    target: tuple[int, int] | None,
-    index: int,
-    known: Iterable[str],
     where: Position,
+    known: Iterable[str],
+    earlier: frozenset[str] | None,
+) -> Problem:
+    none = "is not in this run" if earlier is None else "no command of this session has ensured"
+    likely = nearest(reference, (*known, *(earlier or ())))
+    hint = f"did you mean {likely}?" if likely else "name an earlier resource as type#name"
+    return Problem(f"{what} {reference}, which {none}", where, hint, "input.reference")
+
+
+def _refusal(
+    what: str, reference: str, target: tuple[int, int], index: int, where: Position
 ) -> Problem:
     """``target``: where the resource that is meant stands, and where its first child does."""
-    who = f"{entry.declared.type.name}#{entry.name or entry.declared.name_node.text}"
-    if target is None:
-        message = f"{who}: {key} names {reference}, which is not in this run"
-        likely = nearest(reference, known)
-        hint = f"did you mean {likely}?" if likely else "name an earlier resource as type#name"
-    elif target[0] == index:
-        message, hint = f"{who}: {key} names the resource itself", "remove it"
+    if target[0] == index:
+        message, hint = f"{what} the resource itself", "remove it"
     elif 0 <= target[1] <= index:
-        message = f"{who}: {key} names {reference}, which it is itself a part of"
+        message = f"{what} {reference}, which it is itself a part of"
         hint = "remove it: that is not done before this is"
     else:
-        message = f"{who}: {key} names {reference}, which comes later"
+        message = f"{what} {reference}, which comes later"
         hint = "resources run in the order written: move it above"
     return Problem(message, where, hint, "input.reference")

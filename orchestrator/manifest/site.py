@@ -63,9 +63,9 @@ class Site:
         self.post_message = ""
         self.earlier: Earlier | None = None
 
-    def earlier_names(self) -> frozenset[str]:
-        """What ``require`` and ``subscribe`` may name beside the resources of this run."""
-        return self.earlier.names() if self.earlier else frozenset()
+    def earlier_names(self) -> frozenset[str] | None:
+        """What ``require`` and ``subscribe`` may name beside this run's; None without a session."""
+        return self.earlier.names() if self.earlier else None
 
 
 class Child(NamedTuple):

@@ -62,7 +62,7 @@ class Walk:
         self._names_vary = False
         self._places = 0
 
-    def run(self, root: Place, earlier: frozenset[str]) -> tuple[Compiled, ...]:
+    def run(self, root: Place, earlier: frozenset[str] | None) -> tuple[Compiled, ...]:
         """The resources of the manifest itself; PlanError with every problem found."""
         compiled = self._manifest(root, None, {}, True)
         if not self._problems and self._names_vary:

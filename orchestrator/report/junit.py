@@ -75,7 +75,7 @@ def _host_error(result: HostResult | None) -> str:
 
 
 def _stderr(result: HostResult | None) -> str:
-    return "\n".join(filter(None, [result.hint, result.stderr])) if result else ""
+    return "\n".join(filter(None, [result.advice, result.stderr])) if result else ""
 
 
 def _case(host: str, name: str, cell: Cell) -> Iterator[str]:

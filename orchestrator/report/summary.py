@@ -23,6 +23,7 @@ from orchestrator.report.wording import (
     printed,
     row_words,
     span,
+    to_run,
 )
 from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
@@ -111,9 +112,7 @@ class Summary:
         for line in error_lines([ended(result)], style.width - 6, self._choice.everything):
             yield f"    {line}"
         if result.hint:
-            only = f" -l {result.host}" if len(block.hosts) > 1 else ""  # is for one of them
-            hint = f"→ {result.hint.replace(only, '')}"
-            for line in error_lines([hint], style.width - 6, True):
+            for line in wrapped(f"→ {result.hint}", style.width - 6, to_run(block.results)):
                 yield f"    {line}"
         if result.report:
             yield f"    please report it with {result.report}"
@@ -219,7 +218,7 @@ class Summary:
             if not self._choice.quiet:
                 who = named(sorted(set(hosts)), self._style.width - 30)
                 width = self._style.width - INDENT
-                first, *more = wrapped(f"{level}: {text}", width, f" [{who}]")
+                first, *more = wrapped(f"{level}: {text} [{who}]", width)
                 yield self._style("changed", level) + first.removeprefix(level)
                 yield from (f"{_INDENT}{line}" for line in more)
 

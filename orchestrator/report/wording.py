@@ -1,10 +1,12 @@
 """The words of a summary: one change, one resource, one host's counts (controller)."""
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 
 from orchestrator.fleet.outcome import INTERRUPTED, OK, HostResult, Tally
 from orchestrator.report.collected import ChangeLine, CheckResult, Entry
+from orchestrator.report.host_names import fold
 from orchestrator.report.style import Style
 from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
@@ -28,7 +30,7 @@ def brief(change: ChangeLine) -> str:
     """A change in a few words: a value that is a hash tells nobody more than that it differs."""
     if change.diff and "\n" not in change.diff:
         return f"{shorten(change.what)}: {_cut(change.diff)}"
-    if all(_HASHED.fullmatch(text) for text in (change.before, change.after) if text):
+    if all(_HASHED.fullmatch(value) for value in (change.before, change.after) if value):
         return shorten(change.what)
     return _from_to(change)
 
@@ -40,7 +42,7 @@ def _from_to(change: ChangeLine) -> str:
 
 def hashless(change: ChangeLine) -> ChangeLine:
     """The change without its hashes: those of contents that differ in a host's name differ, too."""
-    before, after = (_HASHED.sub("", text) for text in (change.before, change.after))
+    before, after = (_HASHED.sub("", value) for value in (change.before, change.after))
     return change._replace(before=before, after=after)
 
 
@@ -182,6 +184,15 @@ def ended(result: HostResult) -> str:
     return (
         f"{INTERRUPTED} {doing}" if result.outcome == INTERRUPTED else f"{doing}: {result.message}"
     )
+
+
+def to_run(results: list[HostResult]) -> str:
+    """The command that follows the hint of hosts that stand together, for all of them."""
+    command = results[0].command
+    only = ",".join(fold(result.only for result in results if result.only))
+    if not only or len(only) > MAX_VALUE:
+        return command
+    return f"{command} -l {shlex.quote(only)}"
 
 
 def host_line(result: HostResult, noop: bool) -> str:

@@ -30,7 +30,7 @@ class Route(NamedTuple):
     ``label`` is what messages call the host; ``key_name`` and
     ``key_port`` are what known_hosts has it by: an alias has no port. ``agent`` is
     the path of the agent's socket, "" for no agent. ``jumps`` are passed in order. ``trust``
-    is the command that looks at its host key.
+    is the command that looks at host keys; ``listed``: the label is its name in the inventory.
     """
 
     label: str
@@ -52,6 +52,7 @@ class Route(NamedTuple):
     jumps: tuple[Route, ...] = ()
     hash_names: bool = False
     trust: str = ""
+    listed: bool = False
 
     def hops(self) -> list[Route]:
         """The jumps in order, each with the ones before it."""
@@ -190,7 +191,8 @@ def _decide(
             proxy_command=expand(command, values),
             jumps=jumps,
             hash_names=_yes(found, "hashknownhosts", False),
-            trust=settings.trust_command(label if host is not None else ""),
+            trust=settings.trust_command,
+            listed=host is not None,
         )
     except KeyError as error:
         message = f"{label}: the SSH configuration uses %{error.args[0]}, which ccm does not know"

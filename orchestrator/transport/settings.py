@@ -48,10 +48,11 @@ class Settings(NamedTuple):
             Path("/etc/ssh/ssh_config"),
         )
 
-    def trust_command(self, host: str) -> str:
-        """The command that looks at a host's key; at those of the whole inventory for ""."""
+    @property
+    def trust_command(self) -> str:
+        """The command that looks at the keys of the inventory's hosts."""
         words = [word for name in self.inventory for word in ("-i", name)]
-        return shlex.join(["ccm", "hosts", "trust", *words, *(["-l", host] if host else [])])
+        return shlex.join(["ccm", "hosts", "trust", *words])
 
     def become_user(self, host: Target) -> str | None:
         """The user to become on a host, or None."""

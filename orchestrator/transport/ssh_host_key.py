@@ -80,13 +80,15 @@ def _shown(key: paramiko.PKey) -> str:
 
 
 def _unknown(route: Route, key: paramiko.PKey, lines: list[Line]) -> UnreachableError:
-    trust = f"compare the fingerprint, then: {route.trust}"
+    hint = "compare the fingerprint, then:"
     if any(line.marker == "@cert-authority" for line in lines):
-        trust = f"ccm does not read host certificates (@cert-authority); {trust}"
+        hint = f"ccm does not read host certificates (@cert-authority); {hint}"
     return UnreachableError(
         f"the host key of {route.label} is unknown: {_shown(key)}",
         "transport.host_key.unknown",
-        trust,
+        hint,
+        route.trust,
+        route.label if route.listed else "",
     )
 
 
@@ -97,7 +99,9 @@ def _changed(route: Route, key: paramiko.PKey, known: list[Line]) -> Unreachable
         f"THE HOST KEY OF {route.label} HAS CHANGED: it shows {_shown(key)}, but {line.where} has "
         f"{line.key_type} {fingerprint(line.blob)}; somebody may be in between",
         "transport.host_key.changed",
-        f"if you know why: ssh-keygen -R '{name}' -f {line.path}, then {route.trust}",
+        f"if you know why: `ssh-keygen -R '{name}' -f {line.path}`, then:",
+        route.trust,
+        route.label if route.listed else "",
     )
 
 

@@ -191,31 +191,38 @@ def test_hosts_whose_keys_are_new_stand_together() -> None:
     told = Told("web1", "web2", "db1", "db2")
     for host, letter in (("web1", "a"), ("web2", "B")):
         message = f"the host key of {host} is unknown: ED25519 key SHA256:{letter * 43}"
-        hint = f"compare the fingerprint, then: ccm hosts trust -i hosts.yaml -l {host}"
-        told.end(host, "unreachable", message=message, hint=hint)
+        trust = {"hint": "compare, then:", "command": "ccm hosts trust -i x.yaml", "only": host}
+        told.end(host, "unreachable", message=message, **trust)
     for number, host in enumerate(("db1", "db2")):
         message = f"another push is at work, since 2026-03-14T09:15:0{number}.5{number}Z"
         told.end(host, "failed", message=message)
     text = told.summary()
     assert "web[1-2] (2 hosts)  unreachable" in text
     assert "db[1-2] (2 hosts)  failed" in text
-    assert "ccm hosts trust -i hosts.yaml\n" in text
+    assert "    → compare, then: ccm hosts trust -i x.yaml -l 'web[1-2]'\n" in text
 
 
 COMMAND = "ccm hosts trust -i some/folder/hosts.yaml -l web1"
 
 
+def test_the_command_behind_a_hint_is_not_broken() -> None:
+    """On a narrow terminal a hint is wrapped, and the command behind it can be copied whole."""
+    told = Told("web1")
+    trust = {"hint": "the host's key may be new; look first, then run", "only": "web1"}
+    told.end("web1", "unreachable", message="no", command=COMMAND.removesuffix(" -l web1"), **trust)
+    lines = told.summary(width=40).splitlines()
+    assert [line.strip() for line in lines if COMMAND in line] == [COMMAND]
+
+
 @pytest.mark.parametrize(
     "hint",
     [
-        f"compare the fingerprint, then: {COMMAND}",
-        f"the host's key may be new; run: {COMMAND}",
         f"look first, then use '{COMMAND}' or ask the host's owner",
         f"look first, then use `ssh -o 'A b' {COMMAND}` or ask the host's owner",
         f'look first, then use "{COMMAND}" or ask the host\'s owner',
     ],
 )
-def test_a_command_in_a_hint_is_not_broken(hint: str) -> None:
+def test_a_quoted_command_is_not_broken(hint: str) -> None:
     """On a narrow terminal a hint is wrapped around its command, which can be copied whole."""
     told = Told("web1", "db1")
     told.end("web1", "unreachable", message="no", hint=hint)

@@ -113,7 +113,7 @@ def test_an_unknown_host_key_is_refused(sshd: Sshd, connect: Connect, tmp_path: 
         ["ssh-keygen", "-l", "-f", f"{sshd.host_keys[0]}.pub"], capture_output=True, check=True
     )
     assert listed.stdout.decode().split()[1] in error.message
-    assert "ccm hosts trust -i 'my hosts.yaml' -i more.yaml -l web1" in error.hint
+    assert "ccm hosts trust -i 'my hosts.yaml' -i more.yaml -l web1" in error.advice
     assert "authenticating" not in error.message
 
 
