@@ -22,7 +22,7 @@ KEPT = 5
 RUNTIME = "remote_runtime"
 
 # What only a runtime that is not in the cache needs, so that most runs do not compile it.
-FIRST_TIME = ("obtain", "compiled", "read_verified", "store", "prune", "forget", "fetch")
+FIRST_TIME = ("obtain", "compiled", "read_verified", "store", "prune", "running", "forget", "fetch")
 
 Entries = Dict[str, Tuple[bool, bytes]]
 
@@ -207,11 +207,20 @@ def prune(folder: int) -> None:
         when = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
         if not name.startswith("."):
             kinds.setdefault(name.rsplit(".", 1)[-1], []).append((when, name))
-        elif when < time.time() - 3600:
+        elif when < time.time() - 3600 or not running(name.rsplit(".", 1)[-1]):
             forget(folder, name)
     for kind in ("zip", "code"):
         for _, name in sorted(kinds.get(kind, []), reverse=True)[KEPT:]:
             forget(folder, name)
+
+
+def running(pid: str) -> bool:
+    """Whether there is a process of that number of this user's."""
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, OSError):
+        return False
+    return True
 
 
 def forget(folder: int, name: str) -> None:

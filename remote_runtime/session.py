@@ -27,10 +27,11 @@ from remote_runtime.system.files import Files
 from remote_runtime.transfer import Transfer, blob_sizes
 
 
-def serve(nonce: str, runtime_sha: str, lock: str = "") -> int:
+def serve(nonce: str, runtime_sha: str, lock: str = "", state: str = "") -> int:
     """Speak the protocol on this process's standard input and output; return the exit code.
 
-    ``lock`` is the file of the lock, where it is not the one of this user.
+    ``lock`` is the file of the lock and ``state`` the folder of what the host remembers, where they
+    are not those of this user.
     """
     reading, writing = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -42,7 +43,7 @@ def serve(nonce: str, runtime_sha: str, lock: str = "") -> int:
     os.chdir("/")
     cancellation = Cancellation()
     _on_signals(cancellation)
-    return Session(reading, writing, nonce, runtime_sha, cancellation, lock).serve()
+    return Session(reading, writing, nonce, runtime_sha, cancellation, lock, state).serve()
 
 
 def _on_signals(cancellation: Cancellation) -> None:
@@ -67,6 +68,7 @@ class Session(object):
         runtime_sha: str,
         cancellation: Cancellation,
         lock: str = "",
+        state: str = "",
     ) -> None:
         self._nonce = nonce
         self._runtime_sha = runtime_sha
@@ -77,6 +79,7 @@ class Session(object):
         self._mask = Mask()
         self._channel = Channel(reading, writing, cancellation, self._give_up)
         self._lock_path = lock
+        self._state = state
         self._events = 0
 
     def serve(self) -> int:
@@ -161,6 +164,7 @@ class Session(object):
         if not (options.noop or options.monitor_only):
             lock = self._lock(plan)
         try:
+            self._tidy(lock is not None)
             self._walk(plan, lock)
         finally:
             if lock is not None:
@@ -176,6 +180,29 @@ class Session(object):
         holder = {"run_id": plan.run_id, "user": plan.user, "since": timestamp(time.time())}
         lock.acquire(holder, plan.options.lock_timeout, lambda text: self._notice("info", text))
         return lock
+
+    def _tidy(self, alone: bool) -> None:
+        """Remove what killed runs left behind, if the lock is ours; note what this one begins."""
+        from remote_runtime.system import state
+
+        home = self._accounts.identity().home
+        kept = self._state or state.state_folder(home)
+        cache = self._state or state.cache_folder(home)
+        self._files.note_in(kept if alone else cache, self._warn)
+        if not alone:
+            return
+        removed = []
+        for journal in state.journals(kept) + state.journals(cache):
+            from remote_runtime.system.unfinished import sweep
+
+            removed += sweep(journal, self._warn)
+        if removed:
+            text = "removed what a killed run had left behind: " + ", ".join(removed[:5])
+            more = len(removed) - 5
+            self._notice("info", text + (" and %d more" % more if more > 0 else ""))
+
+    def _warn(self, text: str) -> None:
+        self._notice("warning", text)
 
     def _walk(self, plan: plans.Plan, lock: Any) -> None:
         context = Context(

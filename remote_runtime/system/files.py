@@ -7,11 +7,14 @@ whole at every instant; temporary files still there when the run is given up are
 import errno
 import os
 import stat
-from typing import Dict, Generator, List, NamedTuple, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, Generator, List, NamedTuple, Optional, Set, Tuple
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.system.attributes import Attributes
+
+if TYPE_CHECKING:
+    from remote_runtime.system.unfinished import Unfinished
 
 BLOCK = 256 << 10
 _NAME_ROOM = 200  # of the 255 bytes of a name, so that the temporary one fits as well
@@ -60,6 +63,25 @@ class Files(object):
         self._hashes: Dict[str, Tuple[Tuple[int, ...], str]] = {}
         self._temporary: Set[str] = set()
         self._private: Set[str] = set()
+        self._staged: Set[str] = set()
+        self._unfinished: Optional["Unfinished"] = None
+        self._state = ""
+        self._warn: Callable[[str], None] = lambda text: None
+
+    def note_in(self, state: str, warn: Callable[[str], None]) -> None:
+        """Note in this folder where something is made, which the next run removes if this one is
+        killed; ``warn`` is told where that cannot be done.
+        """
+        self._state, self._warn = state, warn
+
+    @property
+    def unfinished(self) -> "Unfinished":
+        """The journal of this run."""
+        if self._unfinished is None:
+            from remote_runtime.system.unfinished import Unfinished
+
+            self._unfinished = Unfinished(self._state, self._warn)
+        return self._unfinished
 
     def status(self, path: str) -> Optional[Status]:
         """What is there; None when nothing is. ``ResourceError`` where that cannot be told."""
@@ -129,7 +151,18 @@ class Files(object):
 
     def temporary(self, path: str) -> "Temporary":
         """Begin a file that is to replace ``path``: empty, beside it, ours alone to read."""
-        return Temporary(path, self._temporary)
+        name = self.unfinished.name(os.path.dirname(path))
+        return Temporary(path, self._temporary, name)
+
+    def stage(self, parent: str) -> str:
+        """The name for a folder in this one, made and removed by the caller; then ``staged``."""
+        name = "." + self.unfinished.name(parent)
+        self._staged.add(name)
+        return name
+
+    def staged(self, name: str) -> None:
+        """That folder is gone."""
+        self._staged.discard(name)
 
     def discard_temporary(self) -> None:
         """Remove every temporary file and folder still there; from any thread, as a last act."""
@@ -138,18 +171,28 @@ class Files(object):
                 os.unlink(path)
             except OSError:
                 continue
+            self._temporary.discard(path)
         for path in list(self._private):
             self.remove_private_folder(path)
+        if self._unfinished is not None and not (self._temporary or self._staged):
+            self._unfinished.close()
 
     def private_folder(self) -> str:
         """A new folder for work that is not the target's state; nobody else may enter it."""
         import tempfile
 
+        parent = os.path.realpath(tempfile.gettempdir())
+        path = os.path.join(parent, self.unfinished.name(parent))
         try:
-            path = os.path.realpath(tempfile.mkdtemp(prefix="ccm-"))
+            os.mkdir(path, 0o700)
+            self._private.add(path)
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError as error:
-            raise failure("create a folder in", tempfile.gettempdir(), error) from error
-        self._private.add(path)
+            raise failure("create a folder in", parent, error) from error
+        try:
+            self.unfinished.made(descriptor)
+        finally:
+            os.close(descriptor)
         return path
 
     def remove_private_folder(self, path: str) -> None:
@@ -236,13 +279,12 @@ class Temporary(object):
     Every step raises ``ResourceError`` and leaves the target as it was.
     """
 
-    def __init__(self, target: str, registered: Set[str]) -> None:
+    def __init__(self, target: str, registered: Set[str], unique: str) -> None:
         self._target = target
         self._registered = registered
         folder, name = os.path.split(target)
         short = os.fsdecode(os.fsencode(name)[:_NAME_ROOM])
-        token = "".join("%02x" % b for b in os.urandom(6))
-        self.path = os.path.join(folder, ".%s.ccm-%s" % (short, token))
+        self.path = os.path.join(folder, ".%s.%s" % (short, unique))
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         registered.add(self.path)
         try:

@@ -19,20 +19,25 @@ sys.dont_write_bytecode = True
 from remote_runtime import wire
 wire.SILENCE, wire.PING_INTERVAL = %r, %r
 from remote_runtime.session import serve
-sys.exit(serve(%r, "0" * 64, %r))
+sys.exit(serve(%r, "0" * 64, %r, %r))
 """
 
 
 class Target(object):
-    """A runtime in a process of its own; ``blobs`` are the contents that it may ask for."""
+    """A runtime in a process of its own; ``blobs`` are the contents that it may ask for.
+
+    ``prologue`` is run before the runtime in the same process.
+    """
 
     def __init__(
         self,
         lock: str,
+        state: str,
         blobs: Any = (),
         silence: float = 30.0,
         ping: float = 10.0,
         before: Optional[Callable[[], None]] = None,
+        prologue: str = "",
     ) -> None:
         self.blobs = {hashlib.sha256(b).hexdigest(): b for b in blobs}
         self.frames = []  # type: List[Dict[str, Any]]
@@ -40,7 +45,7 @@ class Target(object):
         self.read_files = []  # type: List[Dict[str, Any]]
         self.on = {}  # type: Dict[str, Callable[[Dict[str, Any]], None]]
         self._decoder = wire.Decoder(wire.MAX_FROM_TARGET)
-        program = PROGRAM % (ROOT, silence, ping, NONCE, lock)
+        program = prologue + PROGRAM % (ROOT, silence, ping, NONCE, lock, state)
         self.process = subprocess.Popen(
             [sys.executable, "-c", program],
             stdin=subprocess.PIPE,

@@ -48,7 +48,7 @@ class FailingFiles(Files):
     """A file system whose disk is full."""
 
     def temporary(self, path: str) -> Temporary:
-        return FailingTemporary(path, self._temporary)
+        return FailingTemporary(path, self._temporary, "ccm-x")
 
 
 class FakeAccounts(Accounts):

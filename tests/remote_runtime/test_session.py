@@ -1,8 +1,10 @@
 import hashlib
 import os
+import shutil
 import signal
 import struct
 import sys
+import tempfile
 import threading
 import time
 from typing import Any, Dict, List
@@ -14,8 +16,13 @@ ATTRIBUTES = {"owner": OWNER, "group": GROUP, "mode": "0644"}
 
 
 class SessionTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.state = tempfile.mkdtemp(prefix="ccm-test-")
+        self.addCleanup(shutil.rmtree, self.state)
+
     def target(self, *blobs: bytes, **options: Any) -> Target:
-        target = Target(self.path("ccm.lock"), blobs, **options)
+        target = Target(self.path("ccm.lock"), self.state, blobs, **options)
         self.addCleanup(self.stop, target)
         return target
 
@@ -271,6 +278,28 @@ class SessionTest(FolderTest):
         third.on["notice"] = lambda frame: self.write("open", b"") and None
         events = third.push(self.shell("test -e " + self.path("end")), lock_timeout=120)
         self.assertEqual(events[0]["status"], "changed")
+
+    def test_killed_in_the_middle_of_a_file(self) -> None:
+        """What a killed run left half-written is removed by the next one, which says so."""
+        self.write("a", b"old")
+        mine = self.write(".a.ccm-0123456789abcdef-0123456789ab", b"not of that run")
+        data = b"x" * (4 << 20)
+        first = self.target()
+        first._answer = lambda frame: None  # type: ignore
+        first.start(self.content("a", data))
+        sha = first.until("want")["shas"][0]
+        first.send({"t": "blob", "sha": sha, "size": len(data)})
+        first.write(struct.pack(">IB", 1001, ord("B")) + b"x" * 1000)
+        self.assertTrue(within(5, lambda: len(os.listdir(self.root)) == 4))
+        first.process.kill()
+        first.end()
+        left = set(os.listdir(self.root)) - {"a", "ccm.lock", os.path.basename(mine)}
+        self.assertEqual((len(left), self.read("a")), (1, b"old"))
+        second = self.target(data)
+        second.push(self.content("a", data))
+        self.assertIn(self.path(left.pop()), second.of("notice")[0]["text"])
+        self.assertEqual(sorted(os.listdir(self.root)), [os.path.basename(mine), "a", "ccm.lock"])
+        self.assertEqual(os.listdir(self.state), [])
 
     def test_stdout_of_commands(self) -> None:
         """A command can neither read the controller's frames nor write between ours."""

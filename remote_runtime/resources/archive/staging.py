@@ -58,15 +58,19 @@ def directory_mode(mode: int) -> int:
 
 
 class Staging(object):
-    """A folder in the making below ``parent``; ``discard`` it in the end, whatever happened."""
+    """A folder in the making below ``parent``; ``discard`` it in the end, whatever happened.
 
-    def __init__(self, parent: str) -> None:
-        self._name = ".ccm-" + "".join("%02x" % b for b in os.urandom(8))
+    ``made`` is told of the open folder as long as it is empty.
+    """
+
+    def __init__(self, parent: str, name: str, made: Callable[[int], None]) -> None:
+        self._name = name
         self.path = os.path.join(parent, self._name)
         self._parent = os.open(parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.mkdir(self._name, 0o700, dir_fd=self._parent)
             self._top = os.open(self._name, _FOLDER, dir_fd=self._parent)
+            made(self._top)
         except OSError:
             os.close(self._parent)
             raise

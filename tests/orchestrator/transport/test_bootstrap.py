@@ -194,20 +194,23 @@ def test_a_folder_of_somebody_else_is_not_used(home: Path) -> None:
 
 
 def test_old_files_are_pruned(home: Path) -> None:
-    """A few files of each kind stay, and what a killed run left behind goes after a while."""
+    """A few files of each kind stay, and what a killed run left behind goes."""
     folder = home / ".cache" / "ccm"
     folder.mkdir(parents=True, mode=0o700)
     for number in range(9):
         path = folder / f"{number}.code"
         path.write_bytes(b"")
         os.utime(path, (number, number))
-    left = folder / ".x.code.1"
-    left.write_bytes(b"")
-    os.utime(left, (1, 1))
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    old, dead, alive = (folder / f".x.code.{n}" for n in (os.getppid(), ended.pid, os.getpid()))
+    for path in (old, dead, alive):
+        path.write_bytes(b"")
+    os.utime(old, (1, 1))
     run(image(home))
     names = {path.name for path in folder.iterdir()}
-    assert len(names) == bootstrap.KEPT
-    assert names > {"5.code", "6.code", "7.code", "8.code"}
+    assert len(names) == bootstrap.KEPT + 1
+    assert names > {"5.code", "6.code", "7.code", "8.code", alive.name}
 
 
 @pytest.mark.parametrize("version", VERSIONS)

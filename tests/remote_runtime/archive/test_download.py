@@ -183,7 +183,7 @@ class DownloadTest(ArchiveTest):
 
         class Stuck(Files):
             def temporary(self, path: str) -> Temporary:
-                return Unmovable(path, self._temporary)
+                return Unmovable(path, self._temporary, "ccm-x")
 
         self.assertIn("could not replace", self.error(self.archive(), files=Stuck()))
         self.assertEqual(self.names("dl"), [])

@@ -375,7 +375,7 @@ class MoveTest(FolderTest):
         os.makedirs(self.path("a/b"))
         names = ["a/b/first", "a/b/marker", "a/b/zzz", "a/y", "z/whole"]
         for last in names[:4]:
-            staging = Staging(self.root)
+            staging = Staging(self.root, ".ccm-x", lambda folder: None)
             for name in names:
                 made = Member(name, "file", 1, 0o644, TIME, "", lambda: io.BytesIO(b"x"))
                 staging.add(name, made, "", lambda size: None)

@@ -214,7 +214,7 @@ class FileTest(FolderTest):
 
         class Careless(Files):
             def temporary(self, path: str) -> Temporary:
-                return Forgetful(path, self._temporary)
+                return Forgetful(path, self._temporary, "ccm-x")
 
         event = self.apply(self.file("a", content="x"), files=Careless())
         self.assertEqual(event["error"], ["desired state not achieved: mode is '0600', not '0644'"])
@@ -232,7 +232,7 @@ class FileTest(FolderTest):
 
         class Watching(Files):
             def temporary(self, path: str) -> Temporary:
-                return Watched(path, self._temporary)
+                return Watched(path, self._temporary, "ccm-x")
 
         self.apply(self.file("a", content="x", mode="0666"), files=Watching())
         self.assertEqual(seen, [(False, True), 0o600])

@@ -159,7 +159,9 @@ class Provider(BaseProvider):
             written[0] += size
             pulse.beat(_progress(written[0], None))
 
-        folder = staging.Staging(parent)
+        files = self.context.files
+        name = files.stage(parent)
+        folder = staging.Staging(parent, name, files.unfinished.made)
         try:
             with reading.Reading(archive, settings.kind):
                 for member in reading.members(settings.kind, file, beat, settings.max_size):
@@ -173,6 +175,7 @@ class Provider(BaseProvider):
                 moved = folder.move(_below(settings.creates, parent))
         finally:
             self._discard(folder)
+            files.staged(name)
         return [os.path.join(parent, path) for path in moved]
 
     def _discard(self, folder: "Staging") -> None:

@@ -1,0 +1,28 @@
+"""Where a host keeps what ccm remembers of it (target)."""
+
+import os
+from typing import List
+
+JOURNALS = "unfinished"
+
+
+def state_folder(home: str) -> str:
+    """What this host remembers of the runs of this user, whose home it is."""
+    if os.geteuid() == 0:
+        return "/var/lib/ccm"
+    base = os.environ.get("XDG_STATE_HOME", "")
+    return os.path.join(base if os.path.isabs(base) else home + "/.local/state", "ccm")
+
+
+def cache_folder(home: str) -> str:
+    """The cache of runtimes, the only place that a preview writes to."""
+    return os.path.join(home, ".cache", "ccm")
+
+
+def journals(folder: str) -> List[str]:
+    """The journals of runs that are not over, or were killed; see ``unfinished``."""
+    folder = os.path.join(folder, JOURNALS)
+    try:
+        return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+    except OSError:
+        return []  # mostly there is none

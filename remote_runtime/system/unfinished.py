@@ -1,0 +1,184 @@
+"""What a run makes on its way to its place, noted so that the next run can remove it (target).
+
+A run that is killed removes nothing. So each has a journal, ``unfinished/PID-START-TOKEN`` below
+the state folder, which is written before the first thing is made and removed when the last is gone.
+It names the folders in which something is made; the things bear the run's token in their names.
+Whoever else can write there may make such names too: a file is only unlinked, and of folders only
+those lose what is in them whose inode is noted as well.
+
+Each line is JSON: the system's boot first, then a folder's path, or the device and inode of a
+folder of ours. A line counts once its end is there.
+"""
+
+import os
+import stat
+from typing import Any, Callable, List, Optional, Set, Tuple
+
+from remote_runtime.lean import jsontext
+from remote_runtime.system import processes
+from remote_runtime.system.state import JOURNALS
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_UNKNOWN = 0  # the start of a process, where the system does not tell
+
+Warn = Callable[[str], None]
+
+
+class Unfinished(object):
+    """The journal of this run. Where it cannot be written ``warn`` is told, once.
+
+    Without a ``state`` folder nothing is noted.
+    """
+
+    def __init__(self, state: str, warn: Warn) -> None:
+        self._journals = os.path.join(state, JOURNALS) if state else ""
+        self._warn = warn
+        self._token = _random(8)
+        self._path = ""
+        self._descriptor = -1
+        self._noted: Set[str] = set()
+
+    def name(self, folder: str) -> str:
+        """The end of a name for something new in this folder."""
+        folder = os.path.realpath(folder)
+        if folder not in self._noted:
+            self._noted.add(folder)
+            self._note(folder, lasting=True)
+        return "ccm-%s-%s" % (self._token, _random(6))
+
+    def made(self, folder: int) -> None:
+        """What is new is this open folder, which is empty still."""
+        found = os.fstat(folder)
+        self._note([found.st_dev, found.st_ino], lasting=False)
+
+    def close(self) -> None:
+        """Forget the run: nothing that it began is left."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+            _forget(os.path.dirname(self._path), self._path)
+
+    def _note(self, what: Any, lasting: bool) -> None:
+        """Append a line; one that is ``lasting`` is on the disk before anything bears the name."""
+        if not self._journals:
+            return
+        try:
+            if self._descriptor < 0:
+                self._descriptor = self._create()
+            os.write(self._descriptor, (jsontext.dumps(what) + "\n").encode("ascii"))
+            if lasting:
+                os.fsync(self._descriptor)
+        except OSError as error:
+            self._warn(
+                "what this run leaves if it is killed will not be removed by the next one: "
+                "could not write to %s: %s" % (self._journals, error.strerror)
+            )
+            self._journals = ""
+
+    def _create(self) -> int:
+        state = os.path.dirname(self._journals)
+        os.makedirs(state, 0o700, exist_ok=True)
+        os.chmod(state, 0o700)
+        os.makedirs(self._journals, 0o700, exist_ok=True)
+        own = processes.find(os.getpid())
+        name = "%d-%d-%s" % (os.getpid(), own.start if own is not None else _UNKNOWN, self._token)
+        self._path = os.path.join(self._journals, name)
+        descriptor = os.open(self._path, _NEW | os.O_APPEND, 0o600)
+        os.write(descriptor, (jsontext.dumps(processes.boot()) + "\n").encode("ascii"))
+        folder = os.open(self._journals, _FOLDER)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+        return descriptor
+
+
+def sweep(journal: str, warn: Warn) -> List[str]:
+    """Remove what a dead run has left behind, and its journal; return what was removed."""
+    name = os.path.basename(journal)
+    pid, _, rest = name.partition("-")
+    start, _, token = rest.partition("-")
+    if not (pid.isdigit() and start.isdigit() and len(token) == 16):
+        return []
+    try:
+        lines = _lines(journal)
+    except (OSError, ValueError):
+        return []
+    if int(start) == _UNKNOWN or _runs(int(pid), int(start), lines):
+        return []
+    owned = {(line[0], line[1]) for line in lines if isinstance(line, list) and len(line) == 2}
+    removed: List[str] = []
+    whole = True
+    for folder in [line for line in lines[1:] if isinstance(line, str)]:
+        try:
+            removed += _swept(folder, "ccm-%s-" % token, owned)
+        except FileNotFoundError:
+            continue  # the folder itself is gone
+        except OSError as error:
+            whole = False
+            warn("could not remove what a killed run left in %s: %s" % (folder, error.strerror))
+    if whole:
+        _forget(os.path.dirname(journal), journal)
+    return removed
+
+
+def _runs(pid: int, start: int, lines: List[Any]) -> bool:
+    found = processes.find(pid)
+    same_boot = lines[:1] in ([], [processes.boot()])
+    return found is not None and found.start == start and same_boot
+
+
+def _lines(journal: str) -> List[Any]:
+    descriptor = os.open(journal, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            return []
+        text = file.read().decode("ascii")
+    return [jsontext.loads(line) for line in text.split("\n")[:-1]]
+
+
+def _swept(folder: str, mark: str, owned: Set[Tuple[int, int]]) -> List[str]:
+    """Remove what bears the mark in a folder."""
+    removed = []
+    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for name in os.listdir(at):
+            if mark in name and _remove(name, at, owned):
+                removed.append(os.path.join(folder, name))
+    finally:
+        os.close(at)
+    return removed
+
+
+def _remove(name: str, at: int, owned: Optional[Set[Tuple[int, int]]]) -> bool:
+    """Remove a name in a folder; what is in a folder goes only if that is ``owned``, or with it."""
+    if not stat.S_ISDIR(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode):
+        os.unlink(name, dir_fd=at)
+        return True
+    inner = os.open(name, _FOLDER, dir_fd=at)
+    try:
+        found = os.fstat(inner)
+        ours = owned is None or (found.st_dev, found.st_ino) in owned
+        names = os.listdir(inner)
+        if names and not ours:
+            return False  # somebody else's, of our name
+        for below in names:
+            _remove(below, inner, None)
+    finally:
+        os.close(inner)
+    os.rmdir(name, dir_fd=at)
+    return True
+
+
+def _forget(journals: str, path: str) -> None:
+    """Remove a journal, and the folder of journals with the last one."""
+    try:
+        os.unlink(path)
+        os.rmdir(journals)
+    except OSError:
+        pass  # another run's is in there
+
+
+def _random(size: int) -> str:
+    return "".join("%02x" % byte for byte in os.urandom(size))

@@ -1,0 +1,21 @@
+import os
+import unittest
+
+from remote_runtime.system import state
+from tests.remote_runtime.fakes import ROOT, FolderTest
+
+
+class StateTest(FolderTest):
+    @unittest.skipUnless(ROOT, "of root")
+    def test_folder_of_root(self) -> None:
+        """Root's is the system's, whatever its environment says."""
+        os.environ["XDG_STATE_HOME"] = self.root
+        self.addCleanup(os.environ.pop, "XDG_STATE_HOME")
+        self.assertEqual(state.state_folder("/root"), "/var/lib/ccm")
+
+    def test_journals(self) -> None:
+        """Journals are listed by their paths; a host without any has none."""
+        self.assertEqual(state.journals(self.root), [])
+        os.mkdir(self.path("unfinished"))
+        paths = [self.write("unfinished/" + name) for name in "ba"]
+        self.assertEqual(state.journals(self.root), sorted(paths))

@@ -1,0 +1,135 @@
+import json
+import os
+import subprocess
+import unittest
+from typing import List
+
+from remote_runtime.system import processes, state
+from remote_runtime.system.unfinished import Unfinished, sweep
+from tests.remote_runtime.fakes import ROOT, FolderTest
+
+
+class UnfinishedTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.state = self.path("state")
+        self.warnings = []  # type: List[str]
+        self.run = Unfinished(self.state, self.warnings.append)
+        os.mkdir(self.path("work"))
+
+    def begun(self, lead: str = ".x.") -> str:
+        return self.path("work", lead + self.run.name(self.path("work")))
+
+    def file(self) -> str:  # type: ignore[override]
+        path = self.begun()
+        with open(path, "wb") as out:
+            out.write(b"secret")
+        return path
+
+    def folder(self, noted: bool = True) -> str:
+        path = self.begun(".")
+        os.mkdir(path, 0o700)
+        descriptor = os.open(path, os.O_RDONLY)
+        if noted:
+            self.run.made(descriptor)
+        os.close(descriptor)
+        return path
+
+    def die(self) -> str:
+        """The journal as it is once the process that wrote it is gone."""
+        (journal,) = state.journals(self.state)
+        process = subprocess.Popen(["true"])
+        process.wait()
+        token = journal.rpartition("-")[2]
+        dead = os.path.join(os.path.dirname(journal), "%d-1-%s" % (process.pid, token))
+        os.rename(journal, dead)
+        return dead
+
+    def swept(self) -> List[str]:
+        return sorted(sweep(self.die(), self.warnings.append))
+
+    def test_nothing_is_written_before_it_is_needed(self) -> None:
+        """A run that makes nothing has no journal, nor has one that is over."""
+        self.assertFalse(os.path.exists(self.state))
+        path = self.file()
+        self.assertEqual(len(state.journals(self.state)), 1)
+        self.assertEqual(os.stat(self.state).st_mode & 0o777, 0o700)
+        os.unlink(path)
+        self.run.close()
+        self.assertEqual(os.listdir(self.state), [])
+
+    def test_what_a_dead_run_left(self) -> None:
+        """Its files and folders go, whatever is in these; its journal goes last."""
+        left = [self.file(), self.folder()]
+        os.makedirs(os.path.join(left[1], "a", "b"))
+        with open(os.path.join(left[1], "a", "f"), "w"):
+            os.symlink("/etc", os.path.join(left[1], "a", "link"))
+        self.write("work/stays")
+        self.assertEqual(self.swept(), sorted(left))
+        self.assertEqual(os.listdir(self.path("work")), ["stays"])
+        self.assertEqual((os.listdir(self.state), self.warnings), ([], []))
+
+    def test_run_that_lives(self) -> None:
+        """Nothing of a run that is at work is touched."""
+        path = self.file()
+        (journal,) = state.journals(self.state)
+        self.assertEqual(sweep(journal, self.fail), [])
+        self.assertTrue(os.path.exists(path) and os.path.exists(journal))
+
+    def test_number_of_before_a_restart(self) -> None:
+        """A process of that number and start, but of another start of the system, is another."""
+        path = self.file()
+        (journal,) = state.journals(self.state)
+        with open(journal) as file:
+            lines = file.read().splitlines()
+        self.assertEqual(json.loads(lines[0]), processes.boot())
+        with open(journal, "w") as out:
+            out.write("\n".join(['"of before"'] + lines[1:] + [""]))
+        self.assertEqual(sweep(journal, self.fail), [path])
+
+    def test_folder_that_somebody_else_put_there(self) -> None:
+        """A folder of our name whose inode was not noted loses nothing; an empty one is removed."""
+        empty, other = self.folder(noted=False), self.folder(noted=False)
+        kept = os.path.join(other, "theirs")
+        with open(kept, "w"):
+            pass
+        self.assertEqual(self.swept(), [empty])
+        self.assertTrue(os.path.exists(kept))
+
+    def test_other_names(self) -> None:
+        """Names of other runs and of other programs are left."""
+        self.file()
+        names = [".x.ccm-0123456789abcdef-0123456789ab", "ccm-notes", ".x.ccm-0a1b2c3d4e5f"]
+        for name in names:
+            self.write("work/" + name)
+        self.swept()
+        self.assertEqual(sorted(os.listdir(self.path("work"))), sorted(names))
+
+    def test_folder_that_is_gone(self) -> None:
+        """A folder that nobody has any more holds nothing up."""
+        os.unlink(self.file())
+        os.rmdir(self.path("work"))
+        self.assertEqual((self.swept(), os.listdir(self.state)), ([], []))
+
+    def test_line_that_was_cut_short(self) -> None:
+        """A last line without its end was not followed by anything that bears the name."""
+        path = self.file()
+        journal = self.die()
+        with open(journal, "a") as out:
+            out.write('"/etc')
+        self.assertEqual(sweep(journal, self.fail), [path])
+
+    def test_text_that_is_no_journal(self) -> None:
+        """What cannot be read is left alone, and no defect."""
+        os.makedirs(self.path("state", "unfinished"))
+        for name, text in (("x", b""), ("1-1-0123456789abcdef", b"{\n"), ("1-1-0", b"")):
+            self.assertEqual(sweep(self.write("state/unfinished/" + name, text), self.fail), [])
+
+    @unittest.skipIf(ROOT and not os.path.exists("/proc"), "needs a folder that cannot be written")
+    def test_state_that_cannot_be_written(self) -> None:
+        """Where nothing can be noted the run goes on, with one warning."""
+        run = Unfinished("/proc/none", self.warnings.append)
+        names = {run.name(self.root), run.name(self.path("work"))}
+        self.assertEqual((len(names), len(self.warnings)), (2, 1))
+        self.assertIn("/proc/none", self.warnings[0])
+        run.close()
