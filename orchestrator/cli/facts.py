@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.documents import at_path, check_path, write
     from orchestrator.cli.gathering import gather
     from orchestrator.support.plain_text import plain
-    from remote_runtime.errors import CcmError
+    from remote_runtime.errors import CcmError, PlanError
 
     check_path("facts", args.path)
     chosen = assembly.choose(read_inventory(args))
@@ -54,7 +54,10 @@ def run(args: argparse.Namespace) -> int:
             facts, warnings = overlay(host, answer)
             for text in warnings:
                 print(f"ccm: {host.name}: warning: {plain(text)}", file=sys.stderr)
-            found[host.name] = at_path("facts", facts, args.path)[1]
+            there, value = at_path("facts", facts, args.path)
+            if not there:
+                raise PlanError(f"there is no fact at {args.path}", "template.undefined")
+            found[host.name] = value
         except CcmError as error:
             print(f"ccm: {host.name}: {plain(str(error))}", file=sys.stderr)
             code = max(code, exit_code_of(error))

@@ -22,6 +22,7 @@ class DataSource:
 
     def __init__(self, root: Mapping, problems: list[Problem], warnings: list[Problem]) -> None:
         self._problems = problems
+        self._maps: list[Mapping] = []
         self.data = self._tree(root, "data")
         self.overrides: dict[str, Any] = {}
         self.order: list[Any] = ["default"]
@@ -39,6 +40,22 @@ class DataSource:
     def is_static(self) -> bool:
         """Whether it comes to the same for every host."""
         return not any(map(is_templated, (self.data, *self.overrides.values(), *self.order)))
+
+    def holds(self, path: Entries[str]) -> bool:
+        """Whether data or an override has a value at this path of keys, or above it."""
+        return any(_leads(node, path) for node in self._maps)
+
+    def names(self) -> list[str]:
+        """The keys of data and overrides."""
+        return list(dict.fromkeys(key for node in self._maps for key in node.entries))
+
+    def expressions(self) -> list[Expression]:
+        """Every expression in data, overrides and order."""
+        return [
+            expression
+            for tree in (self.data, *self.overrides.values(), *self.order)
+            for expression in expressions_in(tree)
+        ]
 
     def resolve(self, scope: Scope) -> dict[str, Any]:
         """The data of one host. ``scope`` is a lenient one; EvaluationError."""
@@ -60,6 +77,7 @@ class DataSource:
         if not isinstance(node, Mapping):
             self._report(node, f"{key} must be a map, not {node.describe()}")
             return {}
+        self._maps.append(node)
         return compile_node(node, self._problems, lenient=True)
 
     def _read_hierarchy(self, node: Node | None) -> None:
@@ -90,12 +108,11 @@ class DataSource:
         return ""
 
     def _warn_of_data(self, warnings: list[Problem]) -> None:
-        for tree in (self.data, *self.overrides.values(), *self.order):
-            for expression in expressions_in(tree):
-                if expression.data_paths():
-                    message = f"data is still empty here: {expression.source.strip()}"
-                    hint = "data is resolved from facts and environ"
-                    warnings.append(Problem(message, expression.where, hint, "data.self"))
+        for expression in self.expressions():
+            if expression.data_paths():
+                message = f"data is still empty here: {expression.source.strip()}"
+                hint = "data is resolved from facts and environ"
+                warnings.append(Problem(message, expression.where, hint, "data.self"))
 
     def _report(self, node: Node, message: str, hint: str = "") -> None:
         self._problems.append(Problem(message, node.position, hint, "input.type"))
@@ -145,6 +162,17 @@ def _render_entry(entry: Any, scope: Scope) -> str | None:
     if all(value in (None, "") for value, piece in parts if isinstance(piece, Expression)):
         return None
     return "".join(as_text(value) if isinstance(p, Expression) else p for value, p in parts)
+
+
+def _leads(node: Node, path: Entries[str]) -> bool:
+    for key in path:
+        if not isinstance(node, Mapping) or not node.entries:
+            return True  # the value that is there is replaced, or an empty map filled
+        found = node.get(key)
+        if found is None:
+            return False
+        node = found
+    return True
 
 
 def _is_null(node: Node) -> bool:

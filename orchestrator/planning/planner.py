@@ -40,6 +40,10 @@ class Planner:
             Problem(f"{declared.id} will fail: {problem.message}", problem.where, problem.hint)
             for declared, problem in survey.failing
         ]
+        if options.data and survey.is_whole and not (survey.failing or problems):
+            from orchestrator.planning.unknown_data import unknown_data
+
+            site.warnings += unknown_data(options.data, survey.parts, given.sources)
         self._references = frozenset(
             reference for d in site.resources for reference in (*d.require, *d.subscribe)
         )

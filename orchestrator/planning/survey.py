@@ -16,7 +16,8 @@ class Survey:
     """What shows of a manifest and those that it applies under names that are spelt out.
 
     ``problems`` refuse the run, ``warnings`` do not. ``broken`` are why resources are sure to fail
-    that apply others, ``failing`` those resources. ``resources`` and ``manifests`` count what was
+    that apply others, ``failing`` those resources. ``parts`` are the manifests,
+    ``is_whole`` where no host has other resources. ``resources`` and ``manifests`` count what was
     seen, a manifest that is applied twice as two.
     """
 
@@ -26,7 +27,8 @@ class Survey:
         self.failing: list[tuple[Declared, Problem]] = []
         self.resources = 0
         self.manifests = 0
-        self._parts: set[Part] = set()
+        self.parts: dict[Part, None] = {}
+        self.is_whole = True
         self._certain: list[tuple[Declared, Item]] = []
         switched = zip(_STRENGTHENED, (run.noop, run.monitor_only), strict=True)
         self._enter(root, True, frozenset(key for key, on in switched if on))
@@ -38,9 +40,10 @@ class Survey:
         """``certain``: every host has these resources. ``on``: what is switched on above them."""
         part = place.part
         self.manifests += 1
+        self.is_whole &= not part.is_generated
         self.resources += len(part.declared.declared)
-        if part not in self._parts:
-            self._parts.add(part)
+        if part not in self.parts:
+            self.parts[part] = None
             self.warnings += part.warnings
         for index, declared in enumerate(part.declared.declared):
             compiled = part.declared.shared(index)
@@ -48,6 +51,7 @@ class Survey:
                 self._certain.append((declared, compiled.item))
             if declared.type.applies:
                 self._weaken(declared, on)
+                self.is_whole &= isinstance(declared.name, str)
                 if isinstance(declared.name, str):
                     sure = certain and declared.is_static
                     self._child(place, declared, declared.name, sure, on)

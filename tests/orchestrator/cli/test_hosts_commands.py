@@ -36,11 +36,12 @@ def test_facts_of_several_hosts_by_a_path(desk: Desk) -> None:
 
 
 def test_a_gjson_query_and_a_missing_path(desk: Desk) -> None:
-    """Queries are GJSON's; where a host has nothing there is null."""
+    """Queries are GJSON's; a host that has nothing there fails, as in ccm hiera parse --query."""
     code, out, _ = desk.ccm("facts", "-i", "hosts.yaml", "-l", "here", "cpu.info.#")
     assert (code, type(json.loads(out)["here"])) == (0, int)
-    code, out, _ = desk.ccm("facts", "-i", "hosts.yaml", "-l", "here", "no.such.fact")
-    assert (code, json.loads(out)) == (0, {"here": None})
+    code, out, err = desk.ccm("facts", "-i", "hosts.yaml", "-l", "here", "no.such.fact")
+    assert (code, json.loads(out)) == (1, {})
+    assert "here: there is no fact at no.such.fact" in err
 
 
 def test_a_path_that_cannot_be_used_is_refused_before_any_host_is_asked(desk: Desk) -> None:

@@ -1,0 +1,49 @@
+"""Names of --data that nothing asks for."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.orchestrator.planning.planned import planner
+
+SITE = """
+data: {port: 80, app: {name: x}, empty: {}}
+overrides: {prod: {level: 1}}
+ccm:
+  resources:
+    - exec:
+        - show: {command: "echo {{ lookup('data.given', '') }}", control: {if: "Data.on ?? true"}}
+        - jet: {command: "echo {{ jet('part.jet') }}"}
+    - scaffold:
+        - /srv/app: {source: app}
+    - apply: [{child.yaml: {}}]
+"""
+
+
+def warnings(folder: Path, *data: str) -> list[str]:
+    """What is said of these assignments."""
+    (folder / "app").mkdir(exist_ok=True)
+    (folder / "app" / "conf").write_text("[[ Data.scaffolded ]]")
+    (folder / "part.jet").write_text("[[ isset(Data.jetted) ]]")
+    child = "data: {below: 1}\nccm: {resources: [{exec: [{'true': {}}]}]}\n"
+    (folder / "child.yaml").write_text(child)
+    return [str(p) for p in planner(folder, SITE, data=data).site.warnings]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["port", "app.name", "app.name.below", "empty.new", "level", "given", "on", "below",
+     "scaffolded", "jetted"],
+)  # fmt: skip
+def test_what_something_knows_is_no_warning(tmp_path: Path, name: str) -> None:
+    """Data, overrides, expressions, templates and child manifests know names."""
+    assert warnings(tmp_path, f"{name}=1") == []
+
+
+def test_what_nothing_knows_is_a_warning(tmp_path: Path) -> None:
+    """A misspelt name is told with the nearest one, and only once."""
+    said = warnings(tmp_path, "prt=1", "prt=2", "app.nothing=3", "port=4")
+    assert said == [
+        "--data prt changes nothing (did you mean port?)",
+        "--data app.nothing changes nothing (no data holds it and no template names it)",
+    ]
