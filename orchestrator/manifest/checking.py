@@ -50,12 +50,18 @@ def declare(
     nodes: Nodes,
     problems: list[Problem],
     written: str | None = None,
+    defaults: Nodes | None = None,
 ) -> Declared:
     """The resource with its templates parsed and everything checked that needs no host.
 
-    ``written``: it was generated, so nothing in it is a template; see ``Declared``.
+    ``written``: it was generated, so nothing in it is a template; see ``Declared``. ``defaults``
+    stand behind its own properties.
     """
-    declared = Declared(type_, name, nodes)
+    whole = {**(defaults or {}), **nodes}
+    declared = Declared(type_, name, whole, frozenset(whole.keys() - nodes.keys()))
+    ensure = whole.get("ensure")
+    idle = declared.idle(ensure[1].value if ensure and isinstance(ensure[1], Scalar) else None)
+    nodes = declared.nodes = {key: entry for key, entry in whole.items() if key not in idle}
     declared.written = written
     rendered = written is None and _renders(nodes)
     declared.raw = {key: to_plain(node) for key, (_, node) in nodes.items()}

@@ -9,6 +9,8 @@ from orchestrator.expressions import Expression, Template
 from orchestrator.manifest.types import Type
 from remote_runtime.errors import Position
 
+ABSENT = "absent"
+
 _NEVER_SECRET = frozenset(
     ("ensure", "owner", "group", "mode", "provider", "alias", "control", "require", "subscribe",
      "sensitive", "render")
@@ -27,12 +29,13 @@ class Declared:
 
     ``values`` holds the properties by their documented spelling, plain or with templates in them,
     ``raw`` the same as plain data, ``nodes`` where each stands. Shared by all hosts: never changed
-    after the manifest is loaded. ``written``: the resource was generated, and this is all that the
-    user wrote.
+    after the manifest is loaded. ``inherited`` are those that defaults gave. ``written``: the
+    resource was generated, and this is all that the user wrote.
     """
 
     __slots__ = (
         "control",
+        "inherited",
         "name",
         "name_node",
         "nodes",
@@ -47,7 +50,11 @@ class Declared:
     )
 
     def __init__(
-        self, type_: Type, name_node: Scalar, nodes: dict[str, tuple[Scalar, Node]]
+        self,
+        type_: Type,
+        name_node: Scalar,
+        nodes: dict[str, tuple[Scalar, Node]],
+        inherited: frozenset[str] = frozenset(),
     ) -> None:
         self.type = type_
         self.name_node = name_node
@@ -61,6 +68,7 @@ class Declared:
         self.sensitive = False
         self.templated: tuple[str, ...] = ()
         self.written: str | None = None
+        self.inherited = inherited
 
     @property
     def id(self) -> str:
@@ -72,6 +80,20 @@ class Declared:
         """Whether it is the same on every host."""
         varies = self.templated or self.control or self.type.tree
         return not (varies or isinstance(self.name, Template))
+
+    def idle(self, ensure: Any) -> frozenset[str]:
+        """The properties that mean nothing beside this ``ensure`` and are left out.
+
+        Beside ``absent`` those that describe what is present, so that one word toggles a resource;
+        beside another one only what was inherited: what stands there itself is a mistake.
+        """
+        return frozenset(
+            key
+            for key in self.nodes
+            if isinstance(ensure, str)
+            and ensure in self.type.properties[key].not_with
+            and (ensure == ABSENT or key in self.inherited)
+        )
 
     def spells_out(self, text: str) -> bool:
         """Whether the user wrote a text of it, rather than a host."""

@@ -80,7 +80,7 @@ class ResourceReader:
                 else:
                     self._report(key, "a second 'defaults' in one list", "merge the two")
         for key, nodes in entries:
-            self._declare(type_, key, {**(defaults or {}), **nodes})
+            self._declare(type_, key, nodes, defaults)
 
     def _entry(self, type_: Type, node: Node) -> list[tuple[Scalar, Nodes]]:
         if not isinstance(node, Mapping) or not node.entries:
@@ -104,12 +104,14 @@ class ResourceReader:
                 self._report(value, f"{message}, not {value.describe()}", "")
         return found
 
-    def _declare(self, type_: Type, name: Node, nodes: Nodes) -> None:
+    def _declare(
+        self, type_: Type, name: Node, nodes: Nodes, defaults: Nodes | None = None
+    ) -> None:
         if not isinstance(name, Scalar) or name.kind == "null" or not name.text:
             message = f"the name of {with_article(type_.name)} must be text, not {name.describe()}"
             self._report(name, message, "")
             return
-        self.resources.append(declare(type_, name, nodes, self._problems, self._written))
+        self.resources.append(declare(type_, name, nodes, self._problems, self._written, defaults))
 
     def _report(self, node: Node, message: str, hint: str, kind: str = "input") -> None:
         self._problems.append(Problem(message, node.position, hint, kind))

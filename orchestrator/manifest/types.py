@@ -43,6 +43,7 @@ class PropertyType:
         self.tree = bool(schema.get("x-ccm-tree"))
         self.secret = bool(schema.get("x-ccm-secret"))
         self.quoted = bool(schema.get("x-ccm-quoted"))
+        self.not_with = frozenset(schema.get("x-ccm-not-with", ()))
         self.alias_of: str = schema.get("x-ccm-alias-of", "")
         self._whole_schema = {"$defs": definitions, **schema}
         self._fits = fits(self._whole_schema)

@@ -108,9 +108,12 @@ class HostPlan:
         declared, scope, travel = self._turns[index]
         files: dict[str, str] = {}
         turn = scope._replace(target_files=files)
+        ensure = self._everything[index].item.properties.get("ensure")
         for _ in range(MAX_FILES + 1):
             try:
-                return self._finish(index, declared, travel, render_deferred(declared, turn))
+                return self._finish(
+                    index, declared, travel, render_deferred(declared, turn, ensure)
+                )
             except NeedFileError as error:
                 files[error.path] = _text_of(error.path, read(error.path))
             except EvaluationError as error:

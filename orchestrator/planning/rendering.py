@@ -39,6 +39,7 @@ class Rendering:
         declared = self._declared
         managed = self._managed()
         name = self._name()
+        self._leave_idle()
         self._render_now()
         self._render_deferred(managed)
         if self.problems:
@@ -104,22 +105,39 @@ class Rendering:
         self.problems += check_name(self._declared, text)
         return text
 
+    def _leave_idle(self) -> None:
+        """Leave out what means nothing beside the ``ensure`` that comes of a template."""
+        if "ensure" in self._declared.templated:
+            self._now("ensure")
+            for key in self._declared.idle(self._values["ensure"]):
+                self._values.pop(key, None)
+
+    def _templated(self, deferred: bool) -> list[str]:
+        """The properties that are rendered at this step."""
+        properties = self._declared.type.properties
+        return [
+            key
+            for key in self._declared.templated
+            if key in self._values
+            and key != "ensure"
+            and (properties[key].render == "deferred") is deferred
+        ]
+
     def _render_now(self) -> None:
-        for key in self._declared.templated:
-            if self._declared.type.properties[key].render == "deferred":
-                continue
-            try:
-                value = render_value(self._values[key], self._scope)
-            except (EvaluationError, NeedFileError) as error:
-                self._fail(key, error)
-                continue
-            self._values[key], problems = fit(self._declared, key, value)
-            self.problems += problems
+        for key in self._templated(deferred=False):
+            self._now(key)
+
+    def _now(self, key: str) -> None:
+        try:
+            value = render_value(self._values[key], self._scope)
+        except (EvaluationError, NeedFileError) as error:
+            self._fail(key, error)
+            return
+        self._values[key], problems = fit(self._declared, key, value)
+        self.problems += problems
 
     def _render_deferred(self, managed: bool) -> None:
-        for key in self._declared.templated:
-            if self._declared.type.properties[key].render != "deferred":
-                continue
+        for key in self._templated(deferred=True):
             if not managed:
                 self._leave_open(key)
                 continue
@@ -188,11 +206,15 @@ class Rendering:
         self.problems.append(Problem(f"{declared.id}: {key}: {message}", where, "", error.kind))
 
 
-def render_deferred(declared: Declared, scope: Scope) -> dict[str, Any]:
-    """The deferred properties at the resource's turn; EvaluationError, NeedFileError."""
+def render_deferred(declared: Declared, scope: Scope, ensure: Any) -> dict[str, Any]:
+    """The deferred properties at the resource's turn; EvaluationError, NeedFileError.
+
+    ``ensure`` is what that has come to.
+    """
     values: dict[str, Any] = {}
+    idle = declared.idle(ensure)
     for key in declared.type.deferred:
-        if key not in declared.values:
+        if key not in declared.values or key in idle:
             continue
         value = render_value(declared.values[key], scope)
         value, problems = fit(declared, key, value)

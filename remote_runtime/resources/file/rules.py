@@ -65,7 +65,7 @@ def _of_content(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
     if len(given) == 2:
         found.append(("source", "content and source exclude each other"))
     for key in given + [k for k in ("validate",) if k in properties]:
-        if ensure in ("directory", "absent"):
+        if ensure == "directory":
             found.append((key, "%s has no meaning with ensure: %s" % (key, ensure)))
     if "validate" in properties:
         found.extend(_of_validate(str(properties["validate"]), bool(given), ensure))
