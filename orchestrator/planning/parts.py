@@ -13,7 +13,7 @@ from orchestrator.manifest.site import Site, applies
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.data import Given, ManifestData
 from orchestrator.planning.resources import GeneratedResources, Resources
-from orchestrator.planning.travel import Travel
+from orchestrator.planning.travel import SOURCE, Travel
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -50,20 +50,27 @@ class Part:
         return list(self.site.warnings)
 
     def _check_files(self) -> None:
-        """The files beside the manifest that are spelt out must be there."""
+        """The files beside the manifest that are spelt out must be there.
+
+        A source that control may leave out is only needed once its turn has come.
+        """
         for declared in self.site.resources:
-            if declared.type.tree:
-                self.problems += self.travel.trees.check(declared)
-            if declared.is_static:
-                continue  # its files were opened as it was compiled
-            plain = {k: v for k, v in declared.values.items() if k not in declared.templated}
-            try:
-                self.travel.replace(declared, plain)
+            found = self.travel.trees.check(declared) if declared.type.tree else []
+            if not declared.is_static:  # else its files were opened as it was compiled
+                found += self._unreadable(declared)
                 for key in declared.templated:
                     self._check_texts(declared, key)
-            except EvaluationError as error:
-                text = f"{declared.id}: {error.message}"
-                self.problems.append(Problem(text, error.where, "", error.kind))
+            self.problems += [
+                problem for problem in found if not (declared.control and problem.kind == SOURCE)
+            ]
+
+    def _unreadable(self, declared: Declared) -> list[Problem]:
+        plain = {k: v for k, v in declared.values.items() if k not in declared.templated}
+        try:
+            self.travel.replace(declared, plain)
+        except EvaluationError as error:
+            return [Problem(f"{declared.id}: {error.message}", error.where, "", error.kind)]
+        return []
 
     def _check_texts(self, declared: Declared, key: str) -> None:
         folder = self.site.folder

@@ -17,7 +17,7 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob
 from orchestrator.planning.compiled import Compiled, compile_resource
 from orchestrator.planning.final import check_final, check_name, fit
-from orchestrator.planning.travel import Travel
+from orchestrator.planning.travel import SOURCE, Travel
 from remote_runtime.errors import Problem
 
 
@@ -176,7 +176,8 @@ class Rendering:
         try:
             blobs = self._travel.replace(self._declared, known)
         except EvaluationError as error:
-            if error.kind == "plan.source" and not self._declared.templated:
+            literal = not (self._declared.templated or self._declared.control)
+            if error.kind == SOURCE and literal:
                 self._fail("source", error)
             else:
                 self._deferred_error = self._deferred_error or str(error)

@@ -11,6 +11,9 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob, FileBlobs
 from orchestrator.planning.trees import Trees
 
+SOURCE = "plan.source"
+"""The kind of the error of a file or folder of the manifest that cannot be read."""
+
 PATH = "source"
 """The property whose blob is a file that it names; every other blob is the text itself."""
 
@@ -57,7 +60,7 @@ class Travel:
             raise EvaluationError(f"{key}: {error.message}", where, error.kind) from error
         except OSError as error:
             message = f"{key}: cannot read {self._folder.path / name}: {error.strerror}"
-            raise EvaluationError(message, where, "plan.source") from error
+            raise EvaluationError(message, where, SOURCE) from error
         except ValueError as error:
             message = f"{key}: {self._folder.path / name} {error}"
-            raise EvaluationError(message, where, "plan.source") from error
+            raise EvaluationError(message, where, SOURCE) from error
