@@ -31,8 +31,6 @@ PROXY_ATTEMPTS = 3
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
-_CONFIG = fabric.Config(ssh_config=paramiko.SSHConfig())  # ours is in the Route
-
 
 class Connection:
     """A host that we are logged in to."""
@@ -196,17 +194,12 @@ class Dialer:
             sessions.append(session)
             check.prepare(session)
 
-        connection = fabric.Connection(
-            route.address,
-            user=route.user,
-            port=route.port,
-            config=_CONFIG,
-            connect_kwargs={
-                "sock": sock,
-                "timeout": left,
-                "transport_factory": session_factory(left, prepare),
-                "auth_strategy": login,
-            },
+        connection = unopened(
+            route,
+            sock=sock,
+            timeout=left,
+            transport_factory=session_factory(left, prepare),
+            auth_strategy=login,
         )
         connection.client.set_missing_host_key_policy(check)
         opened = Connection(connection, sock)
@@ -220,6 +213,18 @@ class Dialer:
             opened.close()
             raise mapped from (None if mapped is error else error)
         return opened
+
+
+def unopened(route: Route, **connecting: Any) -> fabric.Connection:
+    """What fabric connects with, as ``connecting`` says; any thread may call it.
+
+    Each has a configuration of its own: reading an attribute of one may write to its configuration.
+    It is empty, because what holds for the host is in the route.
+    """
+    config = fabric.Config(ssh_config=paramiko.SSHConfig(), lazy=True)
+    return fabric.Connection(
+        route.address, user=route.user, port=route.port, config=config, connect_kwargs=connecting
+    )
 
 
 class _Shed(Exception):  # noqa: N818 - not an error yet: it is tried again

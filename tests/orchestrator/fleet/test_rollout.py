@@ -4,6 +4,7 @@ import resource
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tests.orchestrator.fleet.fakes import (
     SETTINGS,
     FakeConnector,
     FakeHost,
+    FakeLink,
     FakePlanner,
     FarEnd,
     Recorder,
@@ -38,6 +40,23 @@ def roll_out(
 
     rollout = Rollout(runs, forks, results.__setitem__, grace=grace)
     return rollout, results, rollout.run
+
+
+def test_a_defect_of_one_host_is_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What ccm did wrong on one host leaves the results of all others as they are."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    class Defective(FakeConnector):
+        def open(self, host: FakeHost, on_phase: Callable[[Phase], None]) -> FakeLink:
+            if host.name == "web7":
+                raise AttributeError("No attribute or config key found for 'gateway'")
+            return super().open(host, on_phase)
+
+    _, results, run = roll_out(Defective())
+    run()
+    assert results.pop("web7").outcome == "defect"
+    assert {result.outcome for result in results.values()} == {"ok"}
+    assert len(results) == len(HOSTS) - 1
 
 
 def test_the_window_is_never_wider_than_forks_and_always_full() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +14,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport import Connector, Credentials, Link
+from orchestrator.transport.route import Router
+from orchestrator.transport.settings import Settings
+from orchestrator.transport.ssh_connect import unopened
 from remote_runtime.errors import UnreachableError
 from tests.lab.proxy import DelayProxy
 from tests.orchestrator.transport.conftest import Connect, StartSshd
@@ -49,6 +53,31 @@ def test_a_key_file_opens_a_link(sshd: Sshd, connect: Connect) -> None:
     link = connect().open(sshd.host(), phases)
     assert phases == ["connecting", "authenticating", "starting"]
     assert echoes(link)
+
+
+def test_many_threads_make_connections_side_by_side() -> None:
+    """Nothing that one host's connection holds is written while another's is made."""
+    route = Router(Settings()).route(Host())
+    faults: list[BaseException] = []
+
+    def make() -> None:
+        try:
+            for _ in range(15):
+                assert unopened(route, timeout=1).host == route.address
+        except Exception as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=make) for _ in range(12)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    finally:
+        sys.setswitchinterval(before)
+    assert faults == []
 
 
 def test_a_large_message_passes_in_both_directions(sshd: Sshd, connect: Connect) -> None:
