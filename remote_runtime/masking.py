@@ -1,6 +1,6 @@
 """Hides secrets before anything leaves the runtime: events, notices, progress (target)."""
 
-from typing import Any, Iterable, List, Sequence, Set
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set
 
 from remote_runtime.lean import jsontext
 
@@ -23,8 +23,11 @@ class Mask(object):
     ``hashes``: hashes too, because a short secret can be guessed by the hash of what holds it.
     """
 
-    def __init__(self, secrets: Iterable[str] = (), hashes: bool = False) -> None:
+    def __init__(
+        self, secrets: Iterable[str] = (), hashes: bool = False, base: "Optional[Mask]" = None
+    ) -> None:
         self._hashes = hashes
+        self._base = base  # whose secrets are hidden as well
         self._spellings: Set[str] = set()
         self._pattern: Any = None
         self._secrets: Set[str] = set()
@@ -39,24 +42,26 @@ class Mask(object):
         self._pattern = None
 
     def extended(self, secrets: Sequence[str], hashes: bool = False) -> "Mask":
-        """A mask that hides these values as well, for one resource."""
-        if not secrets and hashes == self._hashes:
+        """A mask that hides these values as well, for one resource; cheap."""
+        if self._base is not None:
+            both = sorted(self._secrets) + list(secrets)
+            return Mask(both, hashes or self._hashes, self._base)
+        more = [secret for secret in secrets if secret not in self._secrets]
+        if not more and hashes == self._hashes:
             return self
-        return Mask(list(self._secrets) + list(secrets), hashes or self._hashes)
+        return Mask(more, hashes or self._hashes, self)
 
     def text(self, text: str) -> str:
         """Return the text with every secret replaced."""
-        needed = self._spellings or self._hashes
+        known = self._base._spellings if self._base else self._spellings
+        needed = known or self._spellings or self._hashes
         if not (needed or "://" in text or "uthorization" in text.lower()):
             return text
         import re
 
-        if self._spellings:
-            if self._pattern is None:
-                # The longest first, so that no secret is left over behind one that it begins with.
-                ordered = sorted(self._spellings, key=len, reverse=True)
-                self._pattern = re.compile("|".join(re.escape(s) for s in ordered))
-            text = self._pattern.sub(MASKED, text)
+        pattern = self._searched_for(text)
+        if pattern is not None:
+            text = pattern.sub(MASKED, text)
         if "://" in text:
             text = re.sub(_URL, r"\1:%s@" % MASKED, text)
             text = re.sub(_URL_TOKEN, r"\1%s@" % MASKED, text)
@@ -65,6 +70,18 @@ class Mask(object):
         if self._hashes:
             text = re.sub(_HASH, MASKED, text)
         return text
+
+    def _searched_for(self, text: str) -> Any:
+        """The pattern of all secrets that may stand in the text; None where there is none."""
+        if self._base is None:
+            if self._pattern is None and self._spellings:
+                self._pattern = _pattern_of(self._spellings)
+            return self._pattern
+        more = [s for s in self._spellings if s in text]
+        if not more:
+            return self._base._searched_for(text)
+        # One pattern for all, because secrets may overlap.
+        return _pattern_of(more + [s for s in self._base._spellings if s in text])
 
     def value(self, value: Any) -> Any:
         """Return a JSON value with every text in it masked, Authorization values wholly."""
@@ -78,6 +95,30 @@ class Mask(object):
         if isinstance(value, (list, tuple)):
             return [self.value(v) for v in value]
         return value
+
+
+def _pattern_of(spellings: Iterable[str]) -> Any:
+    import re
+
+    # The longest first, so that no secret is left over behind one that it begins with.
+    return re.compile(_branches(sorted(spellings, key=len, reverse=True), 0))
+
+
+def _branches(words: List[str], depth: int) -> str:
+    """The alternatives behind their first ``depth`` characters, which all of them share.
+
+    A tree of the first few, because each alternative is tried at each place of a text.
+    """
+    import re
+
+    if depth == SHORTEST or len(words) == 1:
+        return "|".join([re.escape(word[depth:]) for word in words])
+    groups: Dict[str, List[str]] = {}
+    for word in words:
+        groups.setdefault(word[depth], []).append(word)
+    return "|".join(
+        ["%s(?:%s)" % (re.escape(c), _branches(group, depth + 1)) for c, group in groups.items()]
+    )
 
 
 def _is_header(key: Any) -> bool:

@@ -215,6 +215,8 @@ class EventCheck:
         if not self._left[identity]:
             raise _refuse(f"event {seq} is about a resource that is not due on this host")
         self._left[identity] -= 1
+        if not self._left[identity]:
+            del self._left[identity]  # what is due next is found first
         return identity
 
     def _unmasked(self, identity: str) -> str:
@@ -222,7 +224,9 @@ class EventCheck:
         pieces = identity.split(MASKED)
         if len(pieces) < 2:
             return identity
-        found = (name for name, left in self._left.items() if left and _consists_of(name, pieces))
+        # Each mask stands for something, so a name that is shorter need not be looked at.
+        least = sum(map(len, pieces)) + len(pieces) - 1
+        found = (name for name in self._left if len(name) >= least and _consists_of(name, pieces))
         return next(found, identity)
 
 

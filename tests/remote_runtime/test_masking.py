@@ -1,4 +1,7 @@
+import hashlib
 import unittest
+
+import pytest
 
 from remote_runtime.masking import MASKED, Mask
 
@@ -30,6 +33,36 @@ class MaskTest(unittest.TestCase):
         """A text that only looks like the beginnings of URLs is searched in one pass."""
         text = "a.b+" * 500000 + " ://"
         self.assertEqual(Mask().text(text), text)
+
+    @pytest.mark.timeout(60)
+    def test_many_secrets(self) -> None:
+        """A large text is searched for a thousand secrets in about one pass, however many."""
+        secrets = [hashlib.sha256(b"%d" % n).hexdigest()[:20] for n in range(1000)]
+        text = "".join(hashlib.sha256(b"x%d" % n).hexdigest() for n in range(14000))
+        mask = Mask(secrets)
+        for n in range(8):
+            self.assertEqual(mask.text(text + secrets[n]), text + MASKED)
+
+    @pytest.mark.timeout(60)
+    def test_many_extensions(self) -> None:
+        """Each of a thousand resources may have a secret of its own."""
+        mask = Mask(["secret-%d" % n for n in range(1000)])
+        for n in range(1000):
+            own = mask.extended(["own-%d!" % n])
+            self.assertEqual(own.text("a own-%d! secret-%d." % (n, n)), "a [masked] [masked].")
+
+    def test_extended(self) -> None:
+        """Secrets of a resource and of the run are hidden together where they overlap."""
+        mask = Mask(["abcdef"])
+        self.assertEqual(mask.extended(["abcdefgh"]).text("abcdefgh abcdef"), "[masked] [masked]")
+        self.assertEqual(mask.extended(["cdef"]).text("abcdef cdef"), "[masked] [masked]")
+        again = mask.extended(["own value"]).extended(["more"], hashes=True)
+        self.assertEqual(again.text("own value, more, abcdef, %s" % ("0" * 16)),
+                         "[masked], [masked], [masked], [masked]")  # fmt: skip
+        self.assertIs(mask.extended(["abcdef"]), mask)
+        later = mask.extended(["own value"])
+        mask.add(["told later"])
+        self.assertEqual(later.text("told later"), MASKED)
 
     def test_authorization(self) -> None:
         """An Authorization header is hidden to its end, in a text and as a key."""

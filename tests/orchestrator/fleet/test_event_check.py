@@ -163,3 +163,13 @@ def test_texts_everywhere_are_made_plain() -> None:
     checked = EventCheck("h", "r", ["file#/etc/motd"]).check(1, event)
     assert checked.event["properties"] == {"key": "Grüße dlrow", "n": ["ab"]}
     assert json.loads(checked.line) == checked.event
+
+
+@pytest.mark.timeout(60)
+def test_a_name_of_masks_only_is_soon_refused() -> None:
+    """However many masks a host puts into a name, it is held against names that may be it only."""
+    planned = [f"file#/etc/{number}-x" for number in range(1000)]
+    name = "/etc/" + "[masked]" * 100_000 + "x"
+    for _ in range(10):
+        with pytest.raises(ProtocolError, match="not due"):
+            EventCheck("web1", "run-1", planned).check(1, make_event(name=name))
