@@ -162,7 +162,13 @@ class _AnsibleReader:
             if name in ("port", "connect_timeout") and node.kind == "str" and node.text.isdecimal():
                 number = int(node.text[:12])
                 node = Scalar(
-                    node.source, node.line, node.column, node.text[:12], "int", number, True
+                    node.source,
+                    node.line,
+                    column=node.column,
+                    text=node.text[:12],
+                    kind="int",
+                    value=number,
+                    plain=True,
                 )
             elif name == "connection" and node.text in _SSH | _LOCAL:
                 return "ssh" if node.text in _SSH else "local"

@@ -69,7 +69,17 @@ class Builder:
                 else:
                     mark = event.start_mark
                     line, column = mark.line + 1, mark.column + 1
-                    attach(Scalar(source, line, column, event.value, *known, True))
+                    attach(
+                        Scalar(
+                            source,
+                            line,
+                            column=column,
+                            text=event.value,
+                            kind=known[0],
+                            value=known[1],
+                            plain=True,
+                        )
+                    )
                     self._count += 1
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 self._start(event, Mapping if kind is MappingStartEvent else Sequence)
@@ -106,7 +116,15 @@ class Builder:
             kind, value = "str", text
             nothing = self._nothing(mark.line + 1, mark.column + 1)
             self._report(nothing, str(error), "quote it, without a tag", "input.type")
-        node = Scalar(self._source, mark.line + 1, mark.column + 1, text, kind, value, plain)
+        node = Scalar(
+            self._source,
+            mark.line + 1,
+            column=mark.column + 1,
+            text=text,
+            kind=kind,
+            value=value,
+            plain=plain,
+        )
         self._count += 1
         if event.anchor is not None:
             self._anchors[event.anchor] = (node, 1)
@@ -205,7 +223,9 @@ class Builder:
                     mapping.entries.setdefault(text, entry)
 
     def _nothing(self, line: int, column: int) -> Scalar:
-        return Scalar(self._source, line, column, "", "null", None, True)
+        return Scalar(
+            self._source, line, column=column, text="", kind="null", value=None, plain=True
+        )
 
     def _report(self, node: Node, message: str, hint: str, kind: str = "input.yaml") -> None:
         self._problems.append(Problem(message, node.position, hint, kind))

@@ -42,6 +42,7 @@ class Host:
         self,
         name: str,
         node: Node,
+        *,
         groups: tuple[str, ...],
         values: dict[str, Any],
         vars_: dict[str, Any],

@@ -74,6 +74,7 @@ class Scalar(Node):
         self,
         source: Source,
         line: int,
+        *,
         column: int,
         text: str,
         kind: ScalarKind,

@@ -144,7 +144,7 @@ class _Reader:
         except RefusedError as error:
             self._checker.report(node, f"{what}: {error.message}", error.hint, "inventory.property")
             return
-        self._set(layer.properties, key, value, node, what)
+        self._set(layer.properties, key, value=value, node=node, what=what)
 
     def _vars(self, node: Node, layer: Layer, what: str) -> None:
         mapping = self._checker.mapping(node, f"vars of {what}")
@@ -152,12 +152,13 @@ class _Reader:
             if passwords.is_password_variable(key.text):
                 self._refuse_password(key, f"vars of {what}")
             else:
-                self._set(layer.vars, key, to_plain(value), value, what)
+                self._set(layer.vars, key, value=to_plain(value), node=value, what=what)
 
     def _set(
         self,
         settings: dict[str, tuple[object, Node]],
         key: Scalar,
+        *,
         value: object,
         node: Node,
         what: str,

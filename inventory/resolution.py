@@ -111,7 +111,7 @@ class _Hosts:
             if layer.properties:
                 values = {**values, **_values(layer.properties)}
             merged = {**variables, **_values(layer.vars)} if layer.vars else dict(variables)
-            hosts[name] = Host(name, entry.node, groups, values, merged)
+            hosts[name] = Host(name, entry.node, groups=groups, values=values, vars_=merged)
         return hosts
 
     def _chain(

@@ -76,7 +76,7 @@ def _listed(text: str, checker: Checker) -> Declaration:
     column = 1
     for part in text.split(","):
         name = part.strip()
-        node = Scalar(source, 1, column, name, "str", name, True)
+        node = Scalar(source, 1, column=column, text=name, kind="str", value=name, plain=True)
         column += len(part) + 1
         if not name:
             continue

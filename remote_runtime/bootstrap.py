@@ -69,13 +69,13 @@ def load(nonce: str, zip_sha: str, code_sha: str) -> None:
     name = "%s.%s" % (zip_sha, interpreter_tag())
     payload = read_code(folder, name + ".code", code_sha)
     if payload is None:
-        payload = obtain(nonce, zip_sha, code_sha, folder, name + ".code")
+        payload = obtain(nonce, zip_sha, code_sha=code_sha, folder=folder, name=name + ".code")
     if folder is not None:
         os.close(folder)
     sys.meta_path.insert(0, Modules(marshal.loads(payload)))
 
 
-def obtain(nonce: str, zip_sha: str, code_sha: str, folder: Optional[int], name: str) -> bytes:
+def obtain(nonce: str, zip_sha: str, *, code_sha: str, folder: Optional[int], name: str) -> bytes:
     """The payload that is not in the cache, and put it there under ``name``."""
     if code_sha:
         payload = fetch(nonce, "code", code_sha)

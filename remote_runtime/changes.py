@@ -73,6 +73,7 @@ class Missing(ResourceError):  # noqa: N818  (it names what is the case, not an 
         self,
         condition: Condition,
         message: str,
+        *,
         would: Sequence[Action] = (),
         hint: str = "",
         reason: str = "",

@@ -30,6 +30,7 @@ class Channel(object):
         self,
         reading: int,
         writing: int,
+        *,
         cancellation: Cancellation,
         on_stuck: Callable[[], None],
         silence: float = wire.SILENCE,

@@ -53,7 +53,7 @@ def _lines(data: bytes) -> List[str]:
 
 def _body(a: List[str], b: List[str]) -> List[str]:
     if not a or not b:
-        return _replaced(0, a, b, [], []) if a or b else []
+        return _replaced(0, a, new=b, head=[], tail=[]) if a or b else []
     start = 0
     while start < min(len(a), len(b)) and a[start] == b[start]:
         start += 1
@@ -69,11 +69,13 @@ def _body(a: List[str], b: List[str]) -> List[str]:
         return found[2:]
     head = a[max(0, start - _CONTEXT) : start]
     tail = a[len(a) - end : len(a) - end + _CONTEXT]
-    return _replaced(start, a[start : len(a) - end], b[start : len(b) - end], head, tail)
+    return _replaced(
+        start, a[start : len(a) - end], new=b[start : len(b) - end], head=head, tail=tail
+    )
 
 
 def _replaced(
-    at: int, old: List[str], new: List[str], head: List[str], tail: List[str]
+    at: int, old: List[str], *, new: List[str], head: List[str], tail: List[str]
 ) -> List[str]:
     """One hunk in which all old lines give way to all new ones."""
 

@@ -101,7 +101,7 @@ class UnreachableError(HostError):
     default_kind = "transport"
 
     def __init__(
-        self, message: str, kind: str = "", hint: str = "", command: str = "", only: str = ""
+        self, message: str, kind: str = "", *, hint: str = "", command: str = "", only: str = ""
     ) -> None:
         super().__init__(message, kind, hint)
         self.command = command

@@ -46,7 +46,7 @@ class Lifecycle(object):
             if options.status_only:
                 self._look(item, outcome)
             elif item.applies:
-                self._compose(item, noop, refresh, outcome, children)
+                self._compose(item, noop, refresh=refresh, outcome=outcome, children=children)
             elif not outcome.health_only:
                 self._manage(item, noop, refresh, outcome)
 
@@ -77,7 +77,9 @@ class Lifecycle(object):
             except Missing as missing:
                 resource = self._registry.create(item)
                 would = resource.supposed(refresh)
-                self._suppose(resource, missing, would, noop, refresh, outcome)
+                self._suppose(
+                    resource, missing, would=would, noop=noop, refresh=refresh, outcome=outcome
+                )
                 return
         resource = self._registry.create(item)
         outcome.provider = resource.provider.name
@@ -87,7 +89,7 @@ class Lifecycle(object):
             self._converge(resource, refresh, outcome)
 
     def _compose(
-        self, item: Item, noop: bool, refresh: bool, outcome: Outcome, children: Children
+        self, item: Item, noop: bool, *, refresh: bool, outcome: Outcome, children: Children
     ) -> None:
         """A resource that is made of others: it is what they came to."""
         if item.deferred_error:
@@ -125,6 +127,7 @@ class Lifecycle(object):
         self,
         resource: ResourceType,
         missing: Missing,
+        *,
         would: Sequence[Action],
         noop: bool,
         refresh: bool,
@@ -176,7 +179,9 @@ class Lifecycle(object):
             outcome.final_ensure = state.ensure
             actions = resource.actions(state, refresh)
         except Missing as missing:
-            self._suppose(resource, missing, missing.would, True, refresh, outcome)
+            self._suppose(
+                resource, missing, would=missing.would, noop=True, refresh=refresh, outcome=outcome
+            )
             return
         self._describe(resource, actions, refresh, outcome)
 

@@ -15,7 +15,9 @@ def unmet(context: Context, *missing: Optional[Missing]) -> List[Missing]:
 def raise_first(context: Context, missing: Iterable[Missing], would: Sequence[Action]) -> None:
     """Raise what is missing, first what nothing pending could bring; ``would`` is what it keeps."""
     for first in sorted(missing, key=lambda m: context.pending.may_hold(m.condition)):
-        raise Missing(first.condition, first.message, would, first.hint, first.reason)
+        raise Missing(
+            first.condition, first.message, would=would, hint=first.hint, reason=first.reason
+        )
 
 
 def planned_away(context: Context, path: str) -> bool:
@@ -61,6 +63,7 @@ def parent(context: Context, path: str) -> Optional[Missing]:
 def program(
     context: Context,
     name: str,
+    *,
     what: str,
     path: Optional[str] = None,
     cwd: Optional[str] = None,

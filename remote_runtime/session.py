@@ -64,6 +64,7 @@ class Session(object):
         self,
         reading: int,
         writing: int,
+        *,
         nonce: str,
         runtime_sha: str,
         cancellation: Cancellation,
@@ -77,7 +78,7 @@ class Session(object):
         self._files = Files()
         self._accounts = Accounts()
         self._mask = Mask()
-        self._channel = Channel(reading, writing, cancellation, self._give_up)
+        self._channel = Channel(reading, writing, cancellation=cancellation, on_stuck=self._give_up)
         self._lock_path = lock
         self._state = state
         self._events = 0

@@ -90,8 +90,8 @@ def _site(request: Request, store: Earlier | None) -> Site:
     return adhoc_site(
         request.type,
         request.name,
-        request.properties,
-        Path.cwd(),
+        properties=request.properties,
+        folder=Path.cwd(),
         earlier=store,
         types=request.types,
     )

@@ -106,7 +106,12 @@ class EnsureType:
         for key, node in given_common(read_common_flags(args)):
             properties.entries[key] = (_key(key), node)
         return adhoc_site(
-            self._type, name, properties, Path.cwd(), earlier=earlier, types=self._types
+            self._type,
+            name,
+            properties=properties,
+            folder=Path.cwd(),
+            earlier=earlier,
+            types=self._types,
         )
 
     def _of_flags(self, problem: Problem, name: str) -> Problem:

@@ -125,7 +125,15 @@ def node_of(value: Any, option: str, shape: Shape, definitions: Mapping[str, Any
     """What a flag says, as it would stand in a manifest; InputError."""
     label = f"argument {option}"
     if isinstance(value, bool):
-        return Scalar(Argument(label, ""), 1, 1, str(value).lower(), "bool", value, True)
+        return Scalar(
+            Argument(label, ""),
+            1,
+            column=1,
+            text=str(value).lower(),
+            kind="bool",
+            value=value,
+            plain=True,
+        )
     if shape.kind == "list":
         return _list(value, label, shape_of(shape.below, definitions), definitions)
     if shape.kind == "map":
@@ -141,7 +149,9 @@ def _single(value: str, label: str, shape: Shape) -> Node:
         return text_node(value, source)
     node = document.parse_document(value, label)
     if isinstance(node, Scalar):
-        return Scalar(source, 1, 1, node.text, node.kind, node.value, node.plain)
+        return Scalar(
+            source, 1, column=1, text=node.text, kind=node.kind, value=node.value, plain=node.plain
+        )
     return node
 
 

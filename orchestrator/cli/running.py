@@ -36,13 +36,12 @@ def carry_out(push: Push, targets: Targets, how: How, output: Output) -> int:
 
             parent = stack.enter_context(tempfile.TemporaryDirectory(prefix="ccm-"))
             folder = _folder(how, Path(parent))
-        return _carry_out(push, targets, how, output, folder)
+        return _carry_out(push, targets, how=how, output=output, folder=folder)
 
 
 def _carry_out(
-    push: Push, targets: Targets, how: How, output: Output, folder: RunFolder | None
+    push: Push, targets: Targets, *, how: How, output: Output, folder: RunFolder | None
 ) -> int:
-    run_id = how.settings.run_id
     bus = Bus([*([folder] if folder else []), *push.told, *output.subscribers()])
     results: list[HostResult] = []
 
@@ -52,25 +51,24 @@ def _carry_out(
 
     publisher = Publisher(lambda: open_store(how.registration))
     runs = (
-        HostRun(host, targets.connector, push.planner, bus, how.settings, publisher)
+        HostRun(
+            host,
+            targets.connector,
+            planner=push.planner,
+            bus=bus,
+            settings=how.settings,
+            publisher=publisher,
+        )
         for host in targets.hosts
     )
-    rollout = Rollout(runs, targets.forks, finished, output.tick)
+    rollout = Rollout(runs, targets.forks, finished=finished, tick=output.tick)
 
     def interrupt() -> None:
         output.interrupting()
         rollout.interrupt()
 
-    begin = happening.RunStarted(
-        run_id=run_id,
-        at=time.time(),
-        hosts=tuple(host.name for host in targets.hosts),
-        noop=how.settings.options.noop,
-        manifest=push.what,
-        command=push.command,
-    )
     with Interrupts(interrupt):
-        bus.publish(begin)
+        bus.publish(_begin(push, targets, how))
         output.start()
         try:
             rollout.run()
@@ -84,7 +82,7 @@ def _carry_out(
     if unpublished and code in (0, CHANGED):
         code = 1
     with contextlib.suppress(BrokenPipeError):
-        output.summary(run_id if push.kept and folder and folder.whole else "")
+        output.summary(how.settings.run_id if push.kept and folder and folder.whole else "")
     if folder and folder.whole:
         code = _metrics(folder, output, code)
     verified = None
@@ -94,6 +92,17 @@ def _carry_out(
     if folder and output.options.json:
         write_document(KeptRun(folder.path), code, sys.stdout, verified)
     return code
+
+
+def _begin(push: Push, targets: Targets, how: How) -> happening.RunStarted:
+    return happening.RunStarted(
+        run_id=how.settings.run_id,
+        at=time.time(),
+        hosts=tuple(host.name for host in targets.hosts),
+        noop=how.settings.options.noop,
+        manifest=push.what,
+        command=push.command,
+    )
 
 
 def _metrics(folder: RunFolder, output: Output, code: int) -> int:

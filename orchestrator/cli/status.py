@@ -66,7 +66,10 @@ def run(args: argparse.Namespace) -> int:
     sources = planner.site.types.sources()
     connector = assembly.connector(chosen, connection, getpass.getpass, sources)
     with connector, Interrupts(lambda: None) as interrupts:
-        runs = (HostRun(host, connector, planner, bus, settings) for host in chosen.hosts)
+        runs = (
+            HostRun(host, connector, planner=planner, bus=bus, settings=settings)
+            for host in chosen.hosts
+        )
         results = run_all(runs, connection.forks, interrupts.watch)
     for host in chosen.hosts:
         _write(results[host.name], seen.events.get(host.name), args)
@@ -79,7 +82,9 @@ def _site(args: argparse.Namespace, type_: Any, types: Any) -> Any:
     from orchestrator.manifest.adhoc import Argument, observed_site, text_node
 
     name = text_node(args.name, Argument("argument NAME", args.name))
-    return observed_site(type_, [name], Path.cwd(), args.provider or "", types)
+    return observed_site(
+        type_, [name], folder=Path.cwd(), provider=args.provider or "", types=types
+    )
 
 
 class Seen:

@@ -30,7 +30,7 @@ def carry_out(
     silent_if_good: bool = False,
 ) -> Assessment:
     """Verify; a signal ends it in order. ``blocks`` as for the report."""
-    report = Verification(out, Style.of(out), verbose, quiet, blocks)
+    report = Verification(out, Style.of(out), verbose=verbose, quiet=quiet, blocks=blocks)
     report.begin(job.manifest.name, len(job.hosts))
     began = time.monotonic()
     asking: list[Rollout[Any] | None] = [None]

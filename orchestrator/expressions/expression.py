@@ -54,6 +54,7 @@ class Expression:
         cls,
         source: str,
         where: Position | None = None,
+        *,
         lenient: bool = False,
         extra: tuple[str, ...] = (),
         locate: Callable[[int], Position | None] | None = None,

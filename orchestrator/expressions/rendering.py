@@ -21,7 +21,9 @@ _nesting: ContextVar[int] = ContextVar("nesting", default=0)
 
 def _template(scope: Scope, literals: frozenset[str], text: str) -> str:
     """Render a file beside the manifest, or a text that the manifest itself spells out."""
-    source, name = _own("template()", text, scope, literals, holds_expression)
+    source, name = _own(
+        "template()", text, scope=scope, literals=literals, is_template=holds_expression
+    )
     if name.endswith(".jet"):
         return _jet(scope, literals, text)
     depth = _nesting.get()
@@ -45,7 +47,11 @@ def _jet(
         raise EvaluationError(f"jet(): {delimiters.problem()}")
     openers = (left, *delimiters.comments())
     source, name = _own(
-        "jet()", text, scope, literals, lambda whole: any(sign in whole for sign in openers)
+        "jet()",
+        text,
+        scope=scope,
+        literals=literals,
+        is_template=lambda whole: any(sign in whole for sign in openers),
     )
     try:
         found = library_of(scope.folder, delimiters).parse(source, name)
@@ -57,6 +63,7 @@ def _jet(
 def _own(
     function: str,
     text: str,
+    *,
     scope: Scope,
     literals: frozenset[str],
     is_template: Callable[[str], bool],

@@ -43,8 +43,8 @@ class Template:
                 pieces.append(text[at:start])
             try:
                 where = locate(text[start:end], start)
-                inside = _Inside(text, source, start, end, locate)
-                pieces.append(Expression.parse(source, where, lenient, locate=inside))
+                inside = _Inside(text, source, start=start, end=end, locate=locate)
+                pieces.append(Expression.parse(source, where, lenient=lenient, locate=inside))
             except InputError as error:
                 problems += error.problems
             at = end
@@ -84,7 +84,7 @@ class Template:
 class _Inside:
     """Gives the position of an offset in one expression of a text."""
 
-    def __init__(self, text: str, source: str, start: int, end: int, locate: Locate) -> None:
+    def __init__(self, text: str, source: str, *, start: int, end: int, locate: Locate) -> None:
         self._text, self._end, self._locate = text, end, locate
         self._begin = text.index(source, start)
 

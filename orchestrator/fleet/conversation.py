@@ -77,9 +77,9 @@ class Conversation:
         self,
         link: FramedLink,
         plan: Plan,
+        *,
         settings: RunSettings,
         notices: Notices,
-        *,
         publisher: Publisher | None = None,
     ) -> None:
         self.tally = Tally()

@@ -29,6 +29,7 @@ class HostRun(LinkTask[HostResult]):
         self,
         host: Target,
         connector: Connector,
+        *,
         planner: Planner,
         bus: Bus,
         settings: RunSettings,
@@ -60,7 +61,7 @@ class HostRun(LinkTask[HostResult]):
         for text in plan.warnings:
             self._notices.say("warning", one_line(text, MAX_WARNING))
         self._conversation = Conversation(
-            link, plan, self._settings, self._notices, publisher=self._publisher
+            link, plan, settings=self._settings, notices=self._notices, publisher=self._publisher
         )
         self._conversation.carry_out(self._enter)
         self._phase = Phase.DONE
@@ -79,21 +80,23 @@ class HostRun(LinkTask[HostResult]):
 
     def _ended(self, error: CcmError) -> HostResult:
         if isinstance(error, DefectError):
-            return self._result(outcome.DEFECT, error.kind, error.message, report=error.report)
+            return self._result(
+                outcome.DEFECT, error.kind, message=error.message, report=error.report
+            )
         if self._cancelled or isinstance(error, InterruptedRunError):
             error = InterruptedRunError()
-            return self._result(outcome.INTERRUPTED, error.kind, error.message)
+            return self._result(outcome.INTERRUPTED, error.kind, message=error.message)
         lost = isinstance(error, (UnreachableError, ProtocolError))
         broke = "broke the protocol: " if isinstance(error, ProtocolError) else ""
         return self._result(
             outcome.UNREACHABLE if lost else outcome.FAILED,
             error.kind,
-            broke + plain(error.message),
+            message=broke + plain(error.message),
             hint=plain(error.hint),
         )._replace(command=plain(error.command), only=error.only)
 
     def _result(
-        self, how: str, kind: str = "", message: str = "", hint: str = "", report: str = ""
+        self, how: str, kind: str = "", *, message: str = "", hint: str = "", report: str = ""
     ) -> HostResult:
         talk = self._conversation
         stderr = ""

@@ -105,7 +105,7 @@ class HostResult(NamedTuple):
     @property
     def advice(self) -> str:
         """What to do, whole."""
-        return UnreachableError("", "", self.hint, self.command, self.only).advice
+        return UnreachableError("", "", hint=self.hint, command=self.command, only=self.only).advice
 
     @property
     def changed(self) -> bool:

@@ -27,6 +27,7 @@ class Rollout(Generic[R]):
         self,
         tasks: Iterable[HostTask[R]],
         forks: int,
+        *,
         finished: Callable[[str, R], None],
         tick: Callable[[], None] = lambda: None,
         grace: float = INTERRUPT_GRACE,
@@ -110,7 +111,7 @@ def run_all(
 ) -> dict[str, R]:
     """Every host's answer by its name; ``watch`` gets the rollout before it starts."""
     answers: dict[str, R] = {}
-    rollout = Rollout(tasks, forks, answers.__setitem__, grace=grace)
+    rollout = Rollout(tasks, forks, finished=answers.__setitem__, grace=grace)
     watch(rollout)
     rollout.run()
     return answers

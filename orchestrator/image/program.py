@@ -33,17 +33,17 @@ def _text(nodes: list[ast.stmt]) -> str:
 
 # Gives way to the real one, and all that it calls, when it is called.
 _FIRST_TIME = """
-def obtain(*given):
+def obtain(*given, **named):
     import binascii
     exec(zlib.decompress(binascii.a2b_base64("%s")), globals())
-    return obtain(*given)
+    return obtain(*given, **named)
 """
 
 
 class _Shorter(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
-        for argument in node.args.args:
+        for argument in (*node.args.args, *node.args.kwonlyargs):
             argument.annotation = None
         return self._without_docstring(node)
 

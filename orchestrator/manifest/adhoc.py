@@ -37,7 +37,7 @@ class _Called(Position):
 
 def text_node(text: str, source: Source = NOWHERE) -> Scalar:
     """A text as it is given, whatever YAML would make of it."""
-    return Scalar(source, 1, 1, text, "str", text, False)
+    return Scalar(source, 1, column=1, text=text, kind="str", value=text, plain=False)
 
 
 def known_type(name: str, where: Position | None = None, types: Types = BUILT_IN) -> Type:
@@ -53,6 +53,7 @@ def known_type(name: str, where: Position | None = None, types: Types = BUILT_IN
 def adhoc_site(
     type_: Type,
     name: Scalar,
+    *,
     properties: Mapping,
     folder: Path,
     earlier: Earlier | None = None,
@@ -65,7 +66,7 @@ def adhoc_site(
     travel with the runtime.
     """
     problems: list[Problem] = []
-    declared = declare(type_, name, spell_out(type_, properties, problems), problems)
+    declared = declare(type_, name, nodes=spell_out(type_, properties, problems), problems=problems)
     site = _site([declared], folder, types.needed_by(type_), problems)
     site.earlier = earlier
     known = site.earlier_names() if declared.require or declared.subscribe else None
@@ -78,6 +79,7 @@ def adhoc_site(
 def observed_site(
     type_: Type,
     names: Iterable[Scalar],
+    *,
     folder: Path,
     provider: str = "",
     types: Types = BUILT_IN,
@@ -108,6 +110,12 @@ def observed_site(
 def _site(resources: list[Declared], folder: Path, types: Types, problems: list[Problem]) -> Site:
     warnings: list[Problem] = []
     source = DataSource(Mapping(NOWHERE, 1, 1), problems, warnings)
-    site = Site(folder / "command line", source, warnings, types, Children(read_site))
+    site = Site(
+        folder / "command line",
+        source,
+        warnings=warnings,
+        types=types,
+        children=Children(read_site),
+    )
     site.resources = resources
     return site

@@ -47,6 +47,7 @@ def spell_out(type_: Type, mapping: Mapping, problems: list[Problem]) -> Nodes:
 def declare(
     type_: Type,
     name: Scalar,
+    *,
     nodes: Nodes,
     problems: list[Problem],
     written: str | None = None,

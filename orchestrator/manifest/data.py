@@ -86,7 +86,7 @@ class DataSource:
         if not isinstance(node, Mapping):
             self._report(node, f"hierarchy must be a map, not {node.describe()}")
             return
-        refuse_unknown_keys(node, ("order", "merge"), "hierarchy", self._problems)
+        refuse_unknown_keys(node, ("order", "merge"), what="hierarchy", problems=self._problems)
         order = node.get("order")
         if isinstance(order, Sequence) and order.nodes:
             self.order = [self._order_entry(entry) for entry in order.nodes]
@@ -133,12 +133,14 @@ def load_source(path: str, problems: list[Problem], warnings: list[Problem]) -> 
         message = f"external data must be a map with data, not {root.describe()}"
         problems.append(Problem(message, root.position, "", "input.type"))
         return None
-    refuse_unknown_keys(root, KEYS, "external data", problems, "put values under data:")
+    refuse_unknown_keys(
+        root, KEYS, what="external data", problems=problems, hint="put values under data:"
+    )
     return DataSource(root, problems, warnings)
 
 
 def refuse_unknown_keys(
-    mapping: Mapping, known: Entries[str], what: str, problems: list[Problem], hint: str = ""
+    mapping: Mapping, known: Entries[str], *, what: str, problems: list[Problem], hint: str = ""
 ) -> None:
     """Report every key that does not belong there, with the nearest that does."""
     for key, _ in mapping.pairs():

@@ -25,7 +25,7 @@ def load_site(path: str | Path, types: Types | None = None) -> Site:
     """
     path = Path(path)
     problems: list[Problem] = []
-    site = _read(path, problems, types, Children(read_site))
+    site = _read(path, problems, types=types, children=Children(read_site))
     problems += check_names(names_of_run(site, problems))
     if problems:
         raise InputError(_in_order(problems))
@@ -39,7 +39,7 @@ def read_site(path: Path, parent: Site) -> Site:
     """
     problems: list[Problem] = []
     bounds = parent.folder.bounds or parent.folder.path
-    site = _read(path, problems, parent.types, parent.children, bounds)
+    site = _read(path, problems, types=parent.types, children=parent.children, bounds=bounds)
     problems += duplicates([named(declared) for declared in site.resources])
     if problems:
         raise InputError(_in_order(problems))
@@ -49,6 +49,7 @@ def read_site(path: Path, parent: Site) -> Site:
 def _read(
     path: Path,
     problems: list[Problem],
+    *,
     types: Types | None,
     children: Children,
     bounds: Path | None = None,
@@ -59,9 +60,16 @@ def _read(
         hint = "a manifest begins with 'ccm:' or 'data:'"
         message = f"a manifest must be a map, not {root.describe()}"
         raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
-    refuse_unknown_keys(root, _TOP, "a manifest", problems)
+    refuse_unknown_keys(root, _TOP, what="a manifest", problems=problems)
     source = DataSource(root, problems, warnings)
-    site = Site(path, source, warnings, types or types_beside(path), children, bounds)
+    site = Site(
+        path,
+        source,
+        warnings=warnings,
+        types=types or types_beside(path),
+        children=children,
+        bounds=bounds,
+    )
     _read_ccm(site, root, problems)
     return site
 
@@ -76,7 +84,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         message = f"ccm must be a map with resources, not {ccm.describe()}"
         problems.append(Problem(message, ccm.position, "", "input.type"))
         return
-    refuse_unknown_keys(ccm, _CCM, "ccm", problems)
+    refuse_unknown_keys(ccm, _CCM, what="ccm", problems=problems)
     site.fail_on_error = _flag(ccm.get("fail_on_error"), "fail_on_error", problems)
     site.pre_message = _text(ccm.get("pre_message"), "pre_message", problems)
     site.post_message = _text(ccm.get("post_message"), "post_message", problems)

@@ -66,10 +66,16 @@ def check_names(
                 elif min(unknown.get(kind, index), unknown.get(_ANY, index)) >= index:
                     what = f"{_id(entry)}: {key} names"
                     if found is None:
-                        problems.append(_unheard_of(what, reference, where, first, earlier))
+                        problems.append(
+                            _unheard_of(what, reference, where=where, known=first, earlier=earlier)
+                        )
                     else:
                         begin = resources[found].begin
-                        problems.append(_refusal(what, reference, (found, begin), index, where))
+                        problems.append(
+                            _refusal(
+                                what, reference, target=(found, begin), index=index, where=where
+                            )
+                        )
     return problems
 
 
@@ -84,7 +90,7 @@ def _names(resources: Sequence[Named]) -> tuple[dict[str, int], list[Problem]]:
     first: dict[str, int] = {}
     places: dict[tuple[int, str], int] = {}
     for index, entry in enumerate(resources):
-        _add_names(entry, index, first, places, resources, problems)
+        _add_names(entry, index, first=first, places=places, resources=resources, problems=problems)
     return first, problems
 
 
@@ -112,6 +118,7 @@ def unrendered(declared: Declared, key: str, text: str, where: Position) -> Prob
 def _add_names(
     entry: Named,
     index: int,
+    *,
     first: dict[str, int],
     places: dict[tuple[int, str], int],
     resources: Sequence[Named],
@@ -144,6 +151,7 @@ def _id(entry: Named) -> str:
 def _unheard_of(
     what: str,
     reference: str,
+    *,
     where: Position,
     known: Iterable[str],
     earlier: frozenset[str] | None,
@@ -155,7 +163,7 @@ def _unheard_of(
 
 
 def _refusal(
-    what: str, reference: str, target: tuple[int, int], index: int, where: Position
+    what: str, reference: str, *, target: tuple[int, int], index: int, where: Position
 ) -> Problem:
     """``target``: where the resource that is meant stands, and where its first child does."""
     if target[0] == index:

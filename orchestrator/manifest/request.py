@@ -39,7 +39,7 @@ def read_request(stream: BinaryIO, types: Types) -> Request:
         message = f"a request must be a map, not {root.describe()}"
         hint = f"it holds {', '.join(_KEYS)}"
         raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
-    refuse_unknown_keys(root, _KEYS, "a request", problems)
+    refuse_unknown_keys(root, _KEYS, what="a request", problems=problems)
     _check_protocol(root, problems)
     type_name = _scalar(root, "type", problems)
     properties = root.get("properties")

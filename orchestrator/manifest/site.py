@@ -45,6 +45,7 @@ class Site:
         self,
         path: Path,
         source: DataSource,
+        *,
         warnings: list[Problem],
         types: Types,
         children: Children,

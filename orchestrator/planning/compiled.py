@@ -53,6 +53,7 @@ class Compiled(NamedTuple):
 def compile_resource(
     index: int,
     declared: Declared,
+    *,
     name: str,
     values: dict[str, Any],
     blobs: tuple[Blob, ...],

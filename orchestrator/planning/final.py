@@ -24,11 +24,13 @@ def fit(declared: Declared, key: str, value: Any) -> tuple[Any, list[Problem]]:
     if all(complaint.wants_text for complaint in found):
         if kind.quoted:
             message = f"{key} must be text, but the template gives {value!r}"
-            return value, [_problem(declared, key, message, "quote it where it is set")]
+            return value, [
+                _problem(declared, key, message=message, hint="quote it where it is set")
+            ]
         for complaint in found:
             value = _with_text(value, complaint.path)
         found = kind.complaints(value)
-    return value, [_problem(declared, key, c.message, c.hint) for c in found]
+    return value, [_problem(declared, key, message=c.message, hint=c.hint) for c in found]
 
 
 def _with_text(value: Any, path: tuple[str | int, ...]) -> Any:
@@ -52,32 +54,38 @@ def check_final(
     if not {"ensure", *type_.decisive}.isdisjoint(declared.templated):
         # Otherwise this was checked when the manifest was loaded.
         found = type_.whole_complaints(values)
-        problems = [("", _problem(declared, "", c.message, c.hint)) for c in found]
+        problems = [("", _problem(declared, "", message=c.message, hint=c.hint)) for c in found]
         if problems:
             return problems
     if HEALTH_CHECKS in declared.templated:
         problems += [
-            (HEALTH_CHECKS, _problem(declared, HEALTH_CHECKS, c.message, c.hint, c.path))
+            (
+                HEALTH_CHECKS,
+                _problem(declared, HEALTH_CHECKS, message=c.message, hint=c.hint, path=c.path),
+            )
             for c in health_complaints(values.get(HEALTH_CHECKS), templated=False)
         ]
     provider = values.get("provider")
     if provider and provider not in type_.providers:
         message = f"there is no provider {provider!r}, only {', '.join(type_.providers)}"
-        problems.append(("provider", _problem(declared, "provider", message, "")))
+        problems.append(("provider", _problem(declared, "provider", message=message, hint="")))
     for key, message in type_.check(name, values):
         if key not in open_:
             text = message if key == "name" else f"{key}: {message}"
-            problems.append((key, _problem(declared, key, text, "")))
+            problems.append((key, _problem(declared, key, message=text, hint="")))
     return problems
 
 
 def check_name(declared: Declared, name: Any) -> list[Problem]:
     """What is wrong with a rendered name."""
-    return [_problem(declared, "", c.message, c.hint) for c in declared.type.name_complaints(name)]
+    return [
+        _problem(declared, "", message=c.message, hint=c.hint)
+        for c in declared.type.name_complaints(name)
+    ]
 
 
 def _problem(
-    declared: Declared, key: str, message: str, hint: str, path: tuple[str | int, ...] = ()
+    declared: Declared, key: str, *, message: str, hint: str, path: tuple[str | int, ...] = ()
 ) -> Problem:
     if declared.hides(key):
         message, hint = f"{key} has a value that is not allowed (masked)", ""

@@ -30,7 +30,13 @@ class Hierarchy:
             hint = "values stand under 'data:'"
             message = f"a hierarchy must be a map, not {root.describe()}"
             raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
-        refuse_unknown_keys(root, (*KEYS, "ccm"), "a hierarchy", problems, "values go under data:")
+        refuse_unknown_keys(
+            root,
+            (*KEYS, "ccm"),
+            what="a hierarchy",
+            problems=problems,
+            hint="values go under data:",
+        )
         source = DataSource(root, problems, self.warnings)
         self._overlay = FactOverlay(options.facts, options.fact)
         given = Given(options, problems, self.warnings)

@@ -34,6 +34,7 @@ class HostPlan:
         self,
         resources: Sequence[Compiled],
         everything: Sequence[Compiled],
+        *,
         declared: Sequence[Declared],
         secrets: Sequence[str],
         warnings: Sequence[str],

@@ -108,7 +108,7 @@ class Place:
     """
 
     def __init__(
-        self, part: Part, parts: Parts, depth: int = 0, path: str = "", may_apply: bool = True
+        self, part: Part, parts: Parts, *, depth: int = 0, path: str = "", may_apply: bool = True
     ) -> None:
         self.part = part
         self.path = path
@@ -134,7 +134,7 @@ class Place:
         if part.problems:
             return Refusal(tuple(part.problems))
         path = posixpath.normpath(posixpath.join(posixpath.dirname(self.path), name))
-        place = Place(part, self._parts, self._depth + 1, path, may_apply)
+        place = Place(part, self._parts, depth=self._depth + 1, path=path, may_apply=may_apply)
         return place.denial(declared) if applies(found.site) and not may_apply else place
 
     def denies(self, resources: Resources) -> bool:

@@ -63,10 +63,10 @@ class Planner:
         plan = HostPlan(
             resources,
             walk.found,
-            walk.declared,
-            list(walk.secrets),
-            list(map(mask.text, warnings + walk.warnings)),
-            self.site.fail_on_error,
+            declared=walk.declared,
+            secrets=list(walk.secrets),
+            warnings=list(map(mask.text, warnings + walk.warnings)),
+            fail_on_error=self.site.fail_on_error,
         )
         if self.site.earlier:
             plan.earlier = self.site.earlier.of(host.name, self._references)

@@ -58,19 +58,21 @@ class Rendering:
         return compile_resource(
             index,
             declared,
-            name,
-            self._values,
-            blobs,
-            managed,
-            self._deferred_error,
-            self._deferred_render and not self._deferred_error,
+            name=name,
+            values=self._values,
+            blobs=blobs,
+            managed=managed,
+            deferred_error=self._deferred_error,
+            deferred_render=self._deferred_render and not self._deferred_error,
         )
 
     def name_only(self, index: int) -> Compiled:
         """The resource as it may be named, when it is not managed and its name is spelt out."""
         declared = self._declared
         alias = {"alias": declared.values.get("alias")}
-        return compile_resource(index, declared, str(declared.name), alias, (), managed=False)
+        return compile_resource(
+            index, declared, name=str(declared.name), values=alias, blobs=(), managed=False
+        )
 
     def _managed(self) -> bool:
         control = self._declared.control

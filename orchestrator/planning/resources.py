@@ -104,4 +104,4 @@ def _compile_shared(
         text = f"{declared.id}: {error.message}"
         problems.append(Problem(text, error.where, "", error.kind))
         return None
-    return compile_resource(index, declared, str(declared.name), values, blobs)
+    return compile_resource(index, declared, name=str(declared.name), values=values, blobs=blobs)

@@ -54,7 +54,7 @@ class Survey:
                 self.is_whole &= isinstance(declared.name, str)
                 if isinstance(declared.name, str):
                     sure = certain and declared.is_static
-                    self._child(place, declared, declared.name, sure, on)
+                    self._child(place, declared, name=declared.name, certain=sure, on=on)
 
     def _weaken(self, declared: Declared, on: frozenset[str]) -> None:
         for key in _STRENGTHENED:
@@ -66,7 +66,7 @@ class Survey:
                 self.warnings.append(Problem(message, declared.where((key,))))
 
     def _child(
-        self, place: Place, declared: Declared, name: str, certain: bool, on: frozenset[str]
+        self, place: Place, declared: Declared, *, name: str, certain: bool, on: frozenset[str]
     ) -> None:
         may_apply = declared.values.get("allow_apply") is not False
         child = place.child(declared, name, may_apply)

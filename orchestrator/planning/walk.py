@@ -97,7 +97,9 @@ class Walk:
         if by and place.denies(resources):
             return None
         self._note(place.part, resources, by is not None)
-        compiled = self._resources(place, scope, resources, number, managed)
+        compiled = self._resources(
+            place, scope, resources=resources, number=number, managed=managed
+        )
         if by and len(self.found) > MOST_RESOURCES:
             message = f"the plan has more than {MOST_RESOURCES} resources"
             hint = "look for a manifest that is applied again and again"
@@ -105,14 +107,16 @@ class Walk:
         return compiled
 
     def _resources(
-        self, place: Place, scope: Scope, resources: Resources, number: int, managed: bool
+        self, place: Place, scope: Scope, *, resources: Resources, number: int, managed: bool
     ) -> tuple[Compiled, ...]:
         """Compile what stands in one manifest, the place of ``number`` in the run."""
         compiled = []
         for index, declared in enumerate(resources.declared):
             entry = resources.shared(index)
             if entry is None:
-                entry = self._render(place.part, scope, index, declared, managed)
+                entry = self._render(
+                    place.part, scope, index=index, declared=declared, managed=managed
+                )
                 if entry is None:
                     self._rows.append(_Row(declared, None, number))
                     continue
@@ -147,7 +151,7 @@ class Walk:
         self._names_vary |= resources.names_vary
 
     def _render(
-        self, part: Part, scope: Scope, index: int, declared: Declared, managed: bool
+        self, part: Part, scope: Scope, *, index: int, declared: Declared, managed: bool
     ) -> Compiled | None:
         rendering = Rendering(declared, scope, part.travel)
         entry = rendering.compile(index)
@@ -173,10 +177,12 @@ class Walk:
             if shared and shared.problems:
                 child = Refusal(tuple(shared.problems))
         if isinstance(child, Refusal):
-            return self._refused(place, declared, entry, child, managed), True
+            return self._refused(place, declared, entry=entry, refusal=child, managed=managed), True
         children = self._manifest(child, declared, handed, managed)
         if children is None and managed:
-            return self._refused(place, declared, entry, child.denial(declared), managed), True
+            return self._refused(
+                place, declared, entry=entry, refusal=child.denial(declared), managed=managed
+            ), True
         return entry.extended(
             children or (),
             applies=child.path,
@@ -189,6 +195,7 @@ class Walk:
         self,
         place: Place,
         declared: Declared,
+        *,
         entry: Compiled,
         refusal: Refusal,
         managed: bool,

@@ -22,7 +22,7 @@ class Verification:
     """
 
     def __init__(
-        self, out: TextIO, style: Style, verbose: bool, quiet: bool, blocks: bool = True
+        self, out: TextIO, style: Style, *, verbose: bool, quiet: bool, blocks: bool = True
     ) -> None:
         self._out = out
         self._blocks = blocks

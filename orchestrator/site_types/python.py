@@ -92,25 +92,29 @@ def _newer(tree: ast.Module, file: str) -> Iterator[Problem]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
             if any(alias.name == "annotations" for alias in node.names):
-                yield _since("from __future__ import annotations", "3.7", node, file)
+                yield _since("from __future__ import annotations", "3.7", node=node, file=file)
         elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation:
             yield from _annotation(node.annotation, file)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns:
             yield from _annotation(node.returns, file)
         elif isinstance(node, ast.Attribute) and node.attr in ("removeprefix", "removesuffix"):
-            yield _since(node.attr, "3.9", node, file)
+            yield _since(node.attr, "3.9", node=node, file=file)
 
 
 def _annotation(node: ast.expr, file: str) -> Iterator[Problem]:
     for part in ast.walk(node):
         if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
             if part.value.id in _GENERICS:
-                yield _since(f"{part.value.id}[...]", "3.9", part, file, "use that of typing")
+                yield _since(
+                    f"{part.value.id}[...]", "3.9", node=part, file=file, hint="use that of typing"
+                )
         elif isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitOr):
-            yield _since("A | B as a type", "3.10", part, file, "use Optional or Union")
+            yield _since(
+                "A | B as a type", "3.10", node=part, file=file, hint="use Optional or Union"
+            )
 
 
-def _since(what: str, version: str, node: ast.AST, file: str, hint: str = "") -> Problem:
+def _since(what: str, version: str, *, node: ast.AST, file: str, hint: str = "") -> Problem:
     where = Position(file, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
     message = f"{what} needs Python {version}, and hosts may have Python 3.6"
     return Problem(message, where, hint, "input.python")

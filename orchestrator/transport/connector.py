@@ -84,7 +84,13 @@ class Connector:
         call = Call.to(route)
         connection = self._ssh().open(route, on_phase, call)
         on_phase(Phase.STARTING)
-        return Login(host, route.user, self._settings, self._credentials, connection)
+        return Login(
+            host,
+            route.user,
+            settings=self._settings,
+            credentials=self._credentials,
+            connection=connection,
+        )
 
     @property
     def image(self) -> Image:

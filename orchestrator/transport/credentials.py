@@ -69,7 +69,7 @@ class Password:
                         f"{self.what} was refused on {', '.join(self._refused)} "
                         "and is not tried here",
                         self.kind,
-                        "check the password; it is tried on one host after the other until one "
+                        hint="check the password; it is tried on one host after the other until one "
                         "accepts it",
                     )
                 left = self._waited_until - time.monotonic()

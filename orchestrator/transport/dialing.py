@@ -80,7 +80,7 @@ def _resolve(
         raise UnreachableError(
             f"the name {address} is not known: {getattr(error, 'strerror', None) or error}",
             "transport.resolve",
-            "check the name, or give 'address:' in the inventory",
+            hint="check the name, or give 'address:' in the inventory",
         ) from error
     # the stubs allow for families that are not asked for
     return [(kind, target) for kind, _, _, _, target in found]  # type: ignore[misc]
@@ -139,12 +139,12 @@ def _unreachable(address: str, port: int, error: OSError | None) -> UnreachableE
     where = f"{address} port {port}"
     if isinstance(error, ConnectionRefusedError):
         hint = "is sshd running there, and is the port right?"
-        return UnreachableError(f"{where} refuses the connection", "transport.connect", hint)
+        return UnreachableError(f"{where} refuses the connection", "transport.connect", hint=hint)
     if isinstance(error, ConnectionResetError):
         hint = "sshd there may be overloaded (MaxStartups); lower --forks"
-        return UnreachableError(f"{where} resets the connection", "transport.connect", hint)
+        return UnreachableError(f"{where} resets the connection", "transport.connect", hint=hint)
     if isinstance(error, TimeoutError):
         hint = "is the host up, and is the address right? --connect-timeout waits longer"
-        return UnreachableError(f"{where} does not answer in time", "transport.connect", hint)
+        return UnreachableError(f"{where} does not answer in time", "transport.connect", hint=hint)
     why = _GONE.get(error.errno or 0, error.strerror or str(error)) if error else "no address"
     return UnreachableError(f"{where} cannot be reached: {why}", "transport.connect")

@@ -38,6 +38,7 @@ class Login:
         self,
         host: Target,
         user: str,
+        *,
         settings: Settings,
         credentials: Credentials,
         connection: Connection | None = None,
@@ -51,7 +52,7 @@ class Login:
     @classmethod
     def local(cls, host: Target, settings: Settings, credentials: Credentials) -> Login:
         """The login of a host that is the controller itself."""
-        return cls(host, getpass.getuser(), settings, credentials)
+        return cls(host, getpass.getuser(), settings=settings, credentials=credentials)
 
     def start(self, image: Image, hang_up: bool = False) -> Link:
         """The link of a program that is ready; several may run, on a channel each.
@@ -98,5 +99,11 @@ class Login:
     def _opening(self, pipe: Pipe, run: _Run, image: Image) -> Opening:
         password = self._credentials.become_password if run.prompt else None
         return Opening(
-            self._host.name, pipe, run.nonce, image, run.prompt, password, python=self._host.python
+            self._host.name,
+            pipe,
+            nonce=run.nonce,
+            image=image,
+            prompt=run.prompt,
+            password=password,
+            python=self._host.python,
         )

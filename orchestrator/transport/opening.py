@@ -30,6 +30,7 @@ class Opening:
         self,
         host: str,
         pipe: Pipe,
+        *,
         nonce: str,
         image: Image,
         prompt: str | None = None,
@@ -58,8 +59,8 @@ class Opening:
             while True:
                 status, detail = self._line()
                 if status == "ready":
-                    return Link(self._pipe, self._nonce, self._image.sha256,
-                                bytes(self._out), bytes(self._err))  # fmt: skip
+                    return Link(self._pipe, self._nonce, runtime=self._image.sha256,
+                                first=bytes(self._out), stderr=bytes(self._err))  # fmt: skip
                 self._answer(status, detail)
         except BaseException:
             self._pipe.close()
@@ -70,7 +71,9 @@ class Opening:
 
     def _answer(self, status: str, detail: str) -> None:
         if status != "need":
-            raise refusals.refused(self._host, status, detail, self._err, self._python)
+            raise refusals.refused(
+                self._host, status, detail=detail, err=self._err, python=self._python
+            )
         if self._sent or detail not in ("zip", "code"):
             raise refusals.confused(self._host, f"it asked for {detail!r}")
         self._sent = True
@@ -122,7 +125,14 @@ class Opening:
 
     def _ended(self, status: int | None) -> UnreachableError:
         asked = self._password is not None
-        return refusals.ended(self._host, status, self._out, self._err, asked, self._python)
+        return refusals.ended(
+            self._host,
+            status,
+            out=self._out,
+            err=self._err,
+            had_password=asked,
+            python=self._python,
+        )
 
     def _is_refusal(self) -> bool:
         return b"incorrect password" in self._err or b"Sorry, try again" in self._err

@@ -42,7 +42,7 @@ class Link:
     """
 
     def __init__(
-        self, pipe: Pipe, nonce: str, runtime: str, first: bytes = b"", stderr: bytes = b""
+        self, pipe: Pipe, nonce: str, *, runtime: str, first: bytes = b"", stderr: bytes = b""
     ) -> None:
         self.nonce = nonce
         self.runtime = runtime

@@ -42,7 +42,7 @@ _WHY = {
 
 
 def refused(
-    host: str, status: str, detail: str, err: bytes | bytearray, python: str | None = None
+    host: str, status: str, *, detail: str, err: bytes | bytearray, python: str | None = None
 ) -> UnreachableError:
     """The target said ``nopython``, ``fault`` or something unknown."""
     if status == "nopython":
@@ -65,13 +65,14 @@ def _no_python(host: str, detail: str, python: str | None) -> UnreachableError:
     return UnreachableError(
         f"{host} has no Python that ccm can use: {readable(found.encode())}",
         "transport.python",
-        hint,
+        hint=hint,
     )
 
 
 def ended(
     host: str,
     status: int | None,
+    *,
     out: bytes | bytearray,
     err: bytes | bytearray,
     had_password: bool,
@@ -84,18 +85,20 @@ def ended(
         if words in said and "sudo" in said:
             if had_password and sentence == "sudo asks for a password":
                 sentence, hint = "sudo wants a terminal for the password", "allow sudo -S there"
-            return UnreachableError(f"become: {sentence} on {host}", "transport.become", hint)
+            return UnreachableError(f"become: {sentence} on {host}", "transport.become", hint=hint)
     if _NOT_ALLOWED.search(said):
         hint = "sudoers there must allow /bin/sh as the user of become"
         sentence = f"become: sudo does not let the user become another on {host}"
-        return UnreachableError(sentence, "transport.become", hint)
+        return UnreachableError(sentence, "transport.become", hint=hint)
     if _SUDO_MISSING.search(said):
         hint = "install sudo there, or log in as the wanted user without become"
-        return UnreachableError(f"become: there is no sudo on {host}", "transport.become", hint)
+        return UnreachableError(
+            f"become: there is no sudo on {host}", "transport.become", hint=hint
+        )
     for words, sentence in _LOGIN:
         if words in everything:
             return UnreachableError(
-                f"{sentence} on {host}", "transport.login", "see to the account"
+                f"{sentence} on {host}", "transport.login", hint="see to the account"
             )
     how = "" if status is None else f" with status {status}"
     hint = "the login shell must be able to run /bin/sh"
@@ -104,14 +107,16 @@ def ended(
     return UnreachableError(
         f"the command on {host} ended{how} before the runtime started{_tail(err or out)}",
         "transport.bootstrap",
-        hint,
+        hint=hint,
     )
 
 
 def wrong_sudo_password(host: str) -> UnreachableError:
     """sudo asked a second time."""
     return UnreachableError(
-        f"become: sudo refused the password on {host}", "transport.become", "check the password"
+        f"become: sudo refused the password on {host}",
+        "transport.become",
+        hint="check the password",
     )
 
 
@@ -120,7 +125,7 @@ def noisy(host: str, limit: int) -> UnreachableError:
     return UnreachableError(
         f"{host} wrote {limit} bytes of something else before the runtime started",
         "transport.bootstrap",
-        "what do its shell's start files print?",
+        hint="what do its shell's start files print?",
     )
 
 
@@ -129,7 +134,7 @@ def slow(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
     return UnreachableError(
         f"the runtime did not start on {host} within {seconds:.0f} s{_tail(err)}",
         "transport.bootstrap",
-        "does the login shell wait for something?",
+        hint="does the login shell wait for something?",
     )
 
 
@@ -139,7 +144,7 @@ def stalled_at_password(host: str, seconds: float, err: bytes | bytearray) -> Un
         f"become: sudo on {host} took the password and did not answer within {seconds:.0f} s"
         f"{_tail(err)}",
         "transport.become",
-        "does sudo there wait for another server (LDAP, a second factor)?",
+        hint="does sudo there wait for another server (LDAP, a second factor)?",
     )
 
 

@@ -74,7 +74,7 @@ class Router:
 
     def route(self, host: Target) -> Route:
         """The route to a host. InputError names every directive that cannot be honoured."""
-        return self._route(host.name, host.address, host, ())
+        return self._route(host.name, host.address, host=host, via=())
 
     def unhonoured(self, host: Target) -> list[Directive]:
         """The directives in force for a host that have no effect with ccm."""
@@ -87,6 +87,7 @@ class Router:
         self,
         label: str,
         name: str,
+        *,
         host: Target | None,
         via: tuple[str, ...],
         user: str | None = None,
@@ -106,7 +107,9 @@ class Router:
         if problems:
             raise InputError(problems)
         jumps, command = self._way(label, host, found, via)
-        return _decide(self._settings, label, name, host, found, jumps, command)
+        return _decide(
+            self._settings, label, name=name, host=host, found=found, jumps=jumps, command=command
+        )
 
     def _way(
         self, label: str, host: Target | None, found: Directives, via: tuple[str, ...]
@@ -129,10 +132,10 @@ class Router:
     def _hop(self, text: str, via: tuple[str, ...]) -> Sequence[Route]:
         named = self._settings.hosts.get(text)
         if named is not None:
-            route = self._route(text, named.address, named, via)
+            route = self._route(text, named.address, host=named, via=via)
         else:
             user, name, port = _split(text)
-            route = self._route(text, name, None, via, user, port)
+            route = self._route(text, name, host=None, via=via, user=user, port=port)
         return (*route.jumps, route)
 
 
@@ -164,6 +167,7 @@ def _split(text: str) -> tuple[str | None, str, int | None]:
 def _decide(
     settings: Settings,
     label: str,
+    *,
     name: str,
     host: Target | None,
     found: Directives,

@@ -144,7 +144,7 @@ class Dialer:
                 key = session.get_remote_server_key()
                 return key.get_name(), key.asbytes()
             except (paramiko.SSHException, OSError, EOFError) as error:
-                mapped = _mapped(route, session, sock, deadline, error)
+                mapped = _mapped(route, session, sock=sock, deadline=deadline, error=error)
                 if not isinstance(mapped, _Shed):
                     raise mapped from error
                 if not _again(route, backoff):
@@ -177,7 +177,7 @@ class Dialer:
             raise UnreachableError(
                 f"{last.label} cannot reach {route.address} port {route.port}: {error}",
                 "transport.connect",
-                f"is it up, and does sshd on {last.label} allow AllowTcpForwarding?",
+                hint=f"is it up, and does sshd on {last.label} allow AllowTcpForwarding?",
             ) from error
 
     def _handshake(
@@ -209,7 +209,7 @@ class Dialer:
             mapped = error
             if isinstance(error, (paramiko.SSHException, OSError, EOFError)):
                 session = sessions[0] if sessions else None
-                mapped = _mapped(route, session, sock, deadline, error)
+                mapped = _mapped(route, session, sock=sock, deadline=deadline, error=error)
             opened.close()
             raise mapped from (None if mapped is error else error)
         return opened
@@ -232,14 +232,14 @@ class _Shed(Exception):  # noqa: N818 - not an error yet: it is tried again
 
 
 def _mapped(
-    route: Route, session: EagerTransport | None, sock: Any, deadline: float, error: Exception
+    route: Route, session: EagerTransport | None, *, sock: Any, deadline: float, error: Exception
 ) -> Exception:
     """A failure of the handshake, as an error of ours or as a reason to try again."""
     text = readable(str(error).encode("utf-8", "replace"))[:300] or type(error).__name__
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
         return UnreachableError(
             f"{route.label} and ccm have no algorithm in common: {text}", "transport.handshake",
-            "update sshd there",
+            hint="update sshd there",
         )  # fmt: skip
     if session is None or session.initial_kex_done:
         return UnreachableError(f"{route.label} hung up: {text}", "transport.lost")
@@ -248,12 +248,12 @@ def _mapped(
         return UnreachableError(
             f"{route.label} does not finish the SSH handshake in {route.timeout:.0f} s",
             "transport.handshake",
-            "is it an SSH server, and is it overloaded?",
+            hint="is it an SSH server, and is it overloaded?",
         )
     if "Indecipherable" in text:
         return UnreachableError(
             f"{route.address} port {route.port} is no SSH server", "transport.handshake",
-            "check the port",
+            hint="check the port",
         )  # fmt: skip
     said = sock.said() if isinstance(sock, Proxied) else ""
     return _Shed(said or text)
@@ -270,10 +270,10 @@ def _hung_up(route: Route, attempts: int, shed: _Shed) -> UnreachableError:
         return UnreachableError(
             f"the ProxyCommand for {route.label} ended before the login: {shed}",
             "transport.proxy",
-            f"run it by hand: {route.proxy_command}",
+            hint=f"run it by hand: {route.proxy_command}",
         )
     return UnreachableError(
         f"{route.label} hung up before the login, {attempts} times: {shed}",
         "transport.connect",
-        "sshd there may be overloaded (MaxStartups) or refuse this address; lower --forks",
+        hint="sshd there may be overloaded (MaxStartups) or refuse this address; lower --forks",
     )

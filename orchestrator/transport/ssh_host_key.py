@@ -69,7 +69,7 @@ def _listed(route: Route, offered: Sequence[str]) -> list[str]:
         raise UnreachableError(
             f"{route.label}: none of HostKeyAlgorithms {text} is one that ccm knows",
             "transport.config",
-            f"ccm knows {', '.join(offered)}",
+            hint=f"ccm knows {', '.join(offered)}",
         )
     return named
 
@@ -86,9 +86,9 @@ def _unknown(route: Route, key: paramiko.PKey, lines: list[Line]) -> Unreachable
     return UnreachableError(
         f"the host key of {route.label} is unknown: {_shown(key)}",
         "transport.host_key.unknown",
-        hint,
-        route.trust,
-        route.label if route.listed else "",
+        hint=hint,
+        command=route.trust,
+        only=route.label if route.listed else "",
     )
 
 
@@ -99,9 +99,9 @@ def _changed(route: Route, key: paramiko.PKey, known: list[Line]) -> Unreachable
         f"THE HOST KEY OF {route.label} HAS CHANGED: it shows {_shown(key)}, but {line.where} has "
         f"{line.key_type} {fingerprint(line.blob)}; somebody may be in between",
         "transport.host_key.changed",
-        f"if you know why: `ssh-keygen -R '{name}' -f {line.path}`, then:",
-        route.trust,
-        route.label if route.listed else "",
+        hint=f"if you know why: `ssh-keygen -R '{name}' -f {line.path}`, then:",
+        command=route.trust,
+        only=route.label if route.listed else "",
     )
 
 
@@ -109,5 +109,5 @@ def _revoked(route: Route, key: paramiko.PKey, line: Line) -> UnreachableError:
     return UnreachableError(
         f"the host key of {route.label} is revoked by {line.where}: {_shown(key)}",
         "transport.host_key.revoked",
-        "the host needs a new key",
+        hint="the host needs a new key",
     )

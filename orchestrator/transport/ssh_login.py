@@ -122,7 +122,7 @@ class Authenticator:
         else:
             parts += [why or "there is no key and no password to try"]
         parts += [*self._troubles, *self._keyring.troubles(route)]
-        return UnreachableError("; ".join(parts), "transport.auth", self._advice(transport))
+        return UnreachableError("; ".join(parts), "transport.auth", hint=self._advice(transport))
 
     def _advice(self, transport: EagerTransport) -> str:
         route = self._route

@@ -32,7 +32,7 @@ _ROUTE_UP, _ROUTE_REJECT = 0x1, 0x200
 class Address(object):
     """One address of an interface: packed, with the length of its prefix and its kernel flags."""
 
-    def __init__(self, link: int, family: int, packed: bytes, prefix: int, flags: int) -> None:
+    def __init__(self, link: int, family: int, *, packed: bytes, prefix: int, flags: int) -> None:
         self.link = link
         self.family = family
         self.packed = packed
@@ -57,8 +57,8 @@ def read(source: Source) -> Dict[str, Any]:
             if address.link == entry["index"]
         ]
     usable = [a for a in addresses if a.link in names and not _is_special(a)]
-    default_ipv4 = _default(usable, names, _IPV4, *_route_ipv4(source))
-    default_ipv6 = _default(usable, names, _IPV6, *_route_ipv6(source))
+    default_ipv4 = _default(usable, names, _IPV4, _route_ipv4(source))
+    default_ipv6 = _default(usable, names, _IPV6, _route_ipv6(source))
     defaults = (default_ipv4, default_ipv6)
     return {
         "interfaces": interfaces,
@@ -106,7 +106,7 @@ def _addresses(source: Source) -> List[Address]:
         more = values.get(_ADDRESS_FLAGS, b"")
         if len(more) == 4:
             flags = struct.unpack("=I", more)[0]
-        found.append(Address(index, family, packed, prefix, flags))
+        found.append(Address(index, family, packed=packed, prefix=prefix, flags=flags))
     return sorted(found, key=lambda address: (address.link, address.family))
 
 
@@ -149,9 +149,10 @@ def _route_ipv6(source: Source) -> Tuple[str, bytes]:
 
 
 def _default(
-    usable: List[Address], names: Dict[int, str], family: int, interface: str, gateway: bytes
+    usable: List[Address], names: Dict[int, str], family: int, route: Tuple[str, bytes]
 ) -> Optional[Address]:
     """Return the address that traffic along the default route leaves with, None without one."""
+    interface, gateway = route
     if not interface:
         return None
 

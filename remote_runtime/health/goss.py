@@ -41,7 +41,7 @@ def evaluate(
             if rule.get("skip") is True:
                 skipped += 1
                 continue
-            for verdict in _judge(name, subject, rule, context, until):
+            for verdict in _judge(name, subject, rule=rule, context=context, until=until):
                 verdicts.append(verdict)
     except _TooLateError:
         return "CRITICAL", "timed out; " + _summary(verdicts, skipped)
@@ -49,7 +49,7 @@ def evaluate(
 
 
 def _judge(
-    name: str, key: str, rule: Dict[str, Any], context: Context, until: Optional[float]
+    name: str, key: str, *, rule: Dict[str, Any], context: Context, until: Optional[float]
 ) -> Iterator[Verdict]:
     """The verdicts on one resource; the first attribute that fails may make the others moot."""
 

@@ -114,12 +114,12 @@ def _is(value: Any, wanted: str) -> bool:
 def _expectation(value: Any, wanted: str, label: str, path: Path) -> List[Problem]:
     """What is wrong with what is expected of an attribute of that kind."""
     if isinstance(value, (dict, Unknown)):
-        return _matcher(value, label, path, wanted == TEXT)
+        return _matcher(value, label, path=path, text=wanted == TEXT)
     if isinstance(value, list):
         if wanted == LINES:
             return _patterns(value, label, path)
         if wanted in (LIST, ANYTHING):
-            return _each(value, label, path, False)
+            return _each(value, label, path=path, text=False)
     elif wanted == ANYTHING or _is(value, wanted) or (wanted in (LIST, LINES) and _is(value, TEXT)):
         return []
     hint = "quote it" if wanted in (TEXT, LIST, LINES) and not isinstance(value, list) else ""
@@ -127,7 +127,7 @@ def _expectation(value: Any, wanted: str, label: str, path: Path) -> List[Proble
     return [(path, words, hint)]
 
 
-def _matcher(value: Any, label: str, path: Path, text: bool, depth: int = 0) -> List[Problem]:
+def _matcher(value: Any, label: str, *, path: Path, text: bool, depth: int = 0) -> List[Problem]:
     """What is wrong with an expectation wherever a matcher may stand."""
     if isinstance(value, Unknown) or any(isinstance(key, Unknown) for key in _keys(value)):
         return []
@@ -136,7 +136,7 @@ def _matcher(value: Any, label: str, path: Path, text: bool, depth: int = 0) -> 
     if depth > _DEEPEST:
         return [(path, "%s: matchers are nested deeper than %d" % (label, _DEEPEST), "")]
     if isinstance(value, list):
-        return _each(value, label, path, text, depth)
+        return _each(value, label, path=path, text=text, depth=depth)
     if not isinstance(value, dict):
         return _number_for_text(value, label, path) if text else []
     if len(value) != 1:
@@ -146,20 +146,27 @@ def _matcher(value: Any, label: str, path: Path, text: bool, depth: int = 0) -> 
     if name not in matchers.MATCHERS:
         hint = _nearest(name, list(matchers.MATCHERS))
         return [(path + (name,), "%s: there is no matcher %r" % (label, name), hint)]
-    return _argument(name, wanted, "%s: %s" % (label, name), path + (name,), text, depth + 1)
+    return _argument(
+        name,
+        wanted,
+        label="%s: %s" % (label, name),
+        path=path + (name,),
+        text=text,
+        depth=depth + 1,
+    )
 
 
 def _argument(
-    name: str, wanted: Any, label: str, path: Path, text: bool, depth: int
+    name: str, wanted: Any, *, label: str, path: Path, text: bool, depth: int
 ) -> List[Problem]:
     if isinstance(wanted, Unknown):
         return []
     if name in ("and", "or", "contain-elements", "consist-of"):
         if not isinstance(wanted, list) or not wanted:
             return [(path, "%s must be a list of matchers" % label, "")]
-        return _each(wanted, label, path, text, depth)
+        return _each(wanted, label, path=path, text=text, depth=depth)
     if name in ("not", "contain-element", "have-key"):
-        return _matcher(wanted, label, path, text, depth)
+        return _matcher(wanted, label, path=path, text=text, depth=depth)
     if name == "have-patterns":
         if not isinstance(wanted, list):
             return [(path, "%s must be a list of patterns" % label, "")]
@@ -170,7 +177,7 @@ def _argument(
         return [
             problem
             for key, entry in wanted.items()
-            for problem in _matcher(entry, label, path + (key,), text, depth)
+            for problem in _matcher(entry, label, path=path + (key,), text=text, depth=depth)
         ]
     return _plain_argument(name, wanted, label, path)
 
@@ -194,12 +201,12 @@ def _plain_argument(name: str, wanted: Any, label: str, path: Path) -> List[Prob
 
 
 def _each(
-    values: Sequence[Any], label: str, path: Path, text: bool, depth: int = 0
+    values: Sequence[Any], label: str, *, path: Path, text: bool, depth: int = 0
 ) -> List[Problem]:
     return [
         problem
         for at, entry in enumerate(values)
-        for problem in _matcher(entry, label, path + (at,), text, depth + 1)
+        for problem in _matcher(entry, label, path=path + (at,), text=text, depth=depth + 1)
     ]
 
 

@@ -119,6 +119,7 @@ class Commands(object):
         self,
         argv: Sequence[str],
         cwd: Optional[str] = None,
+        *,
         env: Optional[Mapping[str, str]] = None,
         path: Optional[str] = None,
         timeout: Optional[float] = None,
@@ -149,12 +150,16 @@ class Commands(object):
             process = self._start(
                 list(argv),
                 program,
-                cwd,
-                self.environment(identity, env, path),
-                Switch(None if inherits else identity, umask),
-                input is not None,
-                self._at_root and inherits and cwd is None and umask is None and input is None,
-                outputs,
+                cwd=cwd,
+                env=self.environment(identity, env, path),
+                switch=Switch(None if inherits else identity, umask),
+                with_input=input is not None,
+                is_plain=self._at_root
+                and inherits
+                and cwd is None
+                and umask is None
+                and input is None,
+                outputs=outputs,
             )
         except BaseException:
             outputs.close()
@@ -162,7 +167,14 @@ class Commands(object):
         outputs.started()
         if self._lock is not None:
             self._lock.started(process.pid)
-        conversation = Conversation(process, outputs, self._cancellation, input, limit, on_output)
+        conversation = Conversation(
+            process,
+            outputs,
+            cancellation=self._cancellation,
+            data=input,
+            limit=limit,
+            on_output=on_output,
+        )
         return Result(*conversation.wait(timeout))
 
     def _program(self, argv: Sequence[str], path: Optional[str], cwd: Optional[str]) -> str:
@@ -187,6 +199,7 @@ class Commands(object):
         self,
         argv: List[str],
         program: str,
+        *,
         cwd: Optional[str],
         env: Dict[str, str],
         switch: Switch,

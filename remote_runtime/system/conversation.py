@@ -81,6 +81,7 @@ class Conversation(object):
         self,
         process: "Process",
         outputs: Outputs,
+        *,
         cancellation: Cancellation,
         data: Optional[bytes],
         limit: int,

@@ -73,8 +73,12 @@ class Lock(object):
         deadline = time.monotonic() + timeout
         self._open()
         try:
-            self._wait("another push", self._held, deadline, timeout, notice)
-            self._wait("a command", self._left_behind, deadline, timeout, notice)
+            self._wait(
+                "another push", self._held, deadline=deadline, timeout=timeout, notice=notice
+            )
+            self._wait(
+                "a command", self._left_behind, deadline=deadline, timeout=timeout, notice=notice
+            )
             self._record = {key: str(value)[:_LONGEST] for key, value in holder.items()}
             self._record["boot"] = processes.boot()
             self._write()
@@ -136,6 +140,7 @@ class Lock(object):
         self,
         kind: str,
         look: Callable[[], str],
+        *,
         deadline: float,
         timeout: float,
         notice: Callable[[str], None],

@@ -16,7 +16,13 @@ class ChannelTest(unittest.TestCase):
         self.addCleanup(ours.close)
         cancellation = Cancellation()
         stuck = threading.Event()
-        channel = Channel(ours.fileno(), os.dup(ours.fileno()), cancellation, stuck.set, patience=0)
+        channel = Channel(
+            ours.fileno(),
+            os.dup(ours.fileno()),
+            cancellation=cancellation,
+            on_stuck=stuck.set,
+            patience=0,
+        )
         ours.send(b"the controller goes without reading this")
         theirs.close()
         channel.start()
@@ -30,7 +36,7 @@ class ChannelTest(unittest.TestCase):
             self.addCleanup(os.close, descriptor)
         cancellation = Cancellation()
         stuck = threading.Event()
-        channel = Channel(-1, writing, cancellation, stuck.set, patience=0)
+        channel = Channel(-1, writing, cancellation=cancellation, on_stuck=stuck.set, patience=0)
         channel.start()
         self.assertTrue(stuck.wait(10))
         self.assertTrue(cancellation.is_set())

@@ -34,9 +34,9 @@ class TestNeeds(unittest.TestCase):
 
     def test_a_program_is_named_with_its_purpose(self) -> None:
         """The message begins with what it is for."""
-        missing = needs.program(context(), "ccm-no-such-program", "it cannot be validated")
+        missing = needs.program(context(), "ccm-no-such-program", what="it cannot be validated")
         self.assertIn("it cannot be validated: there is no program", str(missing))
-        self.assertIsNone(needs.program(context(), "true", "it cannot be validated"))
+        self.assertIsNone(needs.program(context(), "true", what="it cannot be validated"))
 
     def test_what_nothing_could_bring_is_told_first(self) -> None:
         """Of two needs that a pending action cannot meet comes before one that it may."""

@@ -37,7 +37,7 @@ class Template:
     """
 
     def __init__(
-        self, text: str, path: str, name: str, number: int, library: Library | None = None
+        self, text: str, path: str, *, name: str, number: int, library: Library | None = None
     ) -> None:
         self.library = library
         self.text = text
@@ -142,7 +142,7 @@ class Library:
         if key[0] in chain or len(chain) >= MAX_CHAIN:
             message = f"{name} extends or imports itself"
             raise InputError([Problem(message, Position(name, 1, 1), "", "template")])
-        template = Template(text, key[0], name, next(self._numbers), self)
+        template = Template(text, key[0], name=name, number=next(self._numbers), library=self)
         problems = template.read(self._delimiters, self._functions)
         if problems:
             raise InputError(problems)
@@ -248,7 +248,7 @@ class Library:
 
 def text_problems(text: str, delimiters: Delimiters) -> list[Problem]:
     """What is wrong with a template, as far as it shows without any other."""
-    template = Template(text, "jet()", "jet()", 0)
+    template = Template(text, "jet()", name="jet()", number=0)
     return template.read(delimiters, ())
 
 

@@ -43,7 +43,7 @@ class JetEngine:
     def problems(self, path: str, text: str) -> list[Problem]:
         """See ``Engine``: a template that is included sees variables that are set elsewhere."""
         name = self._prefix + path
-        return jet.Template(text, path, name, 0).read(self._delimiters, TREE_FUNCTIONS)
+        return jet.Template(text, path, name=name, number=0).read(self._delimiters, TREE_FUNCTIONS)
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
         """See ``Engine``."""

@@ -57,6 +57,7 @@ class _Target(object):
 def fetch(
     guard: Guard,
     url: str,
+    *,
     headers: Dict[str, str],
     credentials: Optional[Tuple[str, str]],
     downgrade: bool,

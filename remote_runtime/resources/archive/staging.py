@@ -143,10 +143,10 @@ class Staging(object):
         are there stay as they are and are filled.
         """
         moved: List[str] = []
-        self._merge(self._top, self._parent, "", last, moved)
+        self._merge(self._top, self._parent, at="", last=last, moved=moved)
         return moved
 
-    def _merge(self, ours: int, theirs: int, at: str, last: str, moved: List[str]) -> None:
+    def _merge(self, ours: int, theirs: int, *, at: str, last: str, moved: List[str]) -> None:
         def leads_to_last(name: str) -> bool:
             return (last + "/").startswith(os.path.join(at, name) + "/")
 
@@ -160,7 +160,7 @@ class Staging(object):
             try:
                 outer = os.open(name, _FOLDER, dir_fd=theirs)
                 try:
-                    self._merge(inner, outer, path, last, moved)
+                    self._merge(inner, outer, at=path, last=last, moved=moved)
                 finally:
                     os.close(outer)
             finally:

@@ -51,7 +51,9 @@ class Resource(ResourceType):
             self.provider.require_start(settings, "the command")
         except Missing as missing:
             if not self.context.planned(missing.condition):
-                raise Missing(missing.condition, missing.message, [action], missing.hint) from None
+                raise Missing(
+                    missing.condition, missing.message, would=[action], hint=missing.hint
+                ) from None
         return [action]
 
     def unsettled(self, state: Any) -> str:
@@ -77,7 +79,7 @@ class Resource(ResourceType):
             held: bool = self.provider.holds(of_guard(guard, self.properties), key)
         except Missing as missing:
             raise Missing(
-                missing.condition, missing.message, self.supposed(False), missing.hint
+                missing.condition, missing.message, would=self.supposed(False), hint=missing.hint
             ) from None
         return held
 

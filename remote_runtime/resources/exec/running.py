@@ -49,7 +49,7 @@ class ExecProvider(BaseProvider):
             if missing is not None:
                 raise missing
         program = self.start(settings).argv[0]
-        missing = needs.program(context, program, own, settings.path, cwd)
+        missing = needs.program(context, program, what=own, path=settings.path, cwd=cwd)
         if missing is not None:
             raise missing
 

@@ -29,9 +29,9 @@ def of_command(name: str, properties: Dict[str, Any]) -> Settings:
     return _settings(
         properties.get("command") or name,
         properties,
-        properties.get("interpreter", "default"),
-        bool(properties.get("convert_boolean_return", False)),
-        properties.get("returns"),
+        interpreter=properties.get("interpreter", "default"),
+        boolean=bool(properties.get("convert_boolean_return", False)),
+        returns=properties.get("returns"),
     )
 
 
@@ -46,14 +46,14 @@ def of_guard(guard: Any, properties: Dict[str, Any]) -> Settings:
     return _settings(
         str(own["command"]),
         merged,
-        properties.get("guard_interpreter", "default"),
-        bool(properties.get("convert_boolean_return", True)),
-        own.get("returns"),
+        interpreter=properties.get("guard_interpreter", "default"),
+        boolean=bool(properties.get("convert_boolean_return", True)),
+        returns=own.get("returns"),
     )
 
 
 def _settings(
-    command: str, values: Dict[str, Any], interpreter: str, boolean: bool, returns: Any
+    command: str, values: Dict[str, Any], *, interpreter: str, boolean: bool, returns: Any
 ) -> Settings:
     def text(key: str) -> Optional[str]:
         return None if values.get(key) is None else str(values[key])

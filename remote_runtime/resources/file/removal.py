@@ -24,7 +24,7 @@ def actions(resource: ResourceType, status: Optional[Status]) -> List[Action]:
         raise Missing(
             Condition("empty", resource.name),
             "the directory %s is not empty: it holds %s" % (resource.name, _some(left)),
-            [action],
+            would=[action],
             hint="set force: true to remove it with everything in it",
         )
     return [action]

@@ -170,7 +170,7 @@ class Resource(ResourceType):
         if not words or "{}" in words[0]:
             return []
         return needs.unmet(
-            self.context, needs.program(self.context, words[0], "it cannot be validated")
+            self.context, needs.program(self.context, words[0], what="it cannot be validated")
         )
 
     def _refuse(self, status: Optional[Status], bare: bool) -> None:
@@ -228,7 +228,9 @@ class Resource(ResourceType):
         if content is not None:
             from remote_runtime.resources.file import showing
 
-            diff = showing.diff(self.context, self.item, status, content, want.mode)
+            diff = showing.diff(
+                self.context, self.item, status=status, content=content, mode=want.mode
+            )
         changes.append(Change("content", old and "sha256:" + old, new and "sha256:" + new, diff))
         return changes
 
@@ -237,7 +239,9 @@ class Resource(ResourceType):
             raise ResourceError("the content of %s is not known" % self.name)
         self.context.progress("writing %s" % self.name)
         validate = str(self.properties.get("validate") or "")
-        self.provider.store(self.name, content, want.uid, want.gid, want.mode, validate)
+        self.provider.store(
+            self.name, content, uid=want.uid, gid=want.gid, mode=want.mode, validate=validate
+        )
         self.context.changed_paths.add(self.name)
 
     def _set_attributes(self, want: Wanted) -> None:

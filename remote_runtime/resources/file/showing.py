@@ -12,7 +12,7 @@ _OTHERS_READ = 0o004
 
 
 def diff(
-    context: Context, item: Item, status: Optional[Status], content: Content, mode: int
+    context: Context, item: Item, *, status: Optional[Status], content: Content, mode: int
 ) -> Optional[str]:
     """The difference between what is there and the new content; None where none may be shown.
 

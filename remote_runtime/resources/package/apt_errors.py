@@ -77,7 +77,7 @@ _ERROR = re.compile(r"^(?:E|dpkg(?:-query)?: error): (.+)$", re.MULTILINE)
 def explain(what: str, result: "Result") -> "ResourceError":
     """Return the error of a failed apt-get; ``what`` is what was tried, "installing nginx"."""
     headline = _headline(result.stdout + "\n" + result.stderr)
-    return failures.explain(what, result, headline, _TABLE, _NOISE)
+    return failures.explain(what, result, headline=headline, table=_TABLE, noise=_NOISE)
 
 
 def _headline(text: str) -> str:

@@ -90,7 +90,7 @@ _PREFIX = re.compile(r"^(?:RPM: )?(?:error|warning): ")
 def explain(what: str, result: "Result") -> "ResourceError":
     """Return the error of a failed dnf; ``what`` is what was tried, "installing nginx"."""
     headline = _headline(result.stdout + "\n" + result.stderr)
-    return failures.explain(what, result, headline, _TABLE, _NOISE)
+    return failures.explain(what, result, headline=headline, table=_TABLE, noise=_NOISE)
 
 
 def ignored_repositories(result: "Result") -> str:

@@ -25,7 +25,7 @@ def known(pattern: str, kind: str, hint: str) -> Known:
 
 
 def explain(
-    what: str, result: "Result", headline: str, table: Sequence[Known], noise: Pattern[str]
+    what: str, result: "Result", *, headline: str, table: Sequence[Known], noise: Pattern[str]
 ) -> ResourceError:
     """Return the error of a failed command; ``what`` is what was tried, "installing nginx".
 

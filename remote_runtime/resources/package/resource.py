@@ -57,7 +57,7 @@ class Resource(ResourceType):
         obstacle = self._obstacle(installed, available)
         if obstacle:
             condition = Condition("package", self.name)
-            raise Missing(condition, obstacle[0], self._would(state), hint=obstacle[1])
+            raise Missing(condition, obstacle[0], would=self._would(state), hint=obstacle[1])
         return state
 
     def _reported(self, installed: Installed) -> str:

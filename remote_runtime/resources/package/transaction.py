@@ -25,7 +25,7 @@ class Manager(NamedTuple):
 
 
 def carry_out(
-    context: "Context", manager: Manager, what: str, argv: Sequence[str], lock_timeout: float
+    context: "Context", manager: Manager, *, what: str, argv: Sequence[str], lock_timeout: float
 ) -> "Result":
     """Run one transaction. Waiting for a lock can be cancelled, the transaction cannot.
 
@@ -44,10 +44,10 @@ def carry_out(
             context.progress("%s: %s" % (what, step))
 
     deadline = time.monotonic() + lock_timeout
-    return _again_while_locked(context, manager, what, deadline, run)
+    return _again_while_locked(context, manager, what=what, deadline=deadline, run=run)
 
 
-def ask(context: "Context", manager: Manager, what: str, argv: Sequence[str], limit: int) -> str:
+def ask(context: "Context", manager: Manager, *, what: str, argv: Sequence[str], limit: int) -> str:
     """Run a query, which changes nothing and may need a lock all the same; return its output.
 
     ``limit`` in bytes; the error of ``manager.explain`` when it fails.
@@ -57,11 +57,11 @@ def ask(context: "Context", manager: Manager, what: str, argv: Sequence[str], li
         return context.commands.run(argv, env=manager.environment, limit=limit)
 
     deadline = time.monotonic() + context.options.lock_timeout
-    return _again_while_locked(context, manager, what, deadline, run).stdout
+    return _again_while_locked(context, manager, what=what, deadline=deadline, run=run).stdout
 
 
 def _again_while_locked(
-    context: "Context", manager: Manager, what: str, deadline: float, run: Callable[[], "Result"]
+    context: "Context", manager: Manager, *, what: str, deadline: float, run: Callable[[], "Result"]
 ) -> "Result":
     """Somebody may be faster between the look at the locks and the package manager's own."""
     while True:

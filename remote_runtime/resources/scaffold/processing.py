@@ -53,7 +53,7 @@ class Processing(object):
             for command in commands_for(self._rules, file.path):
                 program = words.split(command)[0]
                 what = "%s cannot be processed" % file.path
-                found = needs.unmet(self._context, needs.program(self._context, program, what))
+                found = needs.unmet(self._context, needs.program(self._context, program, what=what))
                 if found:
                     return found
         return []

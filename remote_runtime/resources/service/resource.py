@@ -28,7 +28,7 @@ class Resource(ResourceType):
         status = self.provider.status(self.name)
         problem, hint = self._problem(status)
         if problem:
-            raise Missing(self._condition(), problem, self._would(), hint=hint)
+            raise Missing(self._condition(), problem, would=self._would(), hint=hint)
         return State(RUNNING if status.running else STOPPED, status=status)
 
     def found(self) -> Properties:

@@ -40,7 +40,13 @@ def run_against(
     bus, recorder = recorded_bus()
     names = planner.pop("names", NAMES)
     connector = FakeConnector(script)
-    run = HostRun(FakeHost("web1"), connector, FakePlanner(names, **planner), bus, settings)
+    run = HostRun(
+        FakeHost("web1"),
+        connector,
+        planner=FakePlanner(names, **planner),
+        bus=bus,
+        settings=settings,
+    )
     return run.run(), recorder
 
 
@@ -340,7 +346,9 @@ def test_blobs_are_streamed_in_bounded_pieces() -> None:
     blobs = {big: FakeBlob(20_000_000), small: FakeBlob(5)}
     bus, _ = recorded_bus()
     connector = FakeConnector(script)
-    run = HostRun(FakeHost("web1"), connector, FakePlanner(NAMES, blobs), bus, SETTINGS)
+    run = HostRun(
+        FakeHost("web1"), connector, planner=FakePlanner(NAMES, blobs), bus=bus, settings=SETTINGS
+    )
     assert run.run().outcome == "ok"
     assert sizes == [20_000_000, 5]
     assert connector.links["web1"].largest_send <= 2 * wire.CHUNK
@@ -406,7 +414,13 @@ def test_a_secret_in_a_name_is_masked_in_what_is_told_while_it_runs() -> None:
 
     bus, recorder = recorded_bus()
     planner = FakePlanner(["/etc/hunter2-hunter2"], secrets=["hunter2-hunter2"])
-    HostRun(FakeHost("web1"), FakeConnector(_after_plan(script)), planner, bus, SETTINGS).run()
+    HostRun(
+        FakeHost("web1"),
+        FakeConnector(_after_plan(script)),
+        planner=planner,
+        bus=bus,
+        settings=SETTINGS,
+    ).run()
     told = [event.resource for event in recorder.of(happening.ResourceProgress)]
     assert told == ["file#/etc/[masked]"]
 
@@ -416,7 +430,7 @@ def test_a_secret_in_what_a_lost_host_said_last_is_masked() -> None:
     bus, _ = recorded_bus()
     connector = FakeConnector(_after_plan(lambda far: None))
     planner = FakePlanner(["/etc/a"], secrets=["last words"])
-    result = HostRun(FakeHost("web1"), connector, planner, bus, SETTINGS).run()
+    result = HostRun(FakeHost("web1"), connector, planner=planner, bus=bus, settings=SETTINGS).run()
     assert (result.kind, result.stderr[:8]) == ("transport.lost", "[masked]")
 
 
@@ -476,7 +490,9 @@ class _NoPlan:
 def test_a_host_that_cannot_be_reached_says_why() -> None:
     """An error of the transport is the host's result, with its hint."""
     bus, _ = recorded_bus()
-    result = HostRun(FakeHost("web1"), _Refusing(), FakePlanner([]), bus, SETTINGS).run()
+    result = HostRun(
+        FakeHost("web1"), _Refusing(), planner=FakePlanner([]), bus=bus, settings=SETTINGS
+    ).run()
     assert (result.outcome, result.kind, result.hint) == (
         "unreachable", "transport.refused", "start sshd",
     )  # fmt: skip
@@ -486,7 +502,9 @@ def test_a_host_that_cannot_be_reached_says_why() -> None:
 def test_a_plan_that_cannot_be_made_fails_the_host() -> None:
     """A planning error is a failure of this host, before anything on it was changed."""
     bus, _ = recorded_bus()
-    result = HostRun(FakeHost("web1"), FakeConnector(), _NoPlan(), bus, SETTINGS).run()
+    result = HostRun(
+        FakeHost("web1"), FakeConnector(), planner=_NoPlan(), bus=bus, settings=SETTINGS
+    ).run()
     assert (result.outcome, result.kind, result.phase) == ("failed", "plan.lookup", "planning")
 
 
@@ -496,7 +514,9 @@ def test_a_defect_is_that_host_s_result_with_a_report(
     """A bug met on one host writes a report without values and ends that host only."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     bus, _ = recorded_bus()
-    result = HostRun(FakeHost("web1"), FakeConnector(), _Broken(), bus, SETTINGS).run()
+    result = HostRun(
+        FakeHost("web1"), FakeConnector(), planner=_Broken(), bus=bus, settings=SETTINGS
+    ).run()
     assert (result.outcome, result.kind) == ("defect", "defect")
     with open(result.report) as report:
         text = report.read()

@@ -36,9 +36,12 @@ def roll_out(
 ) -> tuple[Rollout[HostResult], dict[str, HostResult], Callable[[], None]]:
     results: dict[str, HostResult] = {}
     bus = Bus()
-    runs = (HostRun(h, connector, FakePlanner(["/etc/a"]), bus, SETTINGS) for h in HOSTS)
+    runs = (
+        HostRun(h, connector, planner=FakePlanner(["/etc/a"]), bus=bus, settings=SETTINGS)
+        for h in HOSTS
+    )
 
-    rollout = Rollout(runs, forks, results.__setitem__, grace=grace)
+    rollout = Rollout(runs, forks, finished=results.__setitem__, grace=grace)
     return rollout, results, rollout.run
 
 

@@ -44,7 +44,7 @@ def made(properties: str, folder: Path) -> Site:
     node = parse_document(properties, "request.yaml")
     assert isinstance(node, Mapping)
     name = text_node("x", Argument("argument NAME", "x"))
-    return adhoc_site(known_type("exec"), name, node, folder, earlier=Store())
+    return adhoc_site(known_type("exec"), name, properties=node, folder=folder, earlier=Store())
 
 
 def plan_of(site: Site, **options: Any) -> dict[str, Any]:
@@ -78,13 +78,15 @@ def test_mistakes_have_the_positions_of_their_nodes(tmp_path: Path) -> None:
 def test_looking_asks_for_no_property(tmp_path: Path) -> None:
     """A resource that is only looked at needs its name, which is checked, and nothing else."""
     file = known_type("file")
-    frame = plan_of(observed_site(file, [text_node("/x")], tmp_path), noop=True, status_only=True)
+    frame = plan_of(
+        observed_site(file, [text_node("/x")], folder=tmp_path), noop=True, status_only=True
+    )
     assert frame["resources"] == [{"type": "file", "name": "/x"}]
     assert parse(frame).options.status_only
     with pytest.raises(InputError, match=r"not allowed \(The absolute path"):
-        observed_site(file, [text_node("x")], tmp_path)
+        observed_site(file, [text_node("x")], folder=tmp_path)
     with pytest.raises(InputError, match="no provider 'windows'"):
-        observed_site(file, [text_node("/x")], tmp_path, provider="windows")
+        observed_site(file, [text_node("/x")], folder=tmp_path, provider="windows")
 
 
 def test_an_unknown_type_is_told_with_the_nearest() -> None:

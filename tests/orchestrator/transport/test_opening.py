@@ -41,7 +41,7 @@ class Script:
 
 
 def opening(tmp_path: Path, script: Script, timeout: float = 5.0) -> Link:
-    return Opening("web1", script, "abc", image(tmp_path), timeout=timeout).link()
+    return Opening("web1", script, nonce="abc", image=image(tmp_path), timeout=timeout).link()
 
 
 def failure(tmp_path: Path, script: Script, timeout: float = 5.0) -> UnreachableError:

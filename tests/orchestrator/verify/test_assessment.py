@@ -44,7 +44,7 @@ def test_a_push_and_its_verify_have_one_code(push: int, verify: int, code: int) 
 
 def written(*outcomes: Outcome, verbose: bool = False, quiet: bool = False) -> str:
     out = io.StringIO()
-    report = Verification(out, Style(), verbose, quiet)
+    report = Verification(out, Style(), verbose=verbose, quiet=quiet)
     report.begin("site.yaml", 2)
     for outcome in outcomes:
         report.take(outcome)

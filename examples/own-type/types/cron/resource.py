@@ -48,7 +48,7 @@ class Resource(ResourceType):
         action = Action(message, self.write, [Change("job", state.job, wanted)])
         why, hint = self.context.accounts.lacking("user", self.user)
         if why:  # in a preview an earlier resource may bring the user
-            raise Missing(Condition("user", self.user), why, [action], hint)
+            raise Missing(Condition("user", self.user), why, would=[action], hint=hint)
         return [action]
 
     def wanted_job(self) -> str:

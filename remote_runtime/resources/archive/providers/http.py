@@ -60,7 +60,11 @@ class Provider(BaseProvider):
         pulse.beat("")
         with guard.Guard(self.context, limit) as guarded:
             response, shown = fetching.fetch(
-                guarded, settings.url, settings.headers, credentials, bool(settings.checksum)
+                guarded,
+                settings.url,
+                headers=settings.headers,
+                credentials=credentials,
+                downgrade=bool(settings.checksum),
             )
             try:
                 return self._copy(response, temporary, pulse)

@@ -19,7 +19,7 @@ class Provider(BaseProvider):
         return ""
 
     def store(
-        self, path: str, content: Content, uid: int, gid: int, mode: int, validate: str = ""
+        self, path: str, content: Content, *, uid: int, gid: int, mode: int, validate: str = ""
     ) -> None:
         """Put a regular file with this content at ``path``; whatever fails leaves it as it was."""
         from contextlib import closing

@@ -141,18 +141,23 @@ class Provider(PackageProvider):
             return now.version == version if version else bool(now.version)
 
         what = "installing %s" % " ".join(filter(None, (name, version)))
-        self._change(name, what, argv, lock_timeout, reached)
+        self._change(name, what, argv=argv, lock_timeout=lock_timeout, reached=reached)
 
     def uninstall(self, name: str, lock_timeout: float) -> None:
         """Remove, not purge."""
         self._change(
-            name, "removing %s" % name, REMOVE + (name,), lock_timeout, lambda now: not now.version
+            name,
+            "removing %s" % name,
+            argv=REMOVE + (name,),
+            lock_timeout=lock_timeout,
+            reached=lambda now: not now.version,
         )
 
     def _change(
         self,
         name: str,
         what: str,
+        *,
         argv: Sequence[str],
         lock_timeout: float,
         reached: Callable[[Installed], bool],
@@ -179,4 +184,6 @@ class Provider(PackageProvider):
         manager = transaction.Manager(
             ENVIRONMENT, lambda: locks.holder(paths), apt_errors.explain, _STEPS
         )
-        transaction.carry_out(self.context, manager, what, argv, lock_timeout)
+        transaction.carry_out(
+            self.context, manager, what=what, argv=argv, lock_timeout=lock_timeout
+        )

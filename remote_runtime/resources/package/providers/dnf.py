@@ -124,7 +124,9 @@ class Provider(PackageProvider):
 
         options = OPTIONS + (("--cacheonly",) if self.context.noop else ())
         argv = ("dnf", "-q") + options + ("repoquery", "--queryformat", FORMAT) + words
-        return transaction.ask(self.context, self._manager(), "asking dnf", argv, _LIMIT)
+        return transaction.ask(
+            self.context, self._manager(), what="asking dnf", argv=argv, limit=_LIMIT
+        )
 
     def _lists(self) -> "Lists":
         if self.lists is None:
@@ -185,7 +187,9 @@ class Provider(PackageProvider):
     def _transaction(self, what: str, argv: Sequence[str], lock_timeout: float) -> "Result":
         from remote_runtime.resources.package import transaction
 
-        return transaction.carry_out(self.context, self._manager(), what, argv, lock_timeout)
+        return transaction.carry_out(
+            self.context, self._manager(), what=what, argv=argv, lock_timeout=lock_timeout
+        )
 
     def _manager(self) -> "Manager":
         from remote_runtime.resources.package import dnf_errors, locks, transaction

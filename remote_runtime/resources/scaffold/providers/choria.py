@@ -20,7 +20,7 @@ class Provider(Posix):
     def put(self, path: str, content: Content, mode: int, old: Optional[Status]) -> None:
         """Put a file at ``path`` with the owner of the one that it replaces."""
         owner = (old.uid, old.gid) if old is not None and old.kind == "file" else (-1, -1)
-        self.store(path, content, owner[0], owner[1], mode)
+        self.store(path, content, uid=owner[0], gid=owner[1], mode=mode)
 
     def make_directory(self, path: str) -> None:
         """Create a directory; missing ones above it get the same mode."""
