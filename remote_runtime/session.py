@@ -43,7 +43,15 @@ def serve(nonce: str, runtime_sha: str, lock: str = "", state: str = "") -> int:
     os.chdir("/")
     cancellation = Cancellation()
     _on_signals(cancellation)
-    return Session(reading, writing, nonce, runtime_sha, cancellation, lock, state).serve()
+    return Session(
+        reading,
+        writing,
+        nonce=nonce,
+        runtime_sha=runtime_sha,
+        cancellation=cancellation,
+        lock=lock,
+        state=state,
+    ).serve()
 
 
 def _on_signals(cancellation: Cancellation) -> None:

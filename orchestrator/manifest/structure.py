@@ -111,7 +111,16 @@ class ResourceReader:
             message = f"the name of {with_article(type_.name)} must be text, not {name.describe()}"
             self._report(name, message, "")
             return
-        self.resources.append(declare(type_, name, nodes, self._problems, self._written, defaults))
+        self.resources.append(
+            declare(
+                type_,
+                name,
+                nodes=nodes,
+                problems=self._problems,
+                written=self._written,
+                defaults=defaults,
+            )
+        )
 
     def _report(self, node: Node, message: str, hint: str, kind: str = "input") -> None:
         self._problems.append(Problem(message, node.position, hint, kind))
