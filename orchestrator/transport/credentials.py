@@ -69,8 +69,8 @@ class Password:
                         f"{self.what} was refused on {', '.join(self._refused)} "
                         "and is not tried here",
                         self.kind,
-                        hint="check the password; it is tried on one host after the other until one "
-                        "accepts it",
+                        hint="check the password; it is tried on one host after the other "
+                        "until one accepts it",
                     )
                 left = self._waited_until - time.monotonic()
                 if self._proving is None or left <= 0:

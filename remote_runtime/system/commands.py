@@ -143,6 +143,7 @@ class Commands(object):
         identity = self._accounts.identity(user, group)
         program = self._program(argv, path, cwd)
         inherits = user is None and group is None
+        plain = inherits and cwd is None and umask is None and input is None
         outputs = Outputs()
         try:
             if self._lock is not None:
@@ -154,11 +155,7 @@ class Commands(object):
                 env=self.environment(identity, env, path),
                 switch=Switch(None if inherits else identity, umask),
                 with_input=input is not None,
-                is_plain=self._at_root
-                and inherits
-                and cwd is None
-                and umask is None
-                and input is None,
+                is_plain=self._at_root and plain,
                 outputs=outputs,
             )
         except BaseException:
