@@ -5,9 +5,11 @@ import os
 import socket
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.exit_code import CHANGED
 from orchestrator.cli.job import How, Push, PushOptions, Targets
 from orchestrator.cli.options import read_connection, read_data, read_inventory, read_run
 from orchestrator.cli.output import Output, OutputOptions
+from remote_runtime.errors import UsageError
 from remote_runtime.masking import Mask
 
 if TYPE_CHECKING:
@@ -33,6 +35,11 @@ def check_options(options: PushOptions) -> None:
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.registration.store import open_store
 
+    if options.run.noop and options.run.monitor_only:
+        raise UsageError(
+            "--noop with --monitor-only would do nothing: a preview runs no health checks",
+            hint="give one of them; --monitor-only alone changes nothing either",
+        )
     make_room(options.connection.forks)
     check_output(options.output)
     if options.verify:
@@ -73,7 +80,8 @@ def carry_out(
     )
     with connector:
         code = running.carry_out(shown, targets, how, output)
-    output.say(site.post_message)
+    if code in (0, CHANGED):
+        output.say(site.post_message)
     return code
 
 

@@ -127,6 +127,28 @@ def test_templates_and_data(target: Target) -> None:
     assert done.stdout.rstrip().endswith("after it all")
 
 
+def test_monitoring_is_no_preview(local: Target) -> None:
+    """--noop with --monitor-only is refused, because neither would be done."""
+    done = local.push(TEMPLATES, "--noop", "--monitor-only")
+    assert done.code == 2
+    assert "--noop with --monitor-only" in done.stderr
+
+
+def test_post_message_after_a_failure(target: Target) -> None:
+    """The closing words are said where nothing failed, and not after a failure."""
+    site = """
+ccm:
+  post_message: all is well
+  resources: [{exec: [{run: {command: "COMMAND"}}]}]
+"""
+    assert (
+        "all is well" in target.push(site.replace("COMMAND", "true"), "--detailed-exitcode").stdout
+    )
+    done = target.push(site.replace("COMMAND", "false"))
+    assert done.code == 1
+    assert "all is well" not in done.output
+
+
 def test_data_differs_per_host(ccm: Ccm, lab: Lab, hosts: list[Host], tmp_path: Path) -> None:
     """The hierarchy is resolved for each host by its own vars and groups."""
     inventory = lab.inventory(
