@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from orchestrator.registration.entry import Query, Registration
     from orchestrator.registration.store import Store
 
-HELP = "Show and remove service registrations, and prepare a NATS stream for them."
+HELP = "Show and remove service registrations, and prepare a registry for them."
 EXAMPLE = """
 ccm registration query prod http web
 ccm registration rm prod http web 192.0.2.10
+ccm registration init --registration registry.json
 ccm registration init --registration nats://nats.example.net --max-age 1h
 """
 _PARTS = ("cluster", "protocol", "service", "address")
@@ -39,8 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _add_query(remove, optional=False)
     init = actions.add_parser(
         "init",
-        help="create the NATS stream, or bring it up to date",
-        description="Create the NATS JetStream stream that keeps registrations, or update it.",
+        help="create the file or NATS stream, or bring the stream up to date",
+        description="Create the file or the NATS JetStream stream that keeps registrations, or "
+        "bring the stream up to date.",
     )
     add_registration(init)
     init.add_argument(
@@ -73,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.registration.entry import Query
     from orchestrator.registration.store import open_store
 
-    store = open_store(args.registration)
+    store = open_store(args.registration, new=args.action == "init")
     if args.action == "init":
         return _init(args, store)
     query = Query(*(getattr(args, part) for part in _PARTS))
@@ -92,13 +94,7 @@ def _init(args: argparse.Namespace, store: Store) -> int:
 
     if args.replicas > _MOST_REPLICAS:
         raise UsageError(f"--replicas must be 1 to {_MOST_REPLICAS}")
-    initialize = getattr(store, "initialize", None)
-    if initialize is None:
-        raise UsageError(
-            f"{store.shown} is a file, which needs no preparation",
-            hint="name a stream: --registration nats://host:4222/STREAM",
-        )
-    initialize(args.replicas, args.max_age)
+    store.initialize(args.replicas, args.max_age)
     print(f"{store.shown} is ready")
     return 0
 
@@ -117,8 +113,7 @@ def _show(entries: list[Registration], store: Store, none: str) -> None:
     if not entries:
         print(f"{none} is registered in {store.shown}", file=sys.stderr)
     for entry in entries:
-        place = f"[{entry.address}]" if ":" in entry.address else entry.address
-        words = [f"{entry.cluster} {entry.protocol} {entry.service}", f"{place}:{entry.port}"]
+        words = [f"{entry.cluster} {entry.protocol} {entry.service}", entry.endpoint]
         words += [f"priority {entry.priority}", f"since {entry.timestamp}"]
         words += [f"ttl {entry.ttl}"] if entry.ttl else []
         words += [f"{key}={value}" for key, value in entry.annotations]

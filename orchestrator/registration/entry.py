@@ -19,13 +19,16 @@ _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 
 class Registration(NamedTuple):
-    """``timestamp`` is when it was announced, UTC in RFC 3339; ``ttl`` a duration, never or ""."""
+    """``timestamp`` is when it was announced, UTC in RFC 3339; ``ttl`` a duration, never or "".
+
+    ``port`` is 0 for a service that has none.
+    """
 
     cluster: str
     service: str
     protocol: str
     address: str
-    port: int
+    port: int = 0
     priority: int = DEFAULT_PRIORITY
     ttl: str = ""
     annotations: tuple[tuple[str, str], ...] = ()
@@ -49,9 +52,9 @@ class Registration(NamedTuple):
         if not isinstance(annotations, Mapping):
             raise ValueError("annotations must be a map")
         try:
-            port = int(payload["port"])
+            port = int(payload.get("port") or 0)
             priority = int(payload.get("priority") or DEFAULT_PRIORITY)
-        except (KeyError, TypeError, ValueError, OverflowError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError("port and priority must be numbers") from None
         pairs = tuple(sorted((str(key), str(value)) for key, value in annotations.items()))
         ttl = str(payload.get("ttl") or "")
@@ -75,14 +78,21 @@ class Registration(NamedTuple):
             "service": self.service,
             "protocol": self.protocol,
             "address": self.address,
-            "port": self.port,
             "priority": self.priority,
         }
+        if self.port:
+            found["port"] = self.port
         if self.ttl:
             found["ttl"] = self.ttl
         if self.annotations:
             found["annotations"] = dict(self.annotations)
         return found
+
+    @property
+    def endpoint(self) -> str:
+        """``address:port``, an IPv6 address in brackets; the address alone without a port."""
+        address = f"[{self.address}]" if ":" in self.address else self.address
+        return f"{address}:{self.port}" if self.port else self.address
 
     def template_form(self) -> dict[str, Any]:
         """The entry as templates see it."""
@@ -92,6 +102,7 @@ class Registration(NamedTuple):
             "Protocol": self.protocol,
             "Address": self.address,
             "Port": self.port,
+            "Endpoint": self.endpoint,
             "Priority": self.priority,
             "TTL": self.ttl,
             "Annotations": dict(self.annotations),

@@ -17,6 +17,7 @@ from typing import Any
 
 from orchestrator.registration.entry import Query, Registration, in_order
 from orchestrator.registration.errors import RegistrationError
+from remote_runtime.errors import UsageError
 
 FORMAT = 1
 PATIENCE = 30.0
@@ -38,6 +39,15 @@ class JsonFile:
         self._prepare = prepare
         self._clock = clock
         self._patience = patience
+
+    def initialize(self, replicas: int, max_age: float) -> None:
+        """Make the file where there is none; UsageError for what only a stream has."""
+        if replicas > 1 or max_age:
+            raise UsageError(
+                f"{self.shown} is a file: --replicas and --max-age are for a stream",
+                hint="name a stream: --registration nats://host:4222/STREAM",
+            )
+        self.publish(())
 
     def publish(self, entries: Sequence[Registration]) -> None:
         """Add entries; what has expired is dropped on the way."""

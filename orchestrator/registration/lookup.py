@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
 
 from orchestrator.registration.entry import Query
 from orchestrator.registration.store import Store
 from remote_runtime.errors import CcmError
+
+_NO_LABEL = re.compile("[^A-Za-z0-9_]|^(?=[0-9])")
+
+
+class Endpoints(list[dict[str, Any]]):
+    """What ``registrations()`` gives to a template: a list with a method."""
+
+    METHODS = ("PrometheusFileSD",)
+
+    def PrometheusFileSD(self) -> str:  # noqa: N802 - Choria CCM's own name
+        """The entries that have a port, as JSON for Prometheus's ``file_sd_configs``.
+
+        Annotations are labels, their names spelt as a label's may be.
+        """
+        groups = [
+            {"targets": [entry["Endpoint"]], "labels": _labels(entry)}
+            for entry in self
+            if entry["Port"]
+        ]
+        return json.dumps(groups, indent=2, ensure_ascii=False)
+
+
+def _labels(entry: Mapping[str, Any]) -> dict[str, str]:
+    named = {name.lower(): entry[name] for name in ("Cluster", "Service", "Protocol")}
+    noted = {_NO_LABEL.sub("_", key): value for key, value in entry["Annotations"].items()}
+    return {**noted, **named}
 
 
 class RegistrationLookup:
@@ -31,7 +59,7 @@ class RegistrationLookup:
             answer = self._answers[query]
         if isinstance(answer, CcmError):
             raise answer
-        return [{**entry, "Annotations": dict(entry["Annotations"])} for entry in answer]
+        return Endpoints({**entry, "Annotations": dict(entry["Annotations"])} for entry in answer)
 
     def _ask(self, query: Query) -> list[dict[str, Any]] | CcmError:
         try:

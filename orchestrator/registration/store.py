@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -31,11 +32,15 @@ class Store(Protocol):
     def remove(self, entries: Sequence[Registration]) -> None:
         """Forget these endpoints."""
 
+    def initialize(self, replicas: int, max_age: float) -> None:
+        """Make it ready, again without harm; ``max_age`` in seconds, 0 for no limit."""
 
-def open_store(text: str | None = None) -> Store:
+
+def open_store(text: str | None = None, *, new: bool = False) -> Store:
     """The store that an URL or a file names, by default ``$CCM_REGISTRATION``, or the state folder.
 
-    Nothing is connected to yet. UsageError.
+    Nothing is connected to yet. UsageError, also for a file that is named and not there, unless
+    it is to be a ``new`` one.
     """
     text = text or os.environ.get(VARIABLE, "")
     scheme, mark, _ = text.partition("://")
@@ -60,5 +65,12 @@ def open_store(text: str | None = None) -> Store:
     from orchestrator.registration.json_file import JsonFile
 
     if text:
-        return JsonFile(Path(text))
+        path = Path(text)
+        if not new and not path.exists():
+            raise UsageError(
+                f"there is no registry {text}: no such file, and it is not the URL of a stream",
+                hint=f"a stream is nats://host:4222/STREAM; a new file is made by:"
+                f" ccm registration init --registration {shlex.quote(text)}",
+            )
+        return JsonFile(path)
     return JsonFile(state_folder() / FILE_NAME, make_private)

@@ -52,9 +52,11 @@ ccm:
             mode: "0644"
             content: |
               first {{ registrations('prod', '*', 'web', '*')[0].Address }}
+              {{ registrations('prod', '*', 'web', '*').PrometheusFileSD() }}
               {{ jet('web.jet') }}
 """
 JET = """\
+[[ registrations("prod", "http", "web", "*").PrometheusFileSD() ]]
 [[ range _, e := registrations("prod", "http", "web", "*") ]]\
 server [[ e.Address ]]:[[ e.Port ]] weight [[ 256 - e.Priority ]] \
 [[ e.Annotations.host ]] [[ e.TTL ]]
@@ -65,7 +67,8 @@ def site() -> str:
     text, number = SITE, 0
     while "ENTRY" in text:
         number += 1
-        entry = f"{{cluster: test, service: s{number}, protocol: p, address: h, port: {number}}}"
+        port = f", port: {number}" if number > 1 else ""
+        entry = f"{{cluster: test, service: s{number}, protocol: p, address: h{port}}}"
         text = text.replace("ENTRY", entry, 1)
     return text
 
@@ -108,9 +111,15 @@ def test_read_back(local: Target) -> None:
     local.push(site())
     done = read(local)
     assert done.code == 0, done.output
-    assert local.read("web.conf").splitlines()[:2] == [
-        "first 192.0.2.1",
-        "server 192.0.2.1:8080 weight 246 web1 10m",
+    first, *listed, last = filter(None, local.read("web.conf").splitlines())
+    assert (first, last) == ("first 192.0.2.1", "server 192.0.2.1:8080 weight 246 web1 10m")
+    text = "\n".join(listed)
+    assert text[: len(text) // 2] == text[len(text) // 2 + 1 :]
+    assert json.loads(text[: len(text) // 2]) == [
+        {
+            "targets": ["192.0.2.1:8080"],
+            "labels": {"cluster": "prod", "protocol": "http", "service": "web", "host": "web1"},
+        }
     ]
 
 

@@ -10,15 +10,16 @@ from collections.abc import Callable
 
 from orchestrator.language.cursor import Cursor, ParseError
 from orchestrator.language.jet.syntax import (
+    METHODS,
     Binary,
     Call,
     Const,
     Dot,
-    ErrorText,
     Expr,
     Field,
     Index,
     Logic,
+    Method,
     Name,
     Negative,
     Not,
@@ -150,8 +151,8 @@ class ActionParser(Cursor):
         self.expect(")", "')' or a comma")
         if isinstance(called, Name):
             return Call(called.at, called.name, arguments)
-        if isinstance(called, Field) and called.name == "Error" and not arguments:
-            return ErrorText(called.at, called.base)
+        if isinstance(called, Field) and called.name in METHODS and not arguments:
+            return Method(called.at, called.base, called.name)
         hint = "call a function with the value as its argument"
         raise ParseError("values have no methods here", called.at, hint)
 

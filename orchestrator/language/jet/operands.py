@@ -12,11 +12,11 @@ from orchestrator.language.jet.syntax import (
     Call,
     Const,
     Dot,
-    ErrorText,
     Expr,
     Field,
     Index,
     Logic,
+    Method,
     Name,
     Negative,
     Not,
@@ -69,8 +69,8 @@ class ExpressionCompiler:
                 self._expr(e) if e else nodes.Const(None) for e in (expression.low, expression.high)
             ]
             return call("cut", self._expr(expression.base), *bounds, spelling(expression.base), at)
-        if isinstance(expression, ErrorText):
-            return call("error_text", self._expr(expression.base), at)
+        if isinstance(expression, Method):
+            return call("method", self._expr(expression.base), expression.name, at)
         if isinstance(expression, Negative):
             return call("calculate", "-", 0, self._expr(expression.operand), at)
         assert isinstance(expression, Binary)  # a slot is refused before anything is compiled

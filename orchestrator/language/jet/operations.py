@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.language import kinds
 from orchestrator.language.jet import values
 from orchestrator.language.jet.functions import FUNCTIONS
+from orchestrator.language.jet.syntax import METHODS
 from orchestrator.language.sandbox import Trusted
 
 if TYPE_CHECKING:
@@ -30,10 +31,17 @@ class Frame:
         self.blocks = blocks or {}
 
 
-class Caught(NamedTuple):
+class Caught:
     """What ``catch`` names: the message, written as it is."""
 
-    message: str
+    METHODS = ("Error",)
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+    def Error(self) -> str:  # noqa: N802 - Jet's own name
+        """The message."""
+        return self.message
 
 
 class Operations(Trusted):
@@ -104,12 +112,12 @@ class Operations(Trusted):
         """What a condition makes of a value."""
         return values.truth(value)
 
-    def jet_error_text(self, value: Any, at: int) -> str:
-        """``value.Error()``."""
+    def jet_method(self, value: Any, name: str, at: int) -> Any:
+        """``value.name()``, of what says itself that it has it."""
         self._at = at
-        if not isinstance(value, Caught):
-            raise ValueError(f"Error() is asked of what catch caught, not of {kinds.kind(value)}")
-        return value.message
+        if name not in getattr(type(value), "METHODS", ()):
+            raise ValueError(f"{METHODS[name]} has {name}(), {kinds.kind(value)} has not")
+        return getattr(value, name)()
 
     def jet_has(self, value: Any, keys: list[Any], nil: bool = False) -> bool:
         """Whether the keys lead to something below a value; nil is nothing unless ``nil``."""

@@ -70,11 +70,19 @@ class Call(Node):
     arguments: list[Expr]
 
 
+METHODS = {
+    "Error": "what catch caught",
+    "PrometheusFileSD": "what registrations() gives",
+}
+"""The methods that are known, and what has them."""
+
+
 @dataclass
-class ErrorText(Node):
-    """``base.Error()``, the message of what ``catch`` caught."""
+class Method(Node):
+    """``base.name()``: see ``METHODS``."""
 
     base: Expr
+    name: str
 
 
 @dataclass
@@ -119,7 +127,7 @@ class Ternary(Node):
 
 
 Expr = (
-    Const | Name | Dot | Slot | Field | Index | Slice | Call | ErrorText
+    Const | Name | Dot | Slot | Field | Index | Slice | Call | Method
     | Binary | Logic | Not | Negative | Ternary
 )  # fmt: skip
 

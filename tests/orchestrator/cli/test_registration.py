@@ -26,7 +26,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A file with three entries, which the environment names."""
     path = str(tmp_path / "r.json")
     monkeypatch.setenv("CCM_REGISTRATION", path)
-    open_store(path).publish(ENTRIES)
+    open_store(path, new=True).publish(ENTRIES)
     return path
 
 
@@ -57,9 +57,9 @@ def test_remove(place: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_init(place: str, url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A stream is made ready, again without harm; a file needs nothing."""
-    assert main(["registration", "init"]) == 2
-    assert "needs no preparation" in capsys.readouterr().err
+    """A stream is made ready, again without harm; what is for streams is refused for a file."""
+    assert main(["registration", "init", "--max-age", "1h"]) == 2
+    assert "are for a stream" in capsys.readouterr().err
     for _ in range(2):
         arguments = ["--registration", url, "--max-age", "1h"]
         assert main(["registration", "init", *arguments]) == 0
@@ -69,6 +69,19 @@ def test_init(place: str, url: str, capsys: pytest.CaptureFixture[str]) -> None:
     open_store(url).publish(ENTRIES)
     assert main(["registration", "query", "--registration", url]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_a_registry_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that is no file is refused with a hint at streams; init makes the file, once."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["registration", "query", "--registration", "PROD"]) == 2
+    assert "nats://host:4222/STREAM" in capsys.readouterr().err
+    for _ in range(2):
+        assert main(["registration", "init", "--registration", "PROD"]) == 0
+    assert json.loads((tmp_path / "PROD").read_text())["registrations"] == []
+    assert main(["registration", "query", "--registration", "PROD"]) == 0
 
 
 def test_a_server_that_is_down(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,6 +28,14 @@ def test_payload() -> None:
     assert "ttl" not in Registration.of(WEB).payload()
 
 
+def test_without_a_port() -> None:
+    """A service may have no port; it is left out of the payload and of the endpoint."""
+    entry = Registration.of({k: v for k, v in WEB.items() if k != "port"})
+    assert (entry.port, entry.endpoint) == (0, "10.0.0.1")
+    assert "port" not in entry.payload()
+    assert Registration.from_payload(entry.payload()) == entry
+
+
 @pytest.mark.parametrize(
     ("ttl", "age", "valid"),
     [("10s", 9, True), ("10s", 11, False), ("never", 1e9, True), ("", 1e9, True), ("1m", 59, True)],
@@ -44,7 +52,6 @@ def test_ttl(ttl: str, age: float, valid: bool) -> None:
         {**WEB, "port": "x"},
         {**WEB, "cluster": 5},
         {**WEB, "annotations": ["x"]},
-        {**WEB, "port": None},
         {**WEB, "port": float("inf")},
         {**WEB, "ttl": "soon"},
     ],

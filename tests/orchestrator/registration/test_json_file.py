@@ -118,7 +118,10 @@ def test_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store.publish([web()])
     assert (tmp_path / "state" / "ccm" / "registrations.json").is_file()
     monkeypatch.setenv("CCM_REGISTRATION", str(tmp_path / "mine.json"))
-    assert open_store().shown == str(tmp_path / "mine.json")
+    with pytest.raises(UsageError, match=r"no registry .*mine\.json"):
+        open_store()
+    assert open_store(new=True).shown == str(tmp_path / "mine.json")
+    (tmp_path / "given.json").touch()
     assert open_store(str(tmp_path / "given.json")).shown == str(tmp_path / "given.json")
 
 
