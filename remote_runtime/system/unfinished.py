@@ -57,7 +57,7 @@ class Unfinished(object):
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-            _forget(os.path.dirname(self._path), self._path)
+            _forget(self._path)
 
     def _note(self, what: Any, lasting: bool) -> None:
         """Append a line; one that is ``lasting`` is on the disk before anything bears the name."""
@@ -119,7 +119,7 @@ def sweep(journal: str, warn: Warn) -> List[str]:
             whole = False
             warn("could not remove what a killed run left in %s: %s" % (folder, error.strerror))
     if whole:
-        _forget(os.path.dirname(journal), journal)
+        _forget(journal)
     return removed
 
 
@@ -171,13 +171,11 @@ def _remove(name: str, at: int, owned: Optional[Set[Tuple[int, int]]]) -> bool:
     return True
 
 
-def _forget(journals: str, path: str) -> None:
-    """Remove a journal, and the folder of journals with the last one."""
+def _forget(journal: str) -> None:
     try:
-        os.unlink(path)
-        os.rmdir(journals)
+        os.unlink(journal)
     except OSError:
-        pass  # another run's is in there
+        pass  # the next run tries again
 
 
 def _random(size: int) -> str:

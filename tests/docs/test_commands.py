@@ -58,6 +58,7 @@ def test_options_in_the_text_exist() -> None:
     """Every ``--option`` that the pages name in code belongs to a command, or to its examples."""
     known = {"--version", "--help", "--list", "--check", "--diff", "--limit"}
     known |= {"--write", "--hosts", "--runs", "--skip-pyinfra", "--against"}  # python -m benchmarks
+    known |= {"--minutes", "--seed"}  # python -m tests.hostile
     known |= {"--syntax-check", "--configure", "--compare-versions"}  # of other programs
     for name in COMMANDS:
         known |= options_of(build_parser(name, load_command(name)))

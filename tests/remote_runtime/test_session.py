@@ -299,7 +299,7 @@ class SessionTest(FolderTest):
         second.push(self.content("a", data))
         self.assertIn(self.path(left.pop()), second.of("notice")[0]["text"])
         self.assertEqual(sorted(os.listdir(self.root)), [os.path.basename(mine), "a", "ccm.lock"])
-        self.assertEqual(os.listdir(self.state), [])
+        self.assertEqual(os.listdir(os.path.join(self.state, "unfinished")), [])
 
     def test_stdout_of_commands(self) -> None:
         """A command can neither read the controller's frames nor write between ours."""

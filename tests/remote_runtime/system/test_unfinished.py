@@ -56,7 +56,7 @@ class UnfinishedTest(FolderTest):
         self.assertEqual(os.stat(self.state).st_mode & 0o777, 0o700)
         os.unlink(path)
         self.run.close()
-        self.assertEqual(os.listdir(self.state), [])
+        self.assertEqual(state.journals(self.state), [])
 
     def test_what_a_dead_run_left(self) -> None:
         """Its files and folders go, whatever is in these; its journal goes last."""
@@ -67,7 +67,7 @@ class UnfinishedTest(FolderTest):
         self.write("work/stays")
         self.assertEqual(self.swept(), sorted(left))
         self.assertEqual(os.listdir(self.path("work")), ["stays"])
-        self.assertEqual((os.listdir(self.state), self.warnings), ([], []))
+        self.assertEqual((state.journals(self.state), self.warnings), ([], []))
 
     def test_run_that_lives(self) -> None:
         """Nothing of a run that is at work is touched."""
@@ -109,7 +109,7 @@ class UnfinishedTest(FolderTest):
         """A folder that nobody has any more holds nothing up."""
         os.unlink(self.file())
         os.rmdir(self.path("work"))
-        self.assertEqual((self.swept(), os.listdir(self.state)), ([], []))
+        self.assertEqual((self.swept(), state.journals(self.state)), ([], []))
 
     def test_line_that_was_cut_short(self) -> None:
         """A last line without its end was not followed by anything that bears the name."""
