@@ -133,9 +133,9 @@ def _report(
             if complaint.wants_text:
                 message, hint = f"{_name(path)} must be text (masked)", "quote it"
         elif complaint.wants_text and scalar is not None:
-            message = (
-                f"{_name(path)} must be text, but YAML reads {scalar.text} as {scalar.value!r}"
-            )
+            as_text = str(scalar.value) == scalar.text
+            read = scalar.describe() if as_text else repr(scalar.value)
+            message = f"{_name(path)} must be text, but YAML reads {scalar.text} as {read}"
             refusal = _refusal_of_quoted(declared, path, scalar.text)
             hint = refusal or f'quote it: "{scalar.text}"'
             kind = "input" if refusal else "input.quote"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence as Entries
 from typing import Any
 
+from inventory.checking import is_null
 from inventory.document import Mapping, Node, Scalar, Sequence, read_document
 from orchestrator.expressions import Expression, Scope, Template, render_value
 from orchestrator.manifest.annotations import Annotation, read_annotations
@@ -30,7 +31,7 @@ class DataSource:
         overrides = root.get("overrides")
         if isinstance(overrides, Mapping):
             self.overrides = {name: self._tree(overrides, name) for name in overrides}
-        elif overrides is not None and not _is_null(overrides):
+        elif overrides is not None and not is_null(overrides):
             self._report(overrides, f"overrides must be a map, not {overrides.describe()}")
         self._read_hierarchy(root.get("hierarchy"))
         self.annotations: list[Annotation] = read_annotations(root.get("data"), problems, warnings)
@@ -72,7 +73,7 @@ class DataSource:
 
     def _tree(self, parent: Mapping, key: str) -> Any:
         node = parent.get(key)
-        if node is None or _is_null(node):
+        if node is None or is_null(node):
             return {}
         if not isinstance(node, Mapping):
             self._report(node, f"{key} must be a map, not {node.describe()}")
@@ -175,7 +176,3 @@ def _leads(node: Node, path: Entries[str]) -> bool:
             return False
         node = found
     return True
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.kind == "null"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inventory.checking import is_null
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.manifest.checking import Nodes, declare, spell_out
 from orchestrator.manifest.complaint import suggestion, with_article
@@ -27,8 +28,10 @@ class ResourceReader:
     def read(self, node: Node) -> None:
         """Read the whole list."""
         if not isinstance(node, Sequence) or not node.nodes:
-            words = "an empty list" if isinstance(node, Sequence) else node.describe()
-            self._report(node, f"resources must be a list of resources, not {words}", "")
+            empty = isinstance(node, Sequence) or is_null(node)
+            what = "holds no resources" if empty else f"is {node.describe()}"
+            message = f"resources {what}, a list of resources was expected"
+            self._report(node, message, "begin one with '- file:' below it")
             return
         for item in node.nodes:
             self._item(item)
@@ -108,8 +111,9 @@ class ResourceReader:
         self, type_: Type, name: Node, nodes: Nodes, defaults: Nodes | None = None
     ) -> None:
         if not isinstance(name, Scalar) or name.kind == "null" or not name.text:
-            message = f"the name of {with_article(type_.name)} must be text, not {name.describe()}"
-            self._report(name, message, "")
+            empty = isinstance(name, Scalar) and name.kind == "str"
+            must = "must not be empty" if empty else f"must be text, not {name.describe()}"
+            self._report(name, f"the name of {with_article(type_.name)} {must}", "")
             return
         self.resources.append(
             declare(

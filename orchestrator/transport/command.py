@@ -22,7 +22,8 @@ _SEARCH = (
     "a=$1;b=$2;c=$3;d=$4;e=$5;shift 5;"
     'for i in "$@";do command -v "$i" >/dev/null 2>&1||continue;'
     '"$i" -I -S -B -X utf8 -c "$e" "$a" "$b" "$c" "$d";r=$?;'
-    "case $r in 2|90)r=old;;91)r=incomplete;;126|127)r=broken;;*)exit $r;;esac;"
+    'case $r in 90)r=old;;2)case $("$i" -V 2>&1) in Python*)r=old;;*)r=foreign;;esac;;'
+    "91)r=incomplete;;126|127)r=broken;;*)exit $r;;esac;"
     't="$t $i=$r";done;echo "ccm1 $a nopython$t";exit 1'
 )
 

@@ -37,6 +37,7 @@ _LOGIN = (
 _WHY = {
     "old": "is older than 3.6",
     "incomplete": "lacks json or zlib",
+    "foreign": "is no Python interpreter",
     "broken": "does not start",
 }
 

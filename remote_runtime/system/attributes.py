@@ -89,5 +89,5 @@ def _failure(name: str, path: str, error: OSError) -> ResourceError:
     return ResourceError(
         "could not carry the extended attribute %s of %s over: %s" % (name, path, error.strerror),
         kind="resource.file.attributes",
-        hint="run with become, or remove the attribute",
+        hint="run with become",
     )

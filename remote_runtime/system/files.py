@@ -31,8 +31,8 @@ _WORDS = {
     ),
     errno.ELOOP: ("too many symlinks", "follow the links on the host"),
     errno.ENAMETOOLONG: ("the name is too long", "a name holds at most 255 bytes"),
-    errno.ENOTDIR: ("a part of the path is not a directory", "remove the file that is in the way"),
-    errno.ENOTEMPTY: ("the directory is not empty", "set force: true to remove what is in it"),
+    errno.ENOTDIR: ("a part of the path is not a directory", "check the path"),
+    errno.ENOTEMPTY: ("the directory is not empty", "it is left alone; check the path"),
 }
 
 
@@ -40,6 +40,9 @@ def failure(doing: str, path: str, error: OSError) -> ResourceError:
     """The error for people: what was being done to which path, why it failed, what to do."""
     number = error.errno or 0
     words, hint = _WORDS.get(number, (error.strerror or str(error), ""))
+    if number == errno.ENOENT and doing == "write" and os.path.isdir(os.path.dirname(path)):
+        words = "no file can be made in %s" % os.path.dirname(path)
+        hint = "what the kernel shows as files is set by its own tools: use an exec"
     kind = "resource.file." + errno.errorcode.get(number, "other").lower()
     return ResourceError("could not %s %s: %s" % (doing, path, words), kind=kind, hint=hint)
 

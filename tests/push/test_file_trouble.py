@@ -48,6 +48,21 @@ def test_extended_attributes_are_kept(remote: Target, host: Host) -> None:
     assert set(remote.statuses(again).values()) == {"stable"}, again.output
 
 
+def test_a_file_of_the_kernel(remote: Target) -> None:
+    """Where no file can be made the folder is named, not a missing file."""
+    site = """
+ccm:
+  resources:
+    - file:
+        - /proc/sys/kernel/hostname: {content: x, owner: root, group: root, mode: "0644"}
+"""
+    done = remote.push(site)
+    assert done.code == 1, done.output
+    error = done.event("file#/proc/sys/kernel/hostname")["error"][0]
+    assert "no file can be made in /proc/sys/kernel" in error
+    assert "use an exec" in error
+
+
 MOUNTED = """\
 ccm:
   resources:

@@ -126,7 +126,7 @@ class Resource(ResourceType):
         if self.context.files.exists(parent) and not self.context.files.is_directory(parent):
             raise ResourceError(
                 "extract_parent %s is not a directory" % parent,
-                hint="name another one, or remove what is there in an earlier resource",
+                hint="name another one; what stands there is left alone",
             )
         # What else the archive holds is not known before it is there.
         provides = [Condition("directory", parent), Condition("anything")]

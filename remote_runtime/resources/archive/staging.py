@@ -42,7 +42,7 @@ def in_the_way(archive: str, parent: str, kinds: Dict[str, str]) -> None:
             raise refusal(
                 archive,
                 "%s is a %s, in the archive it is a %s" % (full, there, kinds[path]),
-                hint="remove it in an earlier resource, or extract elsewhere",
+                hint="extract elsewhere; what stands there is left alone",
             )
 
 

@@ -25,7 +25,8 @@ def actions(resource: ResourceType, status: Optional[Status]) -> List[Action]:
             Condition("empty", resource.name),
             "the directory %s is not empty: it holds %s" % (resource.name, _some(left)),
             would=[action],
-            hint="set force: true to remove it with everything in it",
+            hint="it is left alone; is it the path that is meant? `ccm docs file` says how a "
+            "directory goes with what it holds",
         )
     return [action]
 

@@ -180,7 +180,7 @@ class Resource(ResourceType):
         if status.kind == "directory":
             raise ResourceError(
                 "%s is a directory, not a file" % self.name,
-                hint="remove it in an earlier resource with ensure: absent",
+                hint="name another path, or manage the directory with ensure: directory",
             )
         if status.kind == "other":
             raise ResourceError("%s is a device, socket or pipe; it is left alone" % self.name)
@@ -267,7 +267,7 @@ class Resource(ResourceType):
             kind = "symlink" if status.kind == "symlink" else "file"
             raise ResourceError(
                 "%s is a %s, not a directory" % (self.name, kind),
-                hint="remove it in an earlier resource, or manage the directory that it names",
+                hint="name another path, or the directory that it leads to",
             )
         # What /tmp has beside its permissions it keeps, unless the mode speaks of it.
         kept = rules.leaves_special_bits(self._required("mode"))

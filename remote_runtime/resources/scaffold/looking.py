@@ -73,7 +73,7 @@ class Look(object):
 
     def in_the_way(self, full: str, message: str) -> None:
         """Note what must go first."""
-        hint = "remove it in an earlier resource; nothing is written through it"
+        hint = "name another directory; what stands there is left alone, and not written through"
         self.unmet.append(Missing(Condition("absent", full), message, hint=hint))
 
     def refuse(self, wanted: Wanted, found: Status) -> None:
@@ -167,5 +167,5 @@ def parent_in_the_way(context: Context, root: str) -> Optional[Missing]:
     return Missing(
         Condition("directory", above),
         "%s is not a directory" % above,
-        hint="remove it in an earlier resource, or choose another directory",
+        hint="name another directory; what stands there is left alone",
     )

@@ -74,6 +74,7 @@ ccm:
         ("- exec:\n    - a", 2, ": an exec must be written as"),
         ("- file:\n    - a", 2, ": a file must be written as"),
         ("- exec: {name: [x]}", 1, "the name of an exec must be text"),
+        ('- exec:\n    - "": {command: x}', 2, "the name of an exec must not be empty"),
         ("- exec: 5", 1, "must be a list of named resources"),
         ("- 5", 1, "a resource must be a map"),
         ("- exec: []", 1, "the list of exec resources is empty"),
@@ -117,7 +118,7 @@ def test_a_mistake_says_what_was_expected(tmp_path: Path, text: str, line: int, 
     ("value", "words"),
     [
         ("mode: 0644", 'YAML reads 0644 as 420 (quote it: "0644")'),
-        ("mode: 644", 'quote it: "644"'),
+        ("mode: 644", 'YAML reads 644 as a number (quote it: "644")'),
         ("owner: 0", 'quote it: "0"'),
         ("content: yes", 'quote it: "yes"'),
     ],
@@ -203,7 +204,7 @@ ccm:
         "register_when_stable[0].port must be at least 1, not '0'",
         "register_when_stable[0] has no key 'prio'",
         "onlyif has no key 'tmeout'",
-        "post[0].*.sh must be text, but YAML reads 3 as 3",
+        "post[0].*.sh must be text, but YAML reads 3 as a number",
     ]
 
 
@@ -251,7 +252,7 @@ def test_positions_point_into_block_texts(tmp_path: Path) -> None:
         ("", "a manifest must be a map"),
         ("data: {}", "no ccm section"),
         ("ccm: {}", "ccm has no resources"),
-        ("ccm: {resources: []}", "not an empty list"),
+        ("ccm: {resources: []}", "resources holds no resources, a list"),
         ("ccm: {resources_jet_file: x.jet}", "cannot read"),
         ("ccm: {resources_jet_file: [x]}", "must be the name of a file, not"),
         ("ccm: {resources_jet_file: x.jet, resources: []}", "exclude each other"),

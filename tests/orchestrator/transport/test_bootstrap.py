@@ -243,7 +243,7 @@ def test_the_search_goes_on_past_what_cannot_be_used(home: Path, tmp_path: Path)
     """Old, incomplete and broken interpreters are passed over; the first good one is used."""
     bad = [
         fake_interpreter(tmp_path, "old", "exit 90"),
-        fake_interpreter(tmp_path, "two", "exit 2"),
+        fake_interpreter(tmp_path, "two", 'test "$1" = -V && echo Python 2.7.18 >&2; exit 2'),
         fake_interpreter(tmp_path, "minimal", "exit 91"),
         fake_interpreter(tmp_path, "broken", "exit 127"),
         "not-there",
@@ -284,6 +284,12 @@ def test_python_2_is_told_apart(home: Path) -> None:
         started(image(home), local(python=python2))
     assert caught.value.kind == "transport.python"
     assert "install Python 3.6 or newer" in caught.value.hint
+
+
+def test_what_is_no_python_is_told_apart(home: Path) -> None:
+    """A program that is no interpreter is not called an old one."""
+    with pytest.raises(UnreachableError, match=r"/bin/ls is no Python interpreter"):
+        started(image(home), local(python="/bin/ls"))
 
 
 def test_a_python_without_json_is_told_apart(home: Path, tmp_path: Path) -> None:
