@@ -33,6 +33,7 @@ class Item(NamedTuple):
     applies: str = ""  # the child manifest that its children come of
     fail_on_error: bool = False  # that of the child manifest
     manifest: str = ""  # the child manifest that it stands in; "" for the one that was pushed
+    own: bool = False  # its type is the site's own, in types/ beside the manifest
     children: Tuple["Item", ...] = ()
 
     @property

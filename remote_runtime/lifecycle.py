@@ -1,6 +1,6 @@
 """Takes one resource through its life (target): provider, state, actions, state again, checks."""
 
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action, Missing
@@ -64,7 +64,7 @@ class Lifecycle(object):
         except CcmError as error:
             outcome.fail(str(error), getattr(error, "output", ""))
         except Exception as error:  # noqa: BLE001  (a defect fails its resource, never the run)
-            outcome.fail(defect(error))
+            outcome.fail(*(bug(error, outcome.item) or (defect(error),)))
 
     def _manage(self, item: Item, noop: bool, refresh: bool, outcome: Outcome) -> None:
         if item.deferred_error:
@@ -205,6 +205,30 @@ class Lifecycle(object):
         outcome.health = health.run_all(item, self._context)
         for message in health.failures(outcome.health):
             outcome.fail(message)
+
+
+def bug(error: BaseException, item: Item) -> Tuple[str, ...]:
+    """What is said of a bug in a site's own type, and the traceback; () for a defect of ours.
+
+    The files are those that the user has, below ``types/`` beside the manifest.
+    """
+    if not item.own:
+        return ()
+    import traceback
+
+    inside = "resources/%s/" % item.type
+    lines, where = [], ""
+    for file, number, name, text in traceback.extract_tb(error.__traceback__):
+        theirs = inside in str(file)
+        if theirs:
+            file = "types/%s/%s" % (item.type, file.rpartition(inside)[2])
+            where = "%s:%d" % (file, number)
+        if where:
+            lines.append("%s:%d, in %s%s" % (file, number, name, "\n    " + text if text else ""))
+    if not where:
+        return ()
+    what = "%s: %s" % (type(error).__name__, error)
+    return "a bug in the site's own type %s: %s (%s)" % (item.type, what, where), "\n".join(lines)
 
 
 def defect(error: BaseException) -> str:

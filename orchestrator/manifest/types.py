@@ -72,12 +72,20 @@ class PropertyType:
 
 
 class Type:
-    """One resource type. ``applies``: a resource's name is that of a child manifest."""
+    """One resource type. ``applies``: a resource's name is that of a child manifest. ``own``: it is
+    the site's."""
 
     def __init__(
-        self, name: str, schema: Mapping[str, Any], providers: tuple[str, ...], check: Check
+        self,
+        name: str,
+        schema: Mapping[str, Any],
+        *,
+        providers: tuple[str, ...],
+        check: Check,
+        own: bool = False,
     ) -> None:
         self.name = name
+        self.own = own
         self.schema = schema
         self.providers = providers
         self.check = check
@@ -146,7 +154,7 @@ def load_type(name: str) -> Type | None:
         schema = json.loads(registry.schema_text(name))  # the type of a site has none there
     except ResourceError:
         return None
-    return Type(name, schema, providers, registry.resource_class(name).check)
+    return Type(name, schema, providers=providers, check=registry.resource_class(name).check)
 
 
 def type_names() -> list[str]:
@@ -175,7 +183,9 @@ class Types:
         if own is None:
             return found
         own.load()
-        return self._loaded.setdefault(name, Type(name, own.schema, own.providers, own.check))
+        return self._loaded.setdefault(
+            name, Type(name, own.schema, providers=own.providers, check=own.check, own=True)
+        )
 
     def names(self) -> list[str]:
         """Every type, sorted."""

@@ -77,6 +77,7 @@ def compile_resource(
         deferred_error=deferred_error,
         deferred_render=deferred_render,
         health_checks=tuple(values.get("health_checks") or ()),
+        own=declared.type.own,
     )
     announced = tuple(values.get("register_when_stable") or ())
     return Compiled(item, _text(item), blobs, registrations=announced)

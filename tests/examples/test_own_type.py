@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab import find_interpreter
-from tests.orchestrator.site_types.types import EXAMPLE, copy_cron
+from tests.orchestrator.site_types.types import EXAMPLE, append, copy_cron
 from tests.push.command import Ccm, Run
 from tests.push.target import Target, on_this_machine, over_ssh
 
@@ -101,6 +101,20 @@ def test_a_job_comes_changes_and_goes(target: Target) -> None:
     assert target.event(done, f"cron#{NAME}")["final_ensure"] == "absent"
     assert not path.exists()
     assert target.statuses(push(target, "ensure: absent")) == {f"cron#{NAME}": "stable"}
+
+
+def test_a_bug_in_it_is_told_as_the_sites_own(target: Target, tmp_path: Path) -> None:
+    """File, line and traceback are those of the type, and its resource has failed."""
+    module = tmp_path / "types" / "cron" / "resource.py"
+    broken = 'def _broken(self):\n    return {}["gone"]\n\n\nResource.observe = _broken\n'
+    line = append(module, broken) + 1
+    done = push(target, JOB)
+    assert done.code == 1, done.output
+    error, traceback = target.event(done, f"cron#{NAME}")["error"]
+    where = f"types/cron/resource.py:{line}"
+    assert error == f"a bug in the site's own type cron: KeyError: 'gone' ({where})"
+    assert traceback.startswith(f"{where}, in _broken")
+    assert "defect" not in done.output
 
 
 def test_a_verify_looks_at_the_jobs_of_a_site(target: Target) -> None:

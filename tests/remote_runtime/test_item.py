@@ -23,6 +23,7 @@ FULL = Item(
     veiled=True,
     deferred_error="content: no such path",
     deferred_render=True,
+    own=True,
     health_checks=({"command": "true"},),
     noop=True,
     monitor_only=True,
