@@ -7,7 +7,7 @@ class RunOptions(NamedTuple):
     """The plan's envelope has each field under its name, true or false or a number of seconds.
 
     ``status_only``: the resources are looked at, whatever is desired. A ``timeout`` of 0 is no
-    bound for one host.
+    bound for one host, and a ``stall_timeout`` of 0 none on the time without progress.
     """
 
     noop: bool = False
@@ -16,4 +16,5 @@ class RunOptions(NamedTuple):
     diff: bool = True
     diff_private: bool = False
     timeout: float = 0.0
+    stall_timeout: float = 6 * 3600.0
     lock_timeout: float = 60.0

@@ -81,6 +81,14 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         help="how long one host may take in all (default: no limit)",
     )
     parser.add_argument(
+        "--stall-timeout",
+        metavar="SECONDS",
+        type=seconds,
+        default=RunOptions().stall_timeout,
+        help="how long one host may go on without an event of a resource, at least as long as the "
+        "timeouts of its resources allow; 0 for no limit (default: 6h)",
+    )
+    parser.add_argument(
         "--lock-timeout",
         metavar="SECONDS",
         type=seconds,

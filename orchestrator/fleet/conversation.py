@@ -106,19 +106,27 @@ class Conversation:
         self._link.send_bytes(wire.encode_json(self._plan.payload(self._settings.envelope())))
         enter(Phase.RUNNING)
         self._link.heed_cancel()
+        options = self._settings.options
+        self._link.bound_stall(
+            options.stall_timeout, lambda: options.lock_timeout + self._plan.longest()
+        )
+        # Of each there is only so much; what may go on for ever is no progress.
+        steps = {
+            "event": self._event,
+            "want": self._serving.want,
+            "render": self._serving.render,
+        }
         while True:
             message = self._link.message()
             kind = message["t"]
-            if kind == "event":
-                self._event(message)
-            elif kind == "want":
-                self._serving.want(message)
-            elif kind == "render":
-                self._serving.render(message)
-            elif kind == "done":
+            if kind == "done":
                 return self._done(message)
-            else:
+            step = steps.get(kind)
+            if step is None:
                 self._aside(message)
+            else:
+                step(message)
+                self._link.progressed()
 
     def _event(self, message: wire.Message) -> None:
         checked = self._check.check(message.get("seq"), message.get("event"))
@@ -160,7 +168,7 @@ class Conversation:
             raise PlanError(text, kind=str(kind) if known else "target")
         cancelled = message.get("cancelled") is True
         if cancelled and self._link.expired:
-            raise self._link.time_is_up()
+            raise self._link.expired
         if cancelled and not self._link.cancelling:
             raise UnreachableError("the run was ended on the target", kind="run.cancelled")
         if cancelled:

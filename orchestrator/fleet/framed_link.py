@@ -8,8 +8,8 @@ like a dead host.
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.ports import Link
 from remote_runtime import wire
@@ -18,14 +18,23 @@ from remote_runtime.errors import ProtocolError, UnreachableError
 FRAMES_AT_ONCE = 50_000
 FRAMES_PER_SECOND = 1_000
 EXPIRY_GRACE = 3.0  # for the last events of a host whose time is up
+IDLE_BYTES = 64 << 20  # what a host may say, notices and all, from one step of progress to the next
 TICK = 1.0  # how late a cancel may be noticed
+
+
+class _Overdue(NamedTuple):
+    """What the host is told, and the error that ends it when it has had its last words."""
+
+    reason: str
+    error: UnreachableError
 
 
 class FramedLink:
     """The link to one runtime; not used again once an error came out of it.
 
     ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
-    A host that heeds a cancel is told then, so that it can say what was interrupted: ``expired``.
+    A host that heeds a cancel is told then, so that it can say what was interrupted; ``expired``
+    is what it comes to.
     """
 
     def __init__(self, link: Link, until: float | None = None) -> None:
@@ -43,7 +52,11 @@ class FramedLink:
         self._pinging = False
         self._due: tuple[float, str] | None = None
         self._heeds_cancel = False
-        self.expired = False
+        self._stall: Callable[[], float] = lambda: 0.0
+        self._stall_from = float("inf")
+        self._progressed = self._opened
+        self._idle_bytes = 0
+        self.expired: UnreachableError | None = None
         self.torn = ""
 
     def send(self, message: wire.Message) -> None:
@@ -115,12 +128,13 @@ class FramedLink:
 
     def _read(self, heard: float, wait: float) -> float:
         now = time.monotonic()
-        if self.until is not None and now >= self.until:
+        overdue = self._overdue(now)
+        if overdue is not None:
             if not self._heeds_cancel or self._cancelling or self.expired:
-                raise self.time_is_up()
-            self.expired = True
+                raise self.expired or overdue.error
+            self.expired = overdue.error
             self.until = now + EXPIRY_GRACE
-            self._aside({"t": "cancel", "reason": "its time is up (--timeout)"})
+            self._aside({"t": "cancel", "reason": overdue.reason})
         if now - heard >= wait:
             raise UnreachableError(f"it said nothing for {wait:.0f} s", kind="transport.silent")
         bounds = [wait - (now - heard), TICK]
@@ -139,6 +153,10 @@ class FramedLink:
             raise self._lost(str(error)) from error
         if not data:
             raise self._lost("the connection ended")
+        self._idle_bytes += len(data)
+        if self._idle_bytes > IDLE_BYTES:
+            text = f"{IDLE_BYTES >> 20} MiB of notices and the like without a step of progress"
+            raise ProtocolError(text, kind="protocol.flood")
         self._iterator = self._decoder.feed(data)
         return time.monotonic()
 
@@ -149,21 +167,46 @@ class FramedLink:
             if self._received > allowed:
                 raise ProtocolError(f"{self._received} frames, a flood", kind="protocol.flood")
 
-    @staticmethod
-    def time_is_up() -> UnreachableError:
-        """What ends a host that takes longer than --timeout."""
-        return UnreachableError(
-            "its time is up, what was in flight there is ended",
-            kind="host.timeout",
-            hint="raise --timeout, or find out what takes so long",
-        )
+    def _overdue(self, now: float) -> _Overdue | None:
+        if self.until is not None and now >= self.until:
+            return _Overdue("its time is up (--timeout)", UnreachableError(
+                "its time is up, what was in flight there is ended",
+                kind="host.timeout",
+                hint="raise --timeout, or find out what takes so long",
+            ))  # fmt: skip
+        if now - self._progressed < self._stall_from or self.expired:
+            return None
+        bound = self._stall()
+        if now - self._progressed < bound:
+            self._stall_from = bound
+            return None
+        span = f"{bound / 3600:.3g} h" if bound >= 3600 else f"{bound:.3g} s"
+        return _Overdue(f"no progress for {span} (--stall-timeout)", UnreachableError(
+            f"it made no progress for {span}, what was in flight there is ended",
+            kind="host.stalled",
+            hint="find out what hangs there, give the command a timeout, or raise --stall-timeout",
+        ))  # fmt: skip
 
     def _lost(self, reason: str = "") -> UnreachableError:
         if self.expired:
-            return self.time_is_up()
+            return self.expired
         if self.torn:
             return UnreachableError(self.torn, kind="transport.silent")
         return UnreachableError(reason or "the connection broke", kind="transport.lost")
+
+    def bound_stall(self, seconds: float, longest: Callable[[], float]) -> None:
+        """Bound the time from one step of progress to the next; 0 seconds are no bound.
+
+        It is never less than ``longest()``, which is asked only once the seconds are over.
+        """
+        if seconds:
+            self._stall_from, self._stall = seconds, lambda: max(seconds, longest())
+        self.progressed()
+
+    def progressed(self) -> None:
+        """Something was done that the plan has only so much of."""
+        self._progressed = time.monotonic()
+        self._idle_bytes = 0
 
     def cancel(self, grace: float) -> None:
         """Ask the runtime to end, from any thread, without waiting; it gets ``grace`` seconds."""

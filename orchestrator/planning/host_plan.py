@@ -13,6 +13,7 @@ from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.final import check_final
 from orchestrator.planning.rendering import render_deferred
 from orchestrator.planning.travel import Travel
+from remote_runtime import duration
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.masking import MASKED, Mask
@@ -78,6 +79,10 @@ class HostPlan:
         """How often the plan names blobs; a folder of templates names one for each file."""
         return sum(len(resource.blobs) for resource in self._everything)
 
+    def longest(self) -> float:
+        """For how many seconds one of its resources may be at work, by its own timeouts."""
+        return max((_longest(entry.item) for entry in self._everything), default=0.0)
+
     def payload(self, envelope: Mapping[str, Any]) -> bytes:
         """The JSON text of the ``plan`` frame; ``envelope`` holds what comes from the command."""
         head = {"t": "plan", "fail_on_error": self.fail_on_error, **envelope}
@@ -141,6 +146,31 @@ class HostPlan:
         if self._blobs is None:
             self._blobs = {b.sha: b for entry in self._everything for b in entry.blobs}
         self._blobs[blob.sha] = blob
+
+
+def _longest(item: Item) -> float:
+    # An exec's timeout holds for its two guards as well, and one attempt more does no harm.
+    tries = sum(int(c.get("tries") or 1) * _timeouts(c) for c in item.health_checks)
+    return 4 * _timeouts(item.properties) + tries
+
+
+def _timeouts(value: Any) -> float:
+    """The sum of the timeouts and pauses in it, in seconds."""
+    if isinstance(value, list):
+        return sum(map(_timeouts, value))
+    if not isinstance(value, dict):
+        return 0.0
+    return sum(
+        _seconds(inner) if key.endswith(("timeout", "try_sleep")) else _timeouts(inner)
+        for key, inner in value.items()
+    )
+
+
+def _seconds(text: Any) -> float:
+    try:
+        return duration.parse(str(text))
+    except ValueError:
+        return 0.0  # rendered at its turn, or no duration at all: told elsewhere
 
 
 def _public(registration: Mapping[str, Any], sensitive: bool, mask: Mask) -> Mapping[str, Any]:

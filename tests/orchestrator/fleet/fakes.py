@@ -209,12 +209,16 @@ class FakePlan:
         self.blobs = blobs or {}
         self.warnings: list[str] = []
         self.secrets: list[str] = []
+        self.seconds = 0.0
 
     def identities(self) -> Iterator[str]:
         return (f"file#{name}" for name in self.names)
 
     def references(self) -> int:
         return len(self.blobs)
+
+    def longest(self) -> float:
+        return self.seconds
 
     def payload(self, envelope: Mapping[str, Any]) -> bytes:
         resources = [{"type": "file", "name": name} for name in self.names]
@@ -236,13 +240,15 @@ class FakePlanner:
         blobs: Mapping[str, FakeBlob] | None = None,
         secrets: Sequence[str] = (),
         fail_on_error: bool = False,
+        longest: float = 0.0,
     ) -> None:
         self._names, self._blobs, self._secrets = names, blobs, secrets
-        self._fail_on_error = fail_on_error
+        self._fail_on_error, self._longest = fail_on_error, longest
 
     def plan(self, host: FakeHost, gathered: Gathered) -> FakePlan:
         plan = FakePlan(self._names, self._blobs, self._fail_on_error)
         plan.secrets += self._secrets
+        plan.seconds = self._longest
         return plan
 
 

@@ -303,6 +303,74 @@ def test_a_host_whose_time_is_up_says_what_was_interrupted() -> None:
     assert told.event["error"] == ["its time is up (--timeout)"]
 
 
+def _only_seems_busy(far: FarEnd) -> None:
+    far.greet()
+    far.await_message("plan")
+    while True:
+        far.say("ping")
+        far.say("progress", index=0, action="working")
+        far.say("notice", level="info", text="still working")
+        time.sleep(0.01)
+
+
+def test_a_host_that_only_seems_busy_is_ended() -> None:
+    """Heartbeats, progress and notices alone hold a host's place for a bounded time."""
+    settings = RunSettings("run-1", "alice", RunOptions(stall_timeout=0.2, lock_timeout=0))
+    result, _ = run_against(_only_seems_busy, settings)
+    assert (result.outcome, result.kind) == ("unreachable", "host.stalled")
+    assert "no progress for 0.2 s" in result.message
+    assert "--stall-timeout" in result.hint
+
+
+def test_a_host_that_stalls_is_told() -> None:
+    """An honest host learns why it is ended, and its last event counts."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        reason = far.await_message("cancel")["reason"]
+        far.say("event", seq=1, event=make_event(name="/etc/a", status="failed", error=[reason]))
+        far.say("done", events=1, cancelled=True)
+
+    settings = RunSettings("run-1", "alice", RunOptions(stall_timeout=0.2, lock_timeout=0))
+    result, recorder = run_against(script, settings)
+    assert (result.kind, result.tally.failed) == ("host.stalled", 1)
+    (told,) = recorder.of(happening.ResourceEvent)
+    assert told.event["error"] == ["no progress for 0.2 s (--stall-timeout)"]
+
+
+def test_the_bound_on_a_stall_is_never_below_the_timeouts_of_the_plan() -> None:
+    """A resource may be at work for as long as its own timeouts allow."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        plan = far.await_message("plan")
+        for _ in range(30):
+            far.say("ping")
+            time.sleep(0.02)
+        far.finish(plan)
+
+    settings = RunSettings("run-1", "alice", RunOptions(stall_timeout=0.1, lock_timeout=0))
+    result, _ = run_against(script, settings, longest=300)
+    assert (result.outcome, result.tally.total) == ("ok", 3)
+    result, _ = run_against(_only_seems_busy, settings, longest=0.3)
+    assert "no progress for 0.3 s" in result.message
+
+
+def test_what_a_host_says_without_progress_is_bounded() -> None:
+    """Notices beyond the budget of bytes end the host's run, in whatever member the bulk is."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        notice = wire.encode({"t": "notice", "level": "info", "text": "", "more": "x" * 900_000})
+        while True:
+            far.raw(notice)
+
+    result, _ = run_against(script)
+    assert (result.outcome, result.kind) == ("unreachable", "protocol.flood")
+
+
 @pytest.mark.parametrize("hello", [True, False])
 def test_a_host_that_only_pings_never_gets_past_the_greeting(
     monkeypatch: pytest.MonkeyPatch, hello: bool

@@ -91,6 +91,16 @@ def test_blobs_are_found_by_their_hash(tmp_path: Path) -> None:
         made.blob("0" * 64)
 
 
+def test_a_plan_knows_how_long_its_slowest_resource_may_take(tmp_path: Path) -> None:
+    """All timeouts of one resource count, its guards' and its health checks' with all tries."""
+    text = """ccm: {resources: [{exec: [
+      {quick: {command: "true", timeout: 10s}},
+      {slow: {command: "true", timeout: 1h, onlyif: {command: "true", timeout: 5m},
+              health_checks: [{command: "true", tries: 3, try_sleep: 1m, timeout: 2m}]}}]}]}"""
+    assert plan(tmp_path, text).longest() >= 3600 + 2 * 300 + 3 * (60 + 120)
+    assert plan(tmp_path, "ccm: {resources: [{exec: [{x: {command: 'true'}}]}]}").longest() == 0
+
+
 def test_deferred_templates_are_rendered_at_their_turn(tmp_path: Path) -> None:
     """render reads the target's file, and what it read is never rendered again."""
     made = plan(tmp_path, mixed(tmp_path))
