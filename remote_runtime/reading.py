@@ -6,7 +6,7 @@ from typing import Any, Dict, Optional
 from remote_runtime.changes import Condition, Missing
 from remote_runtime.channel import Channel
 from remote_runtime.context import Context
-from remote_runtime.errors import ResourceError
+from remote_runtime.errors import ProtocolError, ResourceError
 
 LARGEST = 1 << 20
 
@@ -23,7 +23,10 @@ class Reader(object):
         """Send the content of the file, or why it cannot be read."""
         answer: Dict[str, Any] = {"t": "content", "id": message.get("id")}
         try:
-            limit = min(int(message.get("limit") or LARGEST), LARGEST)
+            limit = message.get("limit", LARGEST)
+            if type(limit) is not int or limit < 0:
+                raise ProtocolError("a file is to be read without a limit")
+            limit = min(limit, LARGEST)
             data = self._read(str(message.get("path")), limit)
         except ResourceError as error:
             if isinstance(error, Missing):

@@ -289,7 +289,10 @@ class Session(object):
                 raise ProtocolError("rendered for another resource")
             if message.get("error"):
                 raise reader.failure(str(message["error"]))
-            return dict(item.properties, **message["properties"])
+            rendered = message.get("properties")
+            if not isinstance(rendered, dict):
+                raise ProtocolError("rendered without properties")
+            return dict(item.properties, **rendered)
 
 
 def _all(items: Any) -> Iterator[Item]:

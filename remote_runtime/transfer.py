@@ -20,8 +20,10 @@ class Transfer(object):
             message = self._channel.expect("blob")
             if message.get("sha") != sha:
                 raise ProtocolError("expected the blob %s" % sha, kind="protocol.blob")
-            error = str(message.get("error") or "")
-            chunks = Chunks(self._channel, 0 if error else int(message["size"]))
+            error, size = str(message.get("error") or ""), message.get("size", 0)
+            if type(size) is not int or size < 0:
+                raise ProtocolError("a blob without a size", kind="protocol.blob")
+            chunks = Chunks(self._channel, 0 if error else size)
             try:
                 yield Part(sha, chunks, error)
             finally:

@@ -120,6 +120,17 @@ class SessionTest(FolderTest):
         self.assertEqual([e["status"] for e in events], ["failed", "changed"])
         self.assertEqual(sorted(os.listdir(self.root)), ["ccm.lock", "small"])
 
+    def test_blob_without_a_size(self) -> None:
+        """A controller that does not keep to the protocol is told so; that is no defect of ours."""
+        for size in ("\x00", None, -1, 1.5):
+            target = self.target()
+            target._answer = lambda frame: None  # type: ignore
+            target.start(self.content("a", b"text"))
+            sha = target.until("want")["shas"][0]
+            target.send({"t": "blob", "sha": sha, "size": size})
+            self.assertEqual(target.until("done")["error"]["kind"], "protocol.blob")
+            target.end()
+
     def test_blob_that_is_gone(self) -> None:
         """A blob that the controller no longer has fails its file only."""
         target = self.target(b"here")
