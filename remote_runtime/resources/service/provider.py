@@ -10,7 +10,8 @@ class Status(NamedTuple):
 
     ``found`` is false where there is neither a definition nor a process. ``running`` is that of the
     document's table; ``stoppable`` also holds for a service on its way up or down. ``enabled`` is
-    None where the service cannot be switched, ``either`` where both values are as good.
+    None where the service cannot be switched, ``either`` where both values are as good; with
+    ``until_reboot`` what is enabled now is not at the next boot.
     ``failure`` says why the definition cannot be used, ``ends_by_itself`` that running is not a
     state that it can be in for long.
     """
@@ -20,6 +21,7 @@ class Status(NamedTuple):
     stoppable: bool = False
     enabled: Optional[bool] = None
     either: bool = False
+    until_reboot: bool = False
     masked: bool = False
     failure: str = ""
     ends_by_itself: bool = False
@@ -27,7 +29,7 @@ class Status(NamedTuple):
 
     def enable_satisfied(self, wanted: bool) -> bool:
         """Whether the boot configuration is as wanted."""
-        return self.either or self.enabled is wanted
+        return self.either or (self.enabled is wanted and not (wanted and self.until_reboot))
 
 
 class ServiceProvider(Provider):

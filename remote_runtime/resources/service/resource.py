@@ -38,7 +38,7 @@ class Resource(ResourceType):
             return {"ensure": "absent"}
         properties: Properties = {
             "ensure": RUNNING if status.running else STOPPED,
-            "enable": status.enabled,
+            "enable": status.enabled and not status.until_reboot,
         }
         if status.masked:
             properties["masked"] = True

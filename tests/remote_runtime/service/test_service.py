@@ -198,7 +198,7 @@ class Tables(unittest.TestCase):
         """Which values of enable each state satisfies."""
         rows = [
             ("enabled", True, False),
-            ("enabled-runtime", True, False),
+            ("enabled-runtime", False, False),
             ("alias", True, False),
             ("static", True, True),
             ("indirect", True, True),

@@ -93,6 +93,19 @@ class Acting(unittest.TestCase):
                 calls, ["systemctl %s --system %s.service" % (verb, name) for verb in verbs]
             )
 
+    def test_a_unit_that_is_enabled_until_the_next_boot(self):
+        """It is enabled for good, or disabled as it was enabled: for this boot."""
+        for enable, calls in (
+            (True, ["enable --system"]),
+            (False, ["disable --system", "disable --system --runtime"]),
+        ):
+            commands = RecordedHost()
+            commands.now("ccm-daemon.service", UnitFileState="enabled-runtime")
+            self.assertEqual(
+                Plan(commands, ("ccm-daemon", {"enable": enable})).carry_out(),
+                ["systemctl %s ccm-daemon.service" % call for call in calls],
+            )
+
     def test_start_and_enable(self):
         """A stopped and disabled unit is started, then enabled."""
         commands = RecordedHost()

@@ -130,15 +130,17 @@ class Provider(ServiceProvider):
         self._act("enable", "enabling", name)
 
     def disable(self, name: str) -> None:
-        """``systemctl disable``."""
+        """``systemctl disable``, also of what was enabled until the next boot only."""
         self._act("disable", "disabling", name)
+        full = unit.full_name(name)
+        if unit.status(full, self._shown(full)).until_reboot:
+            self._act("disable", "disabling", name, "--runtime")
 
-    def _act(self, verb: str, doing: str, name: str) -> None:
+    def _act(self, verb: str, doing: str, name: str, *options: str) -> None:
         full = unit.full_name(name)
         self._asked_at = -1
-        self._systemctl(
-            "%s %s" % (doing, full), ("systemctl", verb, "--system", full), self._log_of(verb, full)
-        )
+        argv = ("systemctl", verb, "--system", *options, full)
+        self._systemctl("%s %s" % (doing, full), argv, self._log_of(verb, full))
 
     def _log_of(self, verb: str, full: str) -> str:
         return full if verb in ("start", "restart", "stop") else ""
