@@ -25,7 +25,8 @@ class Scenario(NamedTuple):
     """One resource, which the world does not have as desired yet.
 
     ``properties`` are those of a plan. ``breaks`` says how to undo, once it is as desired, each
-    thing that a verify looks at; empty where a verify has nothing to look at. ``fields`` are more
+    thing that a verify looks at, and after a colon in which of several ways; empty where a verify
+    has nothing to look at. ``fields`` are more
     of its item's. ``ready`` turns a provider to the world where it would look at this machine.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,13 +13,15 @@ import pytest
 from orchestrator.manifest.types import Type, Types, common_schema, type_names, types_beside
 from orchestrator.verify.checks import expectations_of
 from orchestrator.verify.expectation import Expectation, Mismatch
+from orchestrator.verify.observing import observe
+from orchestrator.verify.shell import Answer
 from orchestrator.verify.subject import Subject
 from remote_runtime.item import Item
 from remote_runtime.masking import MASKED
 from tests.contract.scenario import PASSWORD, SECRET, Maker, Scenario, makers_of, module_of
 from tests.contract.watching import watched
 from tests.contract.world import World
-from tests.orchestrator.verify.fakes import mismatches
+from tests.orchestrator.verify.fakes import DEBIAN, mismatches
 from tests.remote_runtime import fakes
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -181,15 +183,35 @@ def test_a_verify_passes_after_the_push_and_sees_each_thing_that_breaks(case: Ca
     case.push()
     assert case.verify() == []
     missed: set[str] = set()
-    for what, undo in case.scenario.breaks.items():
+    for way, undo in case.scenario.breaks.items():
         undo()
+        what = way.partition(":")[0]
         wrong = {mismatch.what for mismatch in case.verify()}
-        assert what in wrong, f"a verify does not see that {what} is not as desired"
+        assert what in wrong, f"a verify does not see that {way} is not as desired"
         missed |= wrong
-        assert case.push()["changed"], f"a push does not see that {what} is not as desired"
+        assert case.push()["changed"], f"a push does not see that {way} is not as desired"
         assert case.verify() == []
     if fakes.ROOT:  # others cannot give a file away
         assert missed == {one.what for one in case.expectations()}
+
+
+@pytest.mark.parametrize("answer", [(1, "Permission denied"), (126, "cannot execute"), (0, "")])
+@scenarios
+def test_a_verify_that_could_not_look_passes_nothing(case: Case, answer: tuple[int, str]) -> None:
+    """Whatever is expected is missed where every question is refused, or answered with nothing."""
+    code, said = answer
+
+    def read_all(commands: Sequence[bytes]) -> list[Answer]:
+        return [
+            case.world.answer(command) if command.decode() in DEBIAN else refused
+            for command in commands
+        ]
+
+    refused = Answer(code, b"", said.encode())
+    expectations = case.expectations()
+    (answers,) = observe("web1", [expectations], read_all)
+    held = [one.what for one, found in zip(expectations, answers, strict=True) if found.holds]
+    assert held == []
 
 
 @scenarios

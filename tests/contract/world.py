@@ -67,9 +67,11 @@ class World:
 
     def read_all(self, commands: Sequence[bytes]) -> list[Answer]:
         """What this host answers a verify; it says that it is one of Debian's."""
-        return [self._answer(command.decode()) for command in commands]
+        return [self.answer(command) for command in commands]
 
-    def _answer(self, command: str) -> Answer:
+    def answer(self, question: bytes) -> Answer:
+        """The same of one command."""
+        command = question.decode()
         if command in DEBIAN:
             code, out = DEBIAN[command]
             return Answer(code, out.encode(), b"")

@@ -9,6 +9,7 @@ from orchestrator.verify.paths import (
     absent,
     content,
     directory,
+    file_hash,
     ownership,
     regular,
     shown_hash,
@@ -48,7 +49,7 @@ def _same(path: str, source: str) -> Expectation:
     """The same content as another file of the target has now."""
 
     def find(host: Host) -> tuple[str, str]:
-        return host.file(path).sha256sum, host.file(source).sha256sum
+        return file_hash(host, path), file_hash(host, source)
 
     def tell(host: Host, found: tuple[str, str]) -> str:
         return f"{shown_hash(found[0])}, the source has {shown_hash(found[1])}"

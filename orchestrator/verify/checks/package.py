@@ -20,7 +20,7 @@ def expectations(subject: Subject) -> list[Expectation]:
             Expectation(
                 "state",
                 "not installed",
-                lambda host: host.package(name).is_installed,
+                lambda host: _is_installed(host, name),
                 lambda found: not found,
                 lambda host, _: f"version {_installed(host, name)}",
             )
@@ -29,7 +29,7 @@ def expectations(subject: Subject) -> list[Expectation]:
         Expectation(
             "state",
             "installed",
-            lambda host: host.package(name).is_installed,
+            lambda host: _is_installed(host, name),
             bool,
             lambda host, _: "not installed",
             gate=True,
@@ -46,6 +46,16 @@ def expectations(subject: Subject) -> list[Expectation]:
             )
         )
     return found
+
+
+def _is_installed(host: Host, name: str) -> bool:
+    """RuntimeError where the package manager could not look, which testinfra takes for no."""
+    if host.package(name).is_installed:
+        return True
+    said = host.backend.last.stderr.strip()
+    if said and "no packages found matching" not in said:
+        raise RuntimeError(said)
+    return False
 
 
 class Installed(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.expectation import Expectation, equal
 from orchestrator.verify.paths import absent, content, directory, regular
 from orchestrator.verify.subject import Subject, content_hash
 
@@ -23,20 +23,23 @@ def expectations(subject: Subject) -> list[Expectation]:
     files = source["files"] if isinstance(source, dict) else []
     top = subject.name
     if subject.get("ensure", "present") == "absent":
-        return [one for file in files for one in _gone(top, file["path"])]
+        return [one for file in files for one in _grouped(absent, top, file["path"])]
     patterns = [pattern for entry in subject.get("post") or () for pattern in entry]
     found = directory(top)
+    above = (posixpath.dirname(file["path"]) for file in files)
+    for path in dict.fromkeys([*filter(None, above), *source["directories"]]):
+        found += _grouped(directory, top, path)
     for file in files:
         found += _file(top, file, patterns)
-    for path in source["directories"]:
-        found += [one._replace(group=path) for one in directory(f"{top}/{path}", path)]
     if subject.get("purge"):
         found.append(_no_others(top, {file["path"] for file in files}))
     return found
 
 
-def _gone(top: str, path: str) -> list[Expectation]:
-    return [one._replace(group=path) for one in absent(f"{top}/{path}", path)]
+def _grouped(
+    made: Callable[[str, str], list[Expectation]], top: str, path: str
+) -> list[Expectation]:
+    return [one._replace(group=path) for one in made(f"{top}/{path}", path)]
 
 
 def _file(top: str, file: dict[str, Any], patterns: Iterable[str]) -> list[Expectation]:
@@ -45,16 +48,16 @@ def _file(top: str, file: dict[str, Any], patterns: Iterable[str]) -> list[Expec
     found = regular(full, path)
     if not any(fnmatch.fnmatch(posixpath.basename(path), pattern) for pattern in patterns):
         found.append(content(full, content_hash(file), f"{path} content"))
-    if file.get("executable"):
-        found.append(
-            Expectation(
-                f"{path} mode",
-                "executable",
-                lambda host: host.file(full).mode & 0o111,
-                bool,
-                lambda host, _: "not executable",
-            )
+    wanted = bool(file.get("executable"))
+    words = {True: "executable", False: "not executable"}
+    found.append(
+        equal(
+            f"{path} mode",
+            wanted,
+            lambda host: bool(host.file(full).mode & 0o111),
+            words.__getitem__,
         )
+    )
     return [one._replace(group=path) for one in found]
 
 
@@ -62,8 +65,11 @@ def _no_others(top: str, wanted: set[str]) -> Expectation:
     """What ``purge`` would have removed."""
 
     def find(host: Host) -> list[str]:
-        listed = host.check_output("cd %s && find . ! -type d -print0", top)
-        return sorted({name.removeprefix("./") for name in listed.split("\0") if name} - wanted)
+        listed = host.check_output("cd %s && find . -path . -print0 -o ! -type d -print0", top)
+        names = set(filter(None, listed.split("\0")))
+        if "." not in names:
+            raise RuntimeError("find does not even tell of the folder")
+        return sorted({name.removeprefix("./") for name in names - {"."}} - wanted)
 
     def tell(host: Host, others: list[str]) -> str:
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""

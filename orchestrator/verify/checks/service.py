@@ -10,8 +10,12 @@ from orchestrator.verify.subject import Subject
 if TYPE_CHECKING:
     from testinfra.host import Host
 
+_RUNNING = ("active", "reloading", "refreshing")
+_STOPPED = ("inactive", "failed", "maintenance")  # neither on its way up nor on its way down
 # Enabling and disabling do nothing to these, so they satisfy either.
 _EITHER = ("static", "indirect", "generated", "transient")
+_ENABLED = ("enabled", "alias", *_EITHER)
+_DISABLED = ("disabled", "linked", "linked-runtime", "masked", "masked-runtime", *_EITHER)
 
 
 def expectations(subject: Subject) -> list[Expectation]:
@@ -22,9 +26,8 @@ def expectations(subject: Subject) -> list[Expectation]:
         Expectation(
             "state",
             "running" if running else "stopped",
-            lambda host: host.service(name).is_running,
-            lambda runs: bool(runs) == running,
-            lambda host, _: _state(host, name),
+            lambda host: _state(host, name),
+            (_RUNNING if running else _STOPPED).__contains__,
         )
     ]
     if enable is not None:
@@ -32,35 +35,22 @@ def expectations(subject: Subject) -> list[Expectation]:
             Expectation(
                 "at boot",
                 "enabled" if enable else "disabled",
-                lambda host: _boot(host, name, bool(enable)),
-                lambda state: state is True,
+                lambda host: _property(host, name, "UnitFileState") or "neither",
+                (_ENABLED if enable else _DISABLED).__contains__,
             )
         )
     return found
 
 
-def _boot(host: Host, name: str, wanted: bool) -> bool | str:
-    """True where the unit is as wanted, else what it is."""
-    try:
-        if host.service(name).is_enabled == wanted:
-            return True
-    except (RuntimeError, AssertionError):
-        pass  # a state that testinfra has no yes or no for
-    state = _property(host, name, "UnitFileState")
-    if state in _EITHER:
-        return True
-    return state or "neither"
-
-
 def _state(host: Host, name: str) -> str:
-    if _property(host, name, "LoadState") == "not-found":
-        return "no such unit"
-    return _property(host, name, "ActiveState") or "the other"
+    state = _property(host, name, "ActiveState")
+    unknown = _property(host, name, "LoadState") == "not-found"
+    return "no such unit" if unknown and state in _STOPPED else state or "no state"
 
 
 def _property(host: Host, name: str, key: str) -> str:
-    """A property as systemd shows it, "" under another init system."""
+    """A property as systemd shows it; RuntimeError under another init system."""
     try:
         return str(host.service(name).systemd_properties.get(key, ""))
     except NotImplementedError:
-        return ""
+        raise RuntimeError("this host was not booted with systemd") from None

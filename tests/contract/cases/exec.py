@@ -19,10 +19,20 @@ def creates(world: World) -> Scenario:
     )
 
 
+def below_cwd(world: World) -> Scenario:
+    """The file is named as the command sees it."""
+    path = world.path("made")
+    return Scenario(
+        "make",
+        {"command": "touch made", "creates": "made", "cwd": world.path()},
+        {"creates": lambda: os.remove(path)},
+    )
+
+
 def guarded(world: World) -> Scenario:
     """A command that its guard keeps back from then on; a verify cannot tell what it did."""
     path = world.path("made")
     return Scenario(f"touch {path}", {"unless": f"test -e {path}"})
 
 
-SCENARIOS = (creates, guarded)
+SCENARIOS = (creates, below_cwd, guarded)

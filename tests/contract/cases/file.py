@@ -54,7 +54,14 @@ def directory(world: World) -> Scenario:
 def absent(world: World) -> Scenario:
     """A file that has to go."""
     path = world.write("old", f"{SECRET}\n")
-    return Scenario(path, {"ensure": "absent"}, {"path": lambda: world.write("old", "again\n")})
+    return Scenario(
+        path,
+        {"ensure": "absent"},
+        {
+            "path": lambda: world.write("old", "again\n"),
+            "path: a symlink that leads nowhere": lambda: os.symlink("nowhere", path),
+        },
+    )
 
 
 SCENARIOS = (content, directory, absent)

@@ -17,6 +17,12 @@ def source(world: World) -> dict[str, Any]:
     return {"$tree": "templates/app", "files": files, "directories": ["empty"]}
 
 
+def moved(top: str, name: str) -> None:
+    """A folder of the tree is somewhere else, and a symlink leads there."""
+    os.rename(f"{top}/{name}", f"{top}-{name}")
+    os.symlink(f"{top}-{name}", f"{top}/{name}")
+
+
 def purged(world: World) -> Scenario:
     """A folder that is missing, but for a file that is not part of it."""
     top = world.path("app")
@@ -31,6 +37,9 @@ def purged(world: World) -> Scenario:
             "bin/run": lambda: os.remove(f"{top}/bin/run"),
             "bin/run content": lambda: world.write("app/bin/run", "exit 1\n", 0o755),
             "bin/run mode": lambda: os.chmod(f"{top}/bin/run", 0o644),
+            "app.conf mode": lambda: os.chmod(f"{top}/app.conf", 0o744),
+            "bin": lambda: shutil.rmtree(f"{top}/bin"),
+            "bin: a symlink to what it held": lambda: moved(top, "bin"),
             "empty": lambda: os.rmdir(f"{top}/empty"),
             "other files": lambda: world.write("app/other", ""),
         },

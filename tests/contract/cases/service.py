@@ -1,4 +1,4 @@
-"""Services, on a host with a small systemd: a file each for what is active and what is enabled."""
+"""Services, on a host with a small systemd: a file for each state that a unit is in."""
 
 from pathlib import Path
 from typing import Any
@@ -11,21 +11,30 @@ ON_A_HOST = True
 SYSTEMCTL = """\
 for last; do :; done
 unit="${last%.service}"
-state() { [ -e "units/$1/$2" ] && echo "$3" || echo "$4"; }
-case "$1" in
-    show) echo "LoadState=loaded"
-        echo "ActiveState=$(state "$unit" active active inactive)"
-        echo "SubState=$(state "$unit" active running dead)"
-        echo "UnitFileState=$(state "$unit" enabled enabled disabled)"
+active() {
+    for state in activating active; do
+        [ ! -e "units/$unit/$state" ] || { echo $state; return; }
+    done
+    echo inactive
+}
+boot() {
+    for state in enabled enabled-runtime; do
+        [ ! -e "units/$unit/$state" ] || { echo $state; return; }
+    done
+    echo disabled
+}
+case "$1 $3" in
+    show*) echo "LoadState=loaded"
+        echo "ActiveState=$(active)"
+        echo "UnitFileState=$(boot)"
         echo "NeedDaemonReload=no"
         echo "Type=forking"
         echo "Result=success" ;;
-    is-active) [ -e "units/$unit/active" ] || exit 3 ;;
-    is-enabled) state "$unit" enabled enabled disabled; [ -e "units/$unit/enabled" ] ;;
-    start | restart) touch "units/$unit/active" ;;
-    stop) rm "units/$unit/active" ;;
-    enable) touch "units/$unit/enabled" ;;
-    disable) rm "units/$unit/enabled" ;;
+    start* | restart*) rm -f "units/$unit/activating"; touch "units/$unit/active" ;;
+    stop*) rm -f "units/$unit/active" "units/$unit/activating" ;;
+    enable*) touch "units/$unit/enabled" ;;
+    "disable --runtime") rm "units/$unit/enabled-runtime" ;;
+    disable*) rm -f "units/$unit/enabled" ;;
 esac
 """
 
@@ -47,6 +56,10 @@ def scenario(world: World, unit: Path, running: bool, enable: bool) -> Scenario:
     def flip(name: str, on: bool) -> None:
         (unit / name).touch() if on else (unit / name).unlink()
 
+    def turn(name: str, other: str) -> None:
+        (unit / other).unlink(missing_ok=True)
+        (unit / name).touch()
+
     if not running:
         flip("active", True)
     if not enable:
@@ -56,7 +69,9 @@ def scenario(world: World, unit: Path, running: bool, enable: bool) -> Scenario:
         {"ensure": "running" if running else "stopped", "enable": enable},
         {
             "state": lambda: flip("active", not running),
+            "state: started over and over": lambda: turn("activating", "active"),
             "at boot": lambda: flip("enabled", not enable),
+            "at boot: enabled until then": lambda: turn("enabled-runtime", "enabled"),
         },
         ready=ready,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import grp
 import os
 import pwd
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from orchestrator.manifest.types import BUILT_IN
 from orchestrator.verify.checks import expectations_of
 from orchestrator.verify.expectation import Expectation, equal, judge
 from orchestrator.verify.observing import observe
+from orchestrator.verify.shell import Answer
 from orchestrator.verify.subject import Subject
 from remote_runtime.masking import Mask
 from tests.orchestrator.verify.fakes import FEDORA, Script, mismatches, said
@@ -96,6 +98,42 @@ def test_what_is_no_file_is_not_looked_into(tmp_path: Path, path: Path) -> None:
     ]
 
 
+def test_a_fifo_is_not_read(tmp_path: Path) -> None:
+    """Nobody writes to it: its kind is told, and nothing waits for its content."""
+    os.mkfifo(tmp_path / "pipe")
+    assert said(of("file", tmp_path / "pipe", content="x", **owned())) == [
+        "type: expected a file, found a FIFO"
+    ]
+
+
+def test_a_backslash_in_a_name(tmp_path: Path) -> None:
+    """The content of such a file is compared like that of any other."""
+    file = tmp_path / "a\\b\nc"
+    file.write_text("hello\n", encoding="utf-8")
+    file.chmod(0o640)
+    assert said(of("file", file, content="hello\n", **owned())) == []
+
+
+def test_two_files_that_cannot_be_read_are_not_the_same(path: Path) -> None:
+    """Where neither hash is told nothing says that the contents agree."""
+    questions = {f"test -f {name} && sha256sum <{name}": (2, "") for name in ("/f", "/g")}
+    there = {"stat -c %F -- /f": (0, "regular file")}
+    (line,) = said(of("file", "/f", source="/g"), Script({**questions, **there}).read_all)
+    assert line.startswith("content: expected the content of /g, found no answer")
+
+
+def test_a_folder_that_may_not_be_entered(tmp_path: Path) -> None:
+    """What is there cannot be told, so it does not count as absent."""
+
+    def refused(commands: Sequence[bytes]) -> list[Answer]:
+        said = b"stat: cannot statx '/root/x': Permission denied\n"
+        return [Answer(1, b"", said) for _ in commands]
+
+    assert said(of("file", "/root/x", ensure="absent"), refused) == [
+        "path: expected nothing, found no answer (stat: cannot statx '/root/x': Permission denied)"
+    ]
+
+
 def test_a_directory_can_be_entered_by_who_may_read_it(tmp_path: Path) -> None:
     """The x bits that the type adds are expected."""
     folder = tmp_path / "d"
@@ -110,7 +148,7 @@ def test_nothing_means_nothing(tmp_path: Path, path: Path) -> None:
     assert said(of("file", path, ensure="absent")) == ["path: expected nothing, found a file"]
     (tmp_path / "link").symlink_to("nowhere")
     assert said(of("file", tmp_path / "link", ensure="absent")) == [
-        "path: expected nothing, found a symlink that leads nowhere"
+        "path: expected nothing, found a symlink"
     ]
 
 
@@ -144,6 +182,7 @@ def test_what_an_exec_creates(path: Path) -> None:
     assert said(of("exec", "make", creates="/no/such")) == [
         "creates: expected /no/such, found nothing there"
     ]
+    assert said(of("exec", "make", creates=path.name, cwd=str(path.parent))) == []
     assert of("exec", "make", command="true") == []
     for reason in ({"onlyif": "true"}, {"unless": {"command": "x"}}, {"refresh_only": True}):
         assert of("exec", "make", creates="/no/such", **reason) == []
@@ -255,44 +294,60 @@ def test_a_package_of_fedora(ensure: str, line: str | None) -> None:
     assert said(of("package", "zsh", ensure=ensure), script.read_all) == ([line] if line else [])
 
 
-def unit(active: tuple[int, str], boot: tuple[int, str], show: str) -> Script:
-    return Script(
-        {
-            "systemctl is-active app.service": active,
-            "systemctl is-enabled app.service": boot,
-            "systemctl show app.service": (0, show),
-        }
-    )
+def unit(active: str, boot: str, load: str = "loaded") -> Script:
+    shown = f"LoadState={load}\nActiveState={active}\nUnitFileState={boot}"
+    return Script({"systemctl show app.service": (0, shown)})
 
 
 @pytest.mark.parametrize(
-    ("active", "boot", "state", "lines"),
+    ("active", "boot", "lines"),
     [
-        ((0, "active"), (0, "enabled"), "enabled", []),
-        ((3, "failed"), (0, "enabled"), "enabled", ["state: expected running, found failed"]),
-        ((0, "active"), (0, "static"), "static", []),
-        ((0, "active"), (1, "disabled"), "disabled", ["at boot: expected enabled, found disabled"]),
-        ((0, "active"), (1, "masked"), "masked", ["at boot: expected enabled, found masked"]),
+        ("active", "enabled", []),
+        ("reloading", "alias", []),
+        ("active", "static", []),
+        ("failed", "enabled", ["state: expected running, found failed"]),
+        ("activating", "enabled", ["state: expected running, found activating"]),
+        ("active", "disabled", ["at boot: expected enabled, found disabled"]),
+        ("active", "enabled-runtime", ["at boot: expected enabled, found enabled-runtime"]),
+        ("active", "masked", ["at boot: expected enabled, found masked"]),
+        ("active", "", ["at boot: expected enabled, found neither"]),
     ],
 )
-def test_a_service_that_should_run(
-    active: tuple[int, str], boot: tuple[int, str], state: str, lines: list[str]
-) -> None:
+def test_a_service_that_should_run(active: str, boot: str, lines: list[str]) -> None:
     """Its state now, and at boot; what cannot be enabled satisfies either."""
-    script = unit(active, boot, f"LoadState=loaded\nActiveState={active[1]}\nUnitFileState={state}")
-    found = said(of("service", "app.service", ensure="running", enable=True), script.read_all)
+    host = unit(active, boot)
+    found = said(of("service", "app.service", ensure="running", enable=True), host.read_all)
     assert found == lines
 
 
-def test_a_service_that_should_not_run() -> None:
-    """Stopped and disabled; a static unit may keep its state at boot."""
-    running = unit((0, "active"), (0, "static"), "ActiveState=active\nUnitFileState=static")
-    assert said(of("service", "app.service", ensure="stopped", enable=False), running.read_all) == [
-        "state: expected stopped, found active"
-    ]
-    gone = unit((4, "inactive"), (1, ""), "LoadState=not-found\nActiveState=inactive")
-    assert said(of("service", "app.service"), gone.read_all) == [
-        "state: expected running, found no such unit"
+@pytest.mark.parametrize(
+    ("active", "boot", "lines"),
+    [
+        ("inactive", "disabled", []),
+        ("failed", "static", []),
+        ("active", "linked", ["state: expected stopped, found active"]),
+        ("activating", "disabled", ["state: expected stopped, found activating"]),
+        ("deactivating", "masked", ["state: expected stopped, found deactivating"]),
+        ("inactive", "enabled-runtime", ["at boot: expected disabled, found enabled-runtime"]),
+    ],
+)
+def test_a_service_that_should_not_run(active: str, boot: str, lines: list[str]) -> None:
+    """Stopped and disabled; one that is restarted over and over is neither."""
+    host = unit(active, boot)
+    found = said(of("service", "app.service", ensure="stopped", enable=False), host.read_all)
+    assert found == lines
+
+
+@pytest.mark.parametrize("ensure", ["running", "stopped"])
+def test_a_service_that_there_is_not(ensure: str) -> None:
+    """A push fails for a unit that does not exist, so a verify does."""
+    lines = said(
+        of("service", "app.service", ensure=ensure, enable=False),
+        unit("inactive", "", "not-found").read_all,
+    )
+    assert lines == [
+        f"state: expected {ensure}, found no such unit",
+        "at boot: expected disabled, found neither",
     ]
 
 
@@ -307,8 +362,7 @@ def test_what_a_host_says_cannot_act_on_a_terminal() -> None:
     evil = "\x1b[31mroot\x1b[0m\r\nweb2  9 passed" + "x" * 1000
     script = Script(
         {
-            "test -L /f": (1, ""),
-            "test -f /f": (0, ""),
+            "stat -c %F -- /f": (0, "regular file"),
             "stat -Lc %U /f": (0, evil),
             "stat -Lc %G /f": (0, "root"),
             "stat -Lc %a /f": (0, "rwx\x1b]0;title\x07"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.paths import kind
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
@@ -23,10 +24,13 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 def found(host: Host, name: str, user: str) -> str:
     """The job in a file of its own, or else in the user's crontab; its user is left out."""
-    file = host.file(f"/etc/cron.d/{name}")
-    if file.exists:
-        line = file.content_string.splitlines()[-1]
-        return line.replace(f" {user} ", " ", 1)
-    lines = host.run("crontab -u %s -l", user).stdout.splitlines()
+    path = f"/etc/cron.d/{name}"
+    if kind(host, path) != "nothing":
+        line = host.file(path).content_string.splitlines()[-1]
+        return str(line.replace(f" {user} ", " ", 1))
+    listed = host.run("crontab -u %s -l", user)
+    if listed.rc and "no crontab for" not in listed.stderr:
+        raise RuntimeError(listed.stderr)  # a host that could not look has no answer
+    lines = listed.stdout.splitlines()
     mark = f"# ccm: {name}"
     return lines[lines.index(mark) + 1] if mark in lines else ""
