@@ -1,6 +1,7 @@
 """Runs that end before their end: interrupted, out of time, or without the rights they need."""
 
 import signal
+import subprocess
 import time
 
 import pytest
@@ -26,21 +27,30 @@ PACKAGE_MANAGERS = {
 }
 
 
-@pytest.mark.parametrize("provider", PACKAGE_MANAGERS)
-def test_a_package_transaction_is_let_finish(ccm: Ccm, lab: Lab, host: Host, provider: str) -> None:
-    """After Ctrl-C the transaction that runs is completed, and nothing more is started."""
-    script, query, installed = PACKAGE_MANAGERS[provider]
-    host.write("/etc/ccm-slow.seconds", "4\n")
+def begun(
+    ccm: Ccm, lab: Lab, host: Host, provider: str, seconds: int = 4
+) -> "subprocess.Popen[str]":
+    """A push that is in the middle of a package transaction of so many seconds."""
+    host.write("/etc/ccm-slow.seconds", f"{seconds}\n")
     site = ccm.site(SLOW_PACKAGE.replace("PROVIDER", provider))
     push = ccm.start("push", "-i", str(lab.inventory()), "-l", "web1", str(site))
     deadline = time.monotonic() + 60
-    while not host.run(f"pgrep -f '{script}' || true").stdout:
+    while not host.run(f"pgrep -f '{PACKAGE_MANAGERS[provider][0]}' || true").stdout:
         assert time.monotonic() < deadline, "the package is not being configured"
         assert push.poll() is None, push.communicate()
         time.sleep(0.1)
+    return push
+
+
+@pytest.mark.parametrize("provider", PACKAGE_MANAGERS)
+def test_a_package_transaction_is_let_finish(ccm: Ccm, lab: Lab, host: Host, provider: str) -> None:
+    """After Ctrl-C the transaction that runs is completed, and nothing more is started."""
+    _, query, installed = PACKAGE_MANAGERS[provider]
+    push = begun(ccm, lab, host, provider)
     push.send_signal(signal.SIGINT)
     out, err = push.communicate(timeout=60)
     assert push.returncode == 130, out + err
+    deadline = time.monotonic() + 60
     while runtimes(host):
         assert time.monotonic() < deadline, "the runtime does not end"
         time.sleep(0.2)
@@ -49,6 +59,23 @@ def test_a_package_transaction_is_let_finish(ccm: Ccm, lab: Lab, host: Host, pro
     assert not host.exists("/srv/after")
     if provider == "apt":
         assert host.exists("/var/lib/ccm-slow.done")
+        assert host.run("dpkg --audit").stdout == ""
+
+
+@pytest.mark.parametrize("provider", PACKAGE_MANAGERS)
+def test_a_transaction_of_a_killed_runtime(ccm: Ccm, lab: Lab, host: Host, provider: str) -> None:
+    """It goes on to its end; the next push waits for it, says so, and goes on from there."""
+    _, query, installed = PACKAGE_MANAGERS[provider]
+    push = begun(ccm, lab, host, provider, seconds=15)
+    host.run("pkill -KILL -f '[v]ersion_info<'")
+    out, err = push.communicate(timeout=60)
+    assert push.returncode == 3, out + err
+    again = ccm.push(lab.inventory(), ccm.scratch / "site.yaml", "-l", "web1", "-v")
+    assert again.code == 0, again.output
+    assert "left behind" in again.output
+    assert again.event("package#ccm-slow")["status"] == "stable"
+    assert host.run(f"{query} ccm-slow").stdout == installed
+    if provider == "apt":
         assert host.run("dpkg --audit").stdout == ""
 
 
