@@ -12,7 +12,7 @@ folder of ours. A line counts once its end is there.
 
 import os
 import stat
-from typing import Any, Callable, List, Optional, Set, Tuple
+from typing import Any, Callable, List, Set, Tuple
 
 from remote_runtime.lean import jsontext
 from remote_runtime.system import processes
@@ -151,24 +151,47 @@ def _swept(folder: str, mark: str, owned: Set[Tuple[int, int]]) -> List[str]:
     return removed
 
 
-def _remove(name: str, at: int, owned: Optional[Set[Tuple[int, int]]]) -> bool:
-    """Remove a name in a folder; what is in a folder goes only if that is ``owned``, or with it."""
-    if not stat.S_ISDIR(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode):
+def _remove(name: str, at: int, owned: Set[Tuple[int, int]]) -> bool:
+    """Remove a name in a folder; what is in a folder goes only if that is ``owned``."""
+    if not _is_folder(name, at):
         os.unlink(name, dir_fd=at)
         return True
     inner = os.open(name, _FOLDER, dir_fd=at)
     try:
         found = os.fstat(inner)
-        ours = owned is None or (found.st_dev, found.st_ino) in owned
-        names = os.listdir(inner)
-        if names and not ours:
+        if (found.st_dev, found.st_ino) in owned:
+            _empty(inner)
+        elif os.listdir(inner):
             return False  # somebody else's, of our name
-        for below in names:
-            _remove(below, inner, None)
     finally:
         os.close(inner)
     os.rmdir(name, dir_fd=at)
     return True
+
+
+def _empty(top: int) -> None:
+    """Remove all that is in a folder, however deep: folders in folders are moved up first."""
+    waiting = os.listdir(top)
+    while waiting:
+        name = waiting.pop()
+        if not _is_folder(name, top):
+            os.unlink(name, dir_fd=top)
+            continue
+        inner = os.open(name, _FOLDER, dir_fd=top)
+        try:
+            for below in os.listdir(inner):
+                if _is_folder(below, inner):
+                    waiting.append(_random(8))
+                    os.rename(below, waiting[-1], src_dir_fd=inner, dst_dir_fd=top)
+                else:
+                    os.unlink(below, dir_fd=inner)
+        finally:
+            os.close(inner)
+        os.rmdir(name, dir_fd=top)
+
+
+def _is_folder(name: str, at: int) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode)
 
 
 def _forget(journal: str) -> None:

@@ -69,6 +69,20 @@ class UnfinishedTest(FolderTest):
         self.assertEqual(os.listdir(self.path("work")), ["stays"])
         self.assertEqual((state.journals(self.state), self.warnings), ([], []))
 
+    def test_folder_however_deep(self) -> None:
+        """A folder with more in each other than a path can name goes as well."""
+        left = self.folder()
+        at = os.open(left, os.O_RDONLY)
+        for _ in range(3000):
+            os.mkdir("d", dir_fd=at)
+            inner = os.open("d", os.O_RDONLY, dir_fd=at)
+            os.close(at)
+            at = inner
+        os.close(os.open("f", os.O_WRONLY | os.O_CREAT, dir_fd=at))
+        os.close(at)
+        self.assertEqual((self.swept(), self.warnings), ([left], []))
+        self.assertEqual(os.listdir(self.path("work")), [])
+
     def test_run_that_lives(self) -> None:
         """Nothing of a run that is at work is touched."""
         path = self.file()
