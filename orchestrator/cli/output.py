@@ -12,8 +12,9 @@ from orchestrator.fleet.bus import Subscriber
 from orchestrator.report.collected import Collected
 from orchestrator.report.event_lines import EventLines
 from orchestrator.report.lines import Lines
+from orchestrator.report.rows import Choice
 from orchestrator.report.style import Style, can_redraw
-from orchestrator.report.summary import Choice, Summary
+from orchestrator.report.summary import Summary
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 

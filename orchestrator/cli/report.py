@@ -120,8 +120,9 @@ def _check(args: argparse.Namespace, kept: "KeptRun") -> None:
 
 def _summarise(kept: "KeptRun", args: argparse.Namespace) -> None:
     from orchestrator.report.collected import Collected
+    from orchestrator.report.rows import Choice
     from orchestrator.report.style import Style
-    from orchestrator.report.summary import Choice, Summary
+    from orchestrator.report.summary import Summary
 
     chosen = set(args.host or kept.about["hosts"])
     collected = Collected(verbose=args.verbose)

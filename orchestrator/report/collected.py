@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.intent import ChangeLine, intent
 
 MAX_BYTES = 32 << 20
 MAX_SHORT = 200
@@ -30,21 +31,12 @@ class CheckResult(NamedTuple):
         return self.status not in ("OK", "WARNING")
 
 
-class ChangeLine(NamedTuple):
-    """One property that differs; ``before`` and ``after`` as text."""
-
-    what: str
-    before: str
-    after: str
-    diff: str
-
-
 class Entry(NamedTuple):
     """What a summary tells of one resource on one host.
 
-    ``message`` is what the target would have done, ``would`` the same behind that word, ``unknown``
-    why it is not certain. ``noop``: nothing was done. ``manifest`` names the child manifest that
-    the resource stands in. ``output`` is what its command printed, where all is to be shown and no
+    ``message`` is what it would do, ``unknown`` why that is not certain. ``noop``: nothing was
+    done. ``fired``: a subscription did it. ``manifest`` names the child manifest that the resource
+    stands in. ``output`` is what its command printed, where all is to be shown and no
     error has it.
     """
 
@@ -57,7 +49,7 @@ class Entry(NamedTuple):
     health: tuple[CheckResult, ...]
     changes: tuple[ChangeLine, ...]
     noop: bool = False
-    would: str = ""
+    fired: bool = False
     manifest: str = ""
     output: str = ""
 
@@ -151,7 +143,6 @@ def _shortened(entry: Entry) -> Entry:
     return entry._replace(
         message=entry.message[:MAX_SHORT],
         unknown=entry.unknown[:MAX_SHORT],
-        would=entry.would[:MAX_SHORT],
         output=entry.output[-MAX_SHORT:],
         errors=short(entry.errors),
         unmet=short(entry.unmet),
@@ -166,13 +157,19 @@ def _shortened(entry: Entry) -> Entry:
 def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
     """What a summary tells of a transaction event; ``verbose``: also the checks that are OK, and
     what commands printed."""
-    unknown = ""
+    unknown = message = ""
+    changes = tuple(
+        ChangeLine(c["what"], _shown(c["from"]), _shown(c["to"]), c.get("diff", ""))
+        for c in told["changes"]
+    )
+    if told["noop"] and told["status"] == "changed":
+        message = f"would {intent(told['type'], changes, told['refreshed']).words}"
     if told.get("prediction") == "unknown":
         unknown = told.get("prediction_reason") or "no reason given"
     return Entry(
         f"{told['type']}#{told['name']}",
         told["status"],
-        told.get("noop_message", ""),
+        message,
         unknown,
         tuple(told["error"]),
         tuple(told["unmet_requirements"]),
@@ -181,12 +178,9 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
             for check in told.get("health_check", ())
             if verbose or check["status"] != "OK"
         ),
-        tuple(
-            ChangeLine(c["what"], _shown(c["from"]), _shown(c["to"]), c.get("diff", ""))
-            for c in told["changes"]
-        ),
+        changes,
         told["noop"],
-        told.get("noop_message", "").removeprefix("Would "),  # as every type's wording begins
+        told["refreshed"],
         told.get("manifest", ""),
         told.get("output", "") if verbose and not told["error"] else "",
     )

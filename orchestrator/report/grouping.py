@@ -1,7 +1,9 @@
 """Puts hosts with the same outcome together (controller)."""
 
 import itertools
+import posixpath
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from orchestrator.fleet import outcome
@@ -14,6 +16,11 @@ ORDER = [outcome.DEFECT, outcome.FAILED, outcome.UNREACHABLE, outcome.INTERRUPTE
 LOOKED_AT = 4_000  # characters of a text that decide whether it is like another
 HOST = "{host}"  # stands for the name of each host of a block
 
+# A host's own values in what was changed: nobody else has that address or that hash.
+_OWN = re.compile(
+    r"\bSHA256:[\w+/]{43}|\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[0-9a-f]{12,}\b|"
+    r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
+)
 # Process ids, addresses, hashes, fingerprints and times differ between hosts that failed for the
 # same reason.
 _VARYING = re.compile(
@@ -22,13 +29,16 @@ _VARYING = re.compile(
 )
 
 
+Row = dict[Entry, list[str]]  # of one resource: what was told, by the hosts that told it
+
+
 class Block(NamedTuple):
     """Hosts with the same outcome; ``entries`` has one row per resource, of what differs in it."""
 
     outcome: str
     results: list[HostResult]
     hosts: list[str]
-    entries: list[dict[Entry, list[str]]]
+    entries: list[Row]
 
     @property
     def result(self) -> HostResult:
@@ -59,11 +69,25 @@ def _block(results: list[HostResult], collected: Collected) -> Block:
     return Block(results[0].outcome, results, hosts, [_row(row, hosts) for row in rows])
 
 
-def _row(entries: tuple[Entry, ...], hosts: list[str]) -> dict[Entry, list[str]]:
-    row: dict[Entry, list[str]] = {}
+def _row(entries: tuple[Entry, ...], hosts: list[str]) -> Row:
+    row: Row = {}
     for entry, host in zip(entries, hosts, strict=True):
         row.setdefault(entry, []).append(host)
     return row
+
+
+def told_of_manifest(entries: Iterable[Entry]) -> list[Entry]:
+    """Without those of manifests that were applied whose own resources tell what happened."""
+    entries = list(entries)
+    told = {entry.manifest for entry in entries}
+    return [entry for entry in entries if entry.health or applied_by(entry) not in told - {""}]
+
+
+def applied_by(entry: Entry) -> str:
+    """What an apply applies, by its path from the folder of the run's manifest; "" for others."""
+    type_name, _, name = entry.resource.partition("#")
+    folder = posixpath.dirname(entry.manifest)
+    return posixpath.normpath(posixpath.join(folder, name)) if type_name == "apply" else ""
 
 
 def _rank(block: Block) -> tuple[int, bool, int]:
@@ -91,7 +115,16 @@ def alike(text: str, host: str) -> str:
 
 
 def alike_but_for(host: str, text: str) -> str:
-    """The text with the host's own name, as a word, made the same for all hosts."""
-    if host not in text:
+    """The text with the host's own name, as a word or in a longer name, the same for all hosts."""
+    short = host.partition(".")[0]
+    if short not in text:
         return text
-    return re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", HOST, text)
+    text = re.sub(rf"(?<![\w-]){re.escape(host)}(?![\w-])", HOST, text)
+    if short == host or short.isdigit():
+        return text
+    return re.sub(rf"(?<![\w.-]){re.escape(short)}(?![\w.-])", HOST, text)
+
+
+def alike_in_values(host: str, text: str) -> str:
+    """The text of a change without the host's own name and what only that host can have."""
+    return _OWN.sub("#", alike_but_for(host, text[:LOOKED_AT]) + text[LOOKED_AT:])

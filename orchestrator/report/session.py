@@ -55,8 +55,9 @@ class SessionReport:
     def write_summary(self, out: TextIO, everything: bool = False) -> None:
         """Write what a run's summary says, of all commands."""
         from orchestrator.report.collected import Collected
+        from orchestrator.report.rows import Choice
         from orchestrator.report.style import Style
-        from orchestrator.report.summary import Choice, Summary
+        from orchestrator.report.summary import Summary
 
         if not self._events:
             out.write(f"the session {self._path} has no event yet\n")

@@ -2,46 +2,24 @@
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 from orchestrator.fleet import outcome
-from orchestrator.report.collected import Collected, Entry
-from orchestrator.report.grouping import Block, alike, alike_but_for, blocks_of
+from orchestrator.report.collected import Collected
+from orchestrator.report.grouping import Block, Row, applied_by, blocks_of, told_of_manifest
 from orchestrator.report.host_names import named
+from orchestrator.report.pivot import FEW_HOSTS, pivot_lines
+from orchestrator.report.rows import Choice, Rows
 from orchestrator.report.style import Style
 from orchestrator.report.totals import total_lines
-from orchestrator.report.wording import (
-    INDENT,
-    brief,
-    change_lines,
-    check_line,
-    counts,
-    ended,
-    error_lines,
-    flowing,
-    hashless,
-    printed,
-    row_words,
-    span,
-    to_run,
-)
+from orchestrator.report.wording import INDENT, counts, ended, error_lines, span, to_run
 from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
 
-MAX_VARIANTS = 3
 MAX_ROWS = 40
-MAX_CHANGES = 8
+MOST_LINES = 40  # of a fleet's summary
+LEAST_LINES = 6  # of a block in there, the blank one before it included
 _INDENT = " " * INDENT
-
-Variant = tuple[Entry, list[str], bool]
-
-
-class Choice(NamedTuple):
-    """``diffs`` of changes, ``everything`` without bounds, ``quiet``: failures only."""
-
-    diffs: bool = False
-    everything: bool = False
-    quiet: bool = False
 
 
 class Summary:
@@ -52,7 +30,7 @@ class Summary:
         self._style = style
         self._choice = choice
         self._noop = bool(collected.started and collected.started.noop)
-        self._shown: set[tuple[str, str, str]] = set()
+        self._rows = Rows(style, choice)
 
     def write(self, out: TextIO, kept: str = "") -> None:
         """Write the summary; ``kept`` is the run's id, "" where ccm report has it not."""
@@ -65,31 +43,88 @@ class Summary:
         blocks = blocks_of(self._collected)
         if self._choice.quiet:
             blocks = [block for block in blocks if block.outcome != outcome.OK]
-        for block in blocks:
-            yield ""
-            yield from self._block(block)
-        yield from self._notices()
+        fleet = len(self._collected.results) > FEW_HOSTS and len(blocks) > 1
+        if fleet and not self._choice.everything:
+            yield from self._few(blocks)
+        else:
+            yield from itertools.chain.from_iterable(map(self._block, blocks))
         if not self._choice.quiet or blocks:
-            yield ""
-            yield from total_lines(self._collected, self._style, kept)
+            yield from self._ending(kept)
+        else:
+            yield from self._notices()
+
+    def _ending(self, kept: str = "") -> Iterator[str]:
+        yield from self._notices()
+        yield ""
+        yield from total_lines(self._collected, self._style, kept)
+
+    def _few(self, blocks: list[Block]) -> Iterator[str]:
+        """What happened most, then as many blocks as there is room for, each cut to its share."""
+        top = ["", *pivot_lines(self._collected, self._style)] if len(blocks) > 2 else []
+        yield from top
+        room = MOST_LINES - len(top) - len(list(self._ending("id"))) - 2
+        most = max(2, room // LEAST_LINES)
+        shown = blocks
+        if len(blocks) > most:  # failures, and what most hosts have in common
+            largest = max(blocks[most - 1 :], key=lambda block: len(block.hosts))
+            shown = [*blocks[: most - 1], largest]
+        largest = max(shown, key=lambda block: len(block.hosts))
+        for at, block in enumerate(shown):
+            others = len(shown) - at - 1
+            share = room - others * LEAST_LINES if block is largest else LEAST_LINES
+            if largest in shown[:at]:
+                share = room // (others + 1)
+            lines = list(self._cut(block, max(LEAST_LINES, share)))
+            room -= len(lines)
+            yield from lines
+        if len(shown) < len(blocks):
+            hosts = sum(len(block.hosts) for block in blocks if block not in shown)
+            text = f"… {len(blocks) - len(shown):,} more groups of {hosts:,} hosts, -v shows all"
+            yield from ("", self._style("faint", text))
+
+    def _cut(self, block: Block, most: int) -> Iterator[str]:
+        """The lines of a block, without diffs where those make too many."""
+        self._rows = Rows(self._style, self._choice)
+        whole = lines = list(self._block(block))
+        if len(whole) > most and self._choice.diffs:
+            self._rows = Rows(self._style, self._choice._replace(diffs=False))
+            lines = list(self._block(block))
+        if len(whole) <= most:
+            yield from whole
+            return
+        yield from lines[: most - 1]
+        left = f"{len(whole) - len(lines[: most - 1]):,} more lines"
+        yield self._style("faint", f"    … {left}: ccm report --host {block.hosts[0]}")
 
     def _block(self, block: Block) -> Iterator[str]:
         style, result = self._style, block.result
         width = 10_000 if self._choice.everything else style.width - 24
         role = "changed" if block.outcome == outcome.OK and block.changed else block.outcome
         told = self._fate(block)
+        yield ""
         yield f"{style('title', named(block.hosts, width))}  {style(role, told)}"
         if result.message:
             yield from self._host_error(block)
-        entries = sorted(block.entries, key=_first_failures)
-        rows = entries if self._choice.everything else entries[:MAX_ROWS]
-        for row in rows:
-            yield from self._row(row)
-        if len(rows) < len(block.entries):
-            yield style(
-                "faint", f"    … {len(block.entries) - len(rows)} more resources, -v shows all"
-            )
+        rows = _by_manifest(block)
+        shown = rows if self._choice.everything else rows[:MAX_ROWS]
+        manifest = ""
+        for row in shown:
+            entry = next(iter(row))
+            if entry.manifest != manifest:
+                manifest = entry.manifest
+                yield f"    {style('faint', self._heading(block, manifest))}"
+            yield from self._rows.lines(row)
+        if len(shown) < len(rows):
+            yield style("faint", f"    … {len(rows) - len(shown)} more resources, -v shows all")
         yield from self._untried(block)
+
+    def _heading(self, block: Block, manifest: str) -> str:
+        """The manifest of the rows below, and what the one that applies it says of it."""
+        if not manifest:
+            return "in the manifest itself"
+        appliers = (next(iter(row)) for row in block.entries)
+        errors = (e.errors for e in appliers if e.errors and applied_by(e) == manifest)
+        return one_line(": ".join([f"in {manifest}", *next(errors, ())]), self._style.width - 4)
 
     def _untried(self, block: Block) -> Iterator[str]:
         numbers = [result.untried for result in block.results]
@@ -124,92 +159,6 @@ class Summary:
             planned = span([one.planned for one in block.results])
             yield f"    {done} of {planned} resources had their turn"
 
-    def _row(self, row: dict[Entry, list[str]]) -> Iterator[str]:
-        """One resource: what is the same on all hosts of the block, then what differs."""
-        variants = self._variants(row)
-        yield from self._headline(row, variants)
-        shown = variants if self._choice.everything else variants[:MAX_VARIANTS]
-        for entry, names, alike_only in shown:
-            lines = list(self._details(entry, len(variants) == 1))
-            if len(variants) > 1:
-                yield self._faint(f"on {named(names, self._style.width - 24)}:")
-            yield from (f"{_INDENT}{text}" for text in lines)
-            if alike_only and lines:
-                what = "names or numbers" if entry.errors or entry.health else "their own name"
-                yield self._faint(f"(as on {names[0]}; others differ in {what} only)")
-        if len(shown) < len(variants):
-            left = sum(len(names) for _, names, _ in variants[len(shown) :])
-            yield self._faint(f"… and differently on {left} more hosts, -v shows all")
-
-    def _headline(self, row: dict[Entry, list[str]], variants: list[Variant]) -> Iterator[str]:
-        first, hosts = next(iter(row.items()))
-        word, detail = row_words(first)
-        resource = first.resource
-        if any(_headed(entry) != _headed(first) for entry in row):
-            resource, detail = (alike_but_for(hosts[0], text) for text in (resource, detail))
-        if len(variants) == 1 and self._compact:
-            detail = "; ".join(filter(None, [detail, *self._brief(first)]))
-        role = first.status if first.status != "stable" else "changed"
-        resource = one_line(resource)
-        behind, *below = flowing(f"    {word:<8} {resource}", detail, self._style.width)
-        yield f"    {self._style(role, f'{word:<8}')} {resource}{self._style('faint', behind)}"
-        yield from map(self._faint, below)
-
-    def _faint(self, text: str) -> str:
-        return f"{_INDENT}{self._style('faint', text)}"
-
-    @property
-    def _compact(self) -> bool:
-        """Whether a change is told in a few words, on the line of its resource if there is room."""
-        return not self._choice.diffs and not self._choice.everything
-
-    def _brief(self, entry: Entry) -> list[str]:
-        text = ", ".join(brief(change) for change in entry.changes[:MAX_CHANGES])
-        left = len(entry.changes) - MAX_CHANGES
-        return [f"{text}, … {left} more" if left > 0 else text] if text else []
-
-    def _variants(self, row: dict[Entry, list[str]]) -> list[Variant]:
-        """Entries that look different, the hosts of each, and whether those are only alike."""
-        found: dict[tuple[object, ...], Variant] = {}
-        for entry, names in row.items():
-            key = self._look(entry, names[0])
-            first = found.get(key)
-            if first is None:
-                found[key] = (entry, list(names), False)
-            else:
-                differs = _told(entry) != _told(first[0])
-                found[key] = (first[0], first[1] + names, first[2] or differs)
-        return list(found.values())
-
-    def _look(self, entry: Entry, host: str) -> tuple[object, ...]:
-        if self._choice.everything:
-            return entry.changes, entry.errors, entry.output
-        errors = [alike(text, host) for text in itertools.chain(entry.errors, *entry.health)]
-        if self._compact:
-            changes = [alike_but_for(host, text) for text in self._brief(entry)]
-        else:
-            changes = [
-                alike_but_for(host, text) for change in entry.changes for text in hashless(change)
-            ]
-        return tuple(errors), tuple(changes)
-
-    def _details(self, entry: Entry, alone: bool) -> Iterator[str]:
-        width = self._style.width - INDENT
-        yield from error_lines(entry.errors, width, self._choice.everything)
-        yield from map(printed, entry.output.splitlines())
-        for check in entry.health:
-            if not (check.failed and entry.errors):
-                yield from wrapped(check_line(check), width)
-        if self._compact:
-            yield from () if alone else self._brief(entry)
-            return
-        for change in entry.changes:
-            key = (entry.resource, change.what, change.diff)
-            known = key in self._shown
-            if self._choice.diffs:
-                self._shown.add(key)
-            yield from change_lines(change, self._style, self._choice.diffs, known)
-
     def _notices(self) -> Iterator[str]:
         notices = self._collected.notices
         if notices and not self._choice.quiet:
@@ -223,16 +172,17 @@ class Summary:
                 yield from (f"{_INDENT}{line}" for line in more)
 
 
-def _headed(entry: Entry) -> tuple[str, ...]:
-    """What the first line of a row is made of."""
-    return entry.resource, entry.message, entry.unknown
+def _by_manifest(block: Block) -> list[Row]:
+    """The rows manifest by manifest, failures first."""
+    told = told_of_manifest(next(iter(row)) for row in block.entries)
+    rows = [row for row in block.entries if next(iter(row)) in told]
+    order: dict[str, tuple[int, int]] = {}
+    for at, row in enumerate(rows):
+        rank, first = order.get(next(iter(row)).manifest, (2, at))
+        order[next(iter(row)).manifest] = (min(rank, _first_failures(row)), first)
+    return sorted(rows, key=lambda row: (*order[next(iter(row)).manifest], _first_failures(row)))
 
 
-def _told(entry: Entry) -> tuple[object, ...]:
-    """What the lines below it are made of."""
-    return entry.changes, entry.errors, entry.health, entry.output
-
-
-def _first_failures(row: dict[Entry, list[str]]) -> int:
+def _first_failures(row: Row) -> int:
     """Failures first, then what they kept from running; otherwise the order of the run."""
     return {"failed": 0, "skipped": 1}.get(next(iter(row)).status, 2)

@@ -5,8 +5,9 @@ import shlex
 from collections.abc import Iterable, Iterator
 
 from orchestrator.fleet.outcome import INTERRUPTED, OK, HostResult, Tally
-from orchestrator.report.collected import ChangeLine, CheckResult, Entry
+from orchestrator.report.collected import CheckResult, Entry
 from orchestrator.report.host_names import fold
+from orchestrator.report.intent import ChangeLine, Intent, intent
 from orchestrator.report.style import Style
 from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
@@ -15,6 +16,7 @@ _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{20,}\b")
 _HASHED = re.compile(r"(?:sha256:)?[0-9a-f]{32,}")
 INDENT = 8
 MAX_VALUE = 60
+MAX_CHANGES = 8
 MAX_ERROR_LINES = 12
 MAX_DIFF_LINES = 200
 MAX_REASON = 1_000
@@ -113,13 +115,30 @@ def _reason(lines: list[str], width: int, everything: bool) -> Iterator[str]:
 
 def headline(entry: Entry) -> str:
     """What there is to say of a resource."""
-    return _certain(entry, entry.message, "would change")
+    return _certain(entry, entry.message)
 
 
-def _certain(entry: Entry, message: str, unnamed: str) -> str:
+def _certain(entry: Entry, told: str) -> str:
     if entry.unmet:
         return "requires " + ", ".join(entry.unmet)
-    return f"{message or unnamed}, not certain: {entry.unknown}" if entry.unknown else message
+    sure = f"not certain: {entry.unknown}" if entry.unknown else ""
+    return ", ".join(filter(None, (told, sure)))
+
+
+def meant(entry: Entry) -> Intent:
+    """The words of what it would do; nothing but the changes of what was done."""
+    if entry.pending:
+        return intent(entry.resource.partition("#")[0], entry.changes, entry.fired)
+    return Intent("", "", entry.changes)
+
+
+def briefly(entry: Entry) -> list[str]:
+    """What its words leave to be told, in one line; empty where that is nothing."""
+    _, value, rest = meant(entry)
+    parts = [shorten(value) if value else "", *map(brief, rest[:MAX_CHANGES])]
+    left = len(rest) - MAX_CHANGES
+    text = ", ".join(filter(None, parts))
+    return [f"{text}, … {left} more" if left > 0 else text] if text else []
 
 
 def check_line(check: CheckResult) -> str:
@@ -163,13 +182,12 @@ def took(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
 
 
-def row_words(entry: Entry) -> tuple[str, str]:
-    """The word before a resource and the text behind it."""
-    told = _certain(entry, entry.would, "change") if entry.pending else headline(entry)
-    detail = one_line(told, MAX_REASON)
-    if entry.manifest:
-        where = f"in {one_line(entry.manifest)}"
-        detail = f"{detail}, {where}" if detail else where
+def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
+    """The word before a resource and the text behind it; ``told`` is what ``briefly`` says."""
+    words = meant(entry).words
+    joint = " " if entry.pending and words else "; "
+    behind = joint.join(filter(None, (words, told)))
+    detail = one_line(_certain(entry, behind), MAX_REASON)
     if entry.pending:  # also in a push: an apply may be in noop by itself
         return "would", detail
     if entry.status == "stable":  # kept for its health checks, none of which failed it

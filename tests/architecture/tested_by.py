@@ -163,6 +163,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/report/collected.py",
         "orchestrator/report/grouping.py",
         "orchestrator/report/lines.py",
+        "orchestrator/report/rows.py",
         "orchestrator/report/style.py",
         "orchestrator/report/totals.py",
         "orchestrator/report/wording.py",

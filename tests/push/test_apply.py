@@ -93,7 +93,7 @@ def test_whose_child_a_resource_is(target: Target) -> None:
         "exec#announce": None,
         "exec#on-file": None,
     }
-    assert "have executed, in web/deep/more.yaml" in " ".join(preview.stdout.split())
+    assert "in web/deep/more.yaml would exec#nested run" in " ".join(preview.stdout.split())
     assert "child-token" not in preview.output + str(preview.events)
     assert preview.event("apply#web/site.yaml")["noop_message"] == "Would have applied changes"
     assert preview.event("apply#web/site.yaml")["prediction"] == "certain"
@@ -120,7 +120,7 @@ ccm:
     assert done.event("apply#a.yaml")["noop"]
     assert done.event("exec#checked")["health_check_only"]
     assert done.event("apply#b.yaml")["status"] == "stable"
-    assert "would exec#nested have executed, in a.yaml" in " ".join(done.stdout.split())
+    assert "in a.yaml would exec#nested run" in " ".join(done.stdout.split())
     weaker = target.push(site.replace("a.yaml: {noop: true}", "a.yaml: {noop: false}"), "--noop")
     assert weaker.event("exec#nested")["noop"]
     assert "apply#a.yaml: noop: false changes nothing" in weaker.output

@@ -1,59 +1,10 @@
 """The summary, its grouping, and the plain lines."""
 
-import io
-import json
-from typing import Any
-
 import pytest
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
-from orchestrator.report.collected import Collected
-from orchestrator.report.lines import Lines
-from orchestrator.report.style import Style
-from orchestrator.report.summary import Choice, Summary
-from tests.orchestrator.fleet.fakes import make_event
-
-DIFF = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n"
-
-
-class Told:
-    """Plays a run to subscribers."""
-
-    def __init__(self, *hosts: str, noop: bool = False, verbose: bool = False) -> None:
-        self.noop = noop
-        self.collected = Collected(verbose)
-        self.out = io.StringIO()
-        self._lines = Lines(self.out)
-        self._tallies = {host: Tally() for host in hosts}
-        self._heard: set[tuple[str, str]] = set()
-        self._tell(happening.RunStarted("run-1", 100.0, hosts, noop))
-
-    def _tell(self, event: happening.Event) -> None:
-        self.collected.handle(event)
-        self._lines.handle(event)
-
-    def event(self, host: str, name: str, status: str = "stable", **members: Any) -> None:
-        event = {**make_event(name=name, status=status, **members), "host": host}
-        self._tallies[host].add(event, again=(host, name) in self._heard)
-        self._heard.add((host, name))
-        self._tell(happening.ResourceEvent(host, event, json.dumps(event)))
-
-    def end(self, host: str, outcome: str = "ok", **members: Any) -> None:
-        result = HostResult(host, self._tallies[host], outcome, **members)
-        self._tell(happening.HostFinished(result))
-
-    def summary(self, width: int = 100, **choice: bool) -> str:
-        self._tell(happening.RunFinished(103.5, False))
-        choice.setdefault("diffs", self.noop)
-        lines = Summary(self.collected, Style(False, width), Choice(**choice)).lines("run-1")
-        return "\n".join(lines)
-
-
-def changed(name: str, diff: str = "") -> dict[str, Any]:
-    change = {"what": "content", "from": "a" * 64, "to": "b" * 64}
-    return {"name": name, "status": "changed", "changes": [{**change, "diff": diff}]}
+from tests.orchestrator.report.told import CREATED, DIFF, Told, changed
 
 
 def test_hosts_with_the_same_outcome_stand_together() -> None:
@@ -127,11 +78,11 @@ def test_hosts_that_differ_in_their_own_name_stand_together() -> None:
         )  # fmt: skip
         told.end(host)
     text = told.summary()
-    assert text.count("would    file#/srv/{host}/own.conf  have x") == 1
+    assert text.count("would    file#/srv/{host}/own.conf  change") == 1
     assert text.count("+host h1") == 1
-    assert "(as on h1; others differ in their own name only)" in text
+    assert "(as on h1; others differ in own names or values only)" in text
     text = told.summary(diffs=False)
-    assert "would    file#/srv/{host}/own.conf  have x; mode: 0600 → 0644, content\n" in text
+    assert "would    file#/srv/{host}/own.conf  change mode: 0600 → 0644, content\n" in text
     assert "as on" not in text
 
 
@@ -139,13 +90,13 @@ def test_what_does_not_fit_behind_a_resource_stands_below_it() -> None:
     """A long reason is wrapped at the width of the terminal, in from the margin."""
     told = Told("web1", noop=True)
     told.event(
-        "web1", "/etc/x", "changed", noop=True, noop_message="Would have created the file",
+        "web1", "/etc/x", "changed", noop=True, changes=[CREATED],
         prediction="unknown", prediction_reason="a reason of many words " * 5,
     )  # fmt: skip
     told.end("web1")
     lines = told.summary().splitlines()
     at = lines.index("    would    file#/etc/x")
-    assert lines[at + 1].startswith("        have created the file, not certain: a reason")
+    assert lines[at + 1].startswith("        create file, not certain: a reason")
     assert max(map(len, lines)) <= 100
 
 
@@ -156,7 +107,7 @@ def test_no_diff_is_shown_where_none_is_wanted() -> None:
     told.end("web1")
     text = told.summary(diffs=False)
     assert "-old" not in text
-    assert "would    file#/etc/motd  content\n" in text
+    assert "would    file#/etc/motd  change content\n" in text
     text = told.summary(diffs=False, everything=True)
     assert "content: aaaaaaaaaaaa → bbbbbbbbbbbb" in text
 
@@ -165,12 +116,12 @@ def test_a_prediction_that_is_not_certain_says_why() -> None:
     """An unknown prediction is shown with its reason and counted."""
     told = Told("web1", noop=True)
     told.event(
-        "web1", "/etc/x", "changed", noop=True, noop_message="Would have created the file",
+        "web1", "/etc/x", "changed", noop=True, changes=[CREATED],
         prediction="unknown", prediction_reason="user www-data is not there yet",
     )  # fmt: skip
     told.end("web1")
     text = told.summary()
-    assert "would    file#/etc/x  have created the file, not certain: user www-data is not" in text
+    assert "would    file#/etc/x  create file, not certain: user www-data is not" in text
     assert "1 not certain" in text
 
 
@@ -321,13 +272,13 @@ def test_a_host_that_says_too_much_is_cut_short() -> None:
     told = Told("web1")
     for number in range(100):
         texts = [f"{number} " + "why " * 100_000, "more " * 50_000]
-        told.event("web1", f"/etc/{number}\nx", "failed", error=texts, noop_message="a\nb")
+        told.event("web1", f"/etc/{number}\nx", "failed", error=texts)
     told.end("web1", "failed")
     kept = sum(len(text) for entry in told.collected.entries["web1"] for text in entry.errors)
     assert kept < 34 << 20
     text = told.summary()
     assert len(text) < 200_000
-    assert "failed   file#/etc/0 x  a b" in text
+    assert "failed   file#/etc/0 x\n" in text
     assert "more of it: -v shows all" in text
 
 

@@ -1,0 +1,94 @@
+"""What a resource would do, in words that are made of its change records (controller)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_STATES = {
+    "absent": "remove",
+    "directory": "create directory",
+    "running": "start",
+    "stopped": "stop",
+    "restarted": "restart",
+}
+_MADE = {"package": "install", "archive": "download"}
+_SWITCHED = {"true": "enable", "false": "disable"}
+_OF_FILES = "scaffold"  # each of its changes is about a file that the change names
+_FIRED = " via subscribe"
+CHANGE = "change"  # nothing is to be said but which properties
+
+
+class ChangeLine(NamedTuple):
+    """One property that differs; ``before`` and ``after`` as text."""
+
+    what: str
+    before: str
+    after: str
+    diff: str
+
+
+class Intent(NamedTuple):
+    """The words of changes, and the changes that those leave to be told.
+
+    ``words`` hold for hosts that differ in values only, ``values`` belong behind them.
+    """
+
+    words: str
+    values: str
+    rest: tuple[ChangeLine, ...]
+
+
+def intent(type_name: str, changes: Sequence[ChangeLine], fired: bool) -> Intent:
+    """What the changes of a resource come to: ``create file``, ``install 1.2``, ``change``.
+
+    ``fired``: a subscription is why.
+    """
+    if type_name == _OF_FILES:
+        return Intent(_counted(changes), "", tuple(changes))
+    words: list[str] = []
+    values: list[str] = []
+    rest = []
+    for change in changes:
+        word, value = _told(type_name, change)
+        if word:
+            words.append(word)
+            values.append(value)
+        elif change.diff or change.before or not words:
+            rest.append(change)
+    told = (", ".join(words) or CHANGE) + (_FIRED if fired else "")
+    return Intent(told, " ".join(filter(None, values)), tuple(rest))
+
+
+def _told(type_name: str, change: ChangeLine) -> tuple[str, str]:
+    """The verb of a change and the value behind it; "" for a property that only differs."""
+    if change.what == "enable":
+        return _SWITCHED.get(change.after, ""), ""
+    if change.what == "extracted":
+        return "extract", ""
+    if change.what == "command" and not change.before:
+        return "run", change.after
+    if change.what != "ensure":
+        return (f"remove {change.what}", "") if change.after == "absent" else ("", "")
+    if change.after in _STATES:
+        return _STATES[change.after], ""
+    if change.before in ("", "absent"):
+        made = _MADE.get(type_name, f"create {type_name}")
+        return made, "" if change.after == "present" else change.after
+    return "", ""
+
+
+def _counted(changes: Sequence[ChangeLine]) -> str:
+    found = Counter(map(_of_file, changes))
+    words = [
+        f"{verb} {found[verb, noun]} {noun if found[verb, noun] == 1 else nouns}"
+        for noun, nouns in (("directory", "directories"), ("file", "files"))
+        for verb in ("create", "change", "remove")
+        if found[verb, noun]
+    ]
+    return ", ".join(words) or CHANGE
+
+
+def _of_file(change: ChangeLine) -> tuple[str, str]:
+    if change.after in ("absent", "directory"):
+        return ("remove", "file") if change.after == "absent" else ("create", "directory")
+    return ("change" if change.before else "create"), "file"

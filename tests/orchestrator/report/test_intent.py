@@ -1,0 +1,42 @@
+"""The words that change records make."""
+
+import pytest
+
+from orchestrator.report.intent import ChangeLine, intent
+
+
+@pytest.mark.parametrize(
+    ("type_name", "changes", "words"),
+    [
+        ("file", [("ensure", "absent", "present"), ("content", "", "sha256:1")], "create file"),
+        ("file", [("ensure", "absent", "directory")], "create directory"),
+        ("file", [("ensure", "directory", "absent")], "remove"),
+        ("file", [("mode", "0600", "0644")], "change"),
+        ("exec", [("command", "", "true")], "run"),
+        ("package", [("ensure", "absent", "1.2")], "install"),
+        ("package", [("ensure", "1.1", "1.2")], "change"),
+        ("package", [("ensure", "1.1", "absent")], "remove"),
+        ("service", [("ensure", "stopped", "running"), ("enable", "false", "true")],
+         "start, enable"),
+        ("archive", [("ensure", "absent", "present"), ("extracted", "", "/x")],
+         "download, extract"),
+        ("scaffold", [("a", "", "sha256:1"), ("b", "sha256:1", "sha256:2")],
+         "create 1 file, change 1 file"),
+        ("scaffold", [("a", "absent", "directory"), ("b", "present", "absent")],
+         "create 1 directory, remove 1 file"),
+        ("scaffold", [("ensure", "0644", "0755"), ("b", "0644", "0755")], "change 2 files"),
+        ("cron", [("ensure", "absent", "present")], "create cron"),
+        ("apply", [], "change"),
+    ],
+)  # fmt: skip
+def test_words(type_name: str, changes: list[tuple[str, str, str]], words: str) -> None:
+    """What a resource would do is what its changes are, counted where they are about files."""
+    assert intent(type_name, [ChangeLine(*c, "") for c in changes], False).words == words
+
+
+def test_what_fired_it_is_told() -> None:
+    """A restart that a subscription asks for says so; a version stands behind the words."""
+    restart = intent("service", [ChangeLine("ensure", "running", "restarted", "")], True)
+    assert restart.words == "restart via subscribe"
+    install = intent("package", [ChangeLine("ensure", "absent", "1.2", "")], False)
+    assert (install.words, install.values, install.rest) == ("install", "1.2", ())

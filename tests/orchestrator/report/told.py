@@ -1,0 +1,55 @@
+"""A run that is told event by event to what shows it."""
+
+import io
+import json
+from typing import Any
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.report.collected import Collected
+from orchestrator.report.lines import Lines
+from orchestrator.report.rows import Choice
+from orchestrator.report.style import Style
+from orchestrator.report.summary import Summary
+from tests.orchestrator.fleet.fakes import make_event
+
+CREATED = {"what": "ensure", "from": "absent", "to": "present"}
+DIFF = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n"
+
+
+class Told:
+    """Plays a run to subscribers."""
+
+    def __init__(self, *hosts: str, noop: bool = False, verbose: bool = False) -> None:
+        self.noop = noop
+        self.collected = Collected(verbose)
+        self.out = io.StringIO()
+        self._lines = Lines(self.out)
+        self._tallies = {host: Tally() for host in hosts}
+        self._heard: set[tuple[str, str]] = set()
+        self._tell(happening.RunStarted("run-1", 100.0, hosts, noop))
+
+    def _tell(self, event: happening.Event) -> None:
+        self.collected.handle(event)
+        self._lines.handle(event)
+
+    def event(self, host: str, name: str, status: str = "stable", **members: Any) -> None:
+        event = {**make_event(name=name, status=status, **members), "host": host}
+        self._tallies[host].add(event, again=(host, name) in self._heard)
+        self._heard.add((host, name))
+        self._tell(happening.ResourceEvent(host, event, json.dumps(event)))
+
+    def end(self, host: str, outcome: str = "ok", **members: Any) -> None:
+        result = HostResult(host, self._tallies[host], outcome, **members)
+        self._tell(happening.HostFinished(result))
+
+    def summary(self, width: int = 100, **choice: bool) -> str:
+        self._tell(happening.RunFinished(103.5, False))
+        choice.setdefault("diffs", self.noop)
+        lines = Summary(self.collected, Style(False, width), Choice(**choice)).lines("run-1")
+        return "\n".join(lines)
+
+
+def changed(name: str, diff: str = "") -> dict[str, Any]:
+    change = {"what": "content", "from": "a" * 64, "to": "b" * 64}
+    return {"name": name, "status": "changed", "changes": [{**change, "diff": diff}]}
