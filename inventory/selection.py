@@ -4,7 +4,8 @@ Patterns are joined by ``:`` or ``,``. A plain one adds hosts, ``&PATTERN`` keep
 are also in it, ``!PATTERN`` takes hosts away; additions come first, then ``&``, then ``!``, in
 whatever order they are written. Without an addition, all hosts are the start.
 
-A pattern is a host, a group, ``all``, a glob (``web*``) or ``~REGEX`` (from the beginning of the
+A pattern is a host, a group, ``all``, a glob (``web*``), numbers as reports print them
+(``web[1-3,7]``, ``db[01-12]``) or ``~REGEX`` (from the beginning of the
 name) over both, ``failed`` (the hosts that failed in the last run), or ``@FILE``: the hosts that
 the patterns in its lines pick, where ``#`` begins a comment.
 """
@@ -22,6 +23,11 @@ from remote_runtime.nearest import nearest
 
 MAX_GUESSES = 10
 """A guess looks at every name, so a long file of unknown names gets no more than these."""
+
+# Numbers and ranges of them; a class without either is a glob's.
+_SPAN = r"\d+(?:-\d+)?"
+_RANGES = re.compile(rf"\[(\d+(?:-\d+|,{_SPAN})(?:,{_SPAN})*)\]", re.ASCII)
+_OUTSIDE = r"(?![^\[\]]*\])"  # of brackets, for what parts patterns
 
 LastFailed = Callable[[], Iterable[str]]
 
@@ -78,14 +84,14 @@ class Selector:
         return picked
 
     def _patterns(self, text: str, where: Position | None) -> Iterator[_Pattern]:
-        for part in text.split(","):
+        for part in re.split("," + _OUTSIDE, text):
             yield from self._split(part.strip(), where)
 
     def _split(self, text: str, where: Position | None) -> Iterator[_Pattern]:
         """Divide at colons, save in a regex, a file name and a host whose name has colons."""
         bare = text.lstrip("&!")
         whole = bare[:1] in ("~", "@") or bare in self._hosts
-        for part in [text] if whole else text.split(":"):
+        for part in [text] if whole else re.split(":" + _OUTSIDE, text):
             part = part.strip()
             operator = part[:1] if part[:1] in ("&", "!") else ""
             name = part[len(operator) :].strip()
@@ -133,13 +139,13 @@ class Selector:
     def _match_all(self, pattern: _Pattern) -> set[str]:
         text = pattern.text
         try:
-            regex = re.compile(text[1:] if text.startswith("~") else fnmatch.translate(text))
+            matches = re.compile(text[1:]).match if text.startswith("~") else _glob(text)
         except re.error as error:
             self._no_match(f"{text!r} is not a regular expression: {error}", "", pattern.where)
             return set()
-        found = {name for name in self._hosts if regex.match(name)}
+        found = {name for name in self._hosts if matches(name)}
         for group, members in self._members.items():
-            if regex.match(group):
+            if matches(group):
                 found |= members
         if not found:
             self._unknown(pattern)
@@ -164,3 +170,31 @@ class Selector:
 
     def _no_match(self, message: str, hint: str, where: Position | None = None) -> None:
         self._problems.append(Problem(message, where, hint, "inventory.no_match"))
+
+
+def _glob(text: str) -> Callable[[str], object]:
+    """What a glob matches, ranges of numbers in it meant as such."""
+    ranges = [found[1].split(",") for found in _RANGES.finditer(text)]
+    regex = re.compile(fnmatch.translate(_RANGES.sub("\0", text)).replace("\0", "([0-9]+)"))
+
+    def matches(name: str) -> bool:
+        found = regex.match(name)
+        return found is not None and all(map(_among, found.groups(), ranges))
+
+    return matches
+
+
+def _among(number: str, spans: list[str]) -> bool:
+    """Whether a number is in one of the spans, written as they are: ``01-12`` holds ``07``."""
+    for span in spans:
+        first, _, last = span.partition("-")
+        padded = number == number.lstrip("0").zfill(len(first))
+        if padded and _size(first) <= _size(number) <= _size(last or first):
+            return True
+    return False
+
+
+def _size(number: str) -> tuple[int, str]:
+    """What orders numbers, however long they are."""
+    digits = number.lstrip("0")
+    return len(digits), digits

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from inventory import Inventory
+from orchestrator.report.host_names import fold
 from remote_runtime.errors import InputError
 
 from .conftest import Loader
@@ -128,3 +129,44 @@ def test_an_unknown_host_by_name(fleet: Inventory) -> None:
     """Asking for one host by name gives the nearest name where it is unknown."""
     with pytest.raises(InputError, match="did you mean 'web1'"):
         fleet.explain("wbe1")
+
+
+NAMES = [
+    *(f"web{n}" for n in range(1, 20)),
+    *(f"db{n:02d}.example.org" for n in range(8, 13)),
+    "web01",
+]
+NUMBERED = f"hosts: [{', '.join(NAMES)}]\n"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("web[1-3]", "web1 web2 web3"),
+        ("web[1,10-12]", "web1 web10 web11 web12"),
+        ("web[18-40]", "web18 web19"),
+        ("web[1-19]:!web[2-18]", "web1 web19"),
+        ("db[08-10].example.org", "db08.example.org db09.example.org db10.example.org"),
+        ("db[08,12].*,web[3,4]", "web3 web4 db08.example.org db12.example.org"),
+        ("web[01-03]", "web01"),
+        ("web[23]", "web2 web3"),
+        ("~web[2,3]$", "web2 web3"),
+    ],
+)
+def test_what_reports_print_is_a_pattern(loaded: Loader, pattern: str, names: str) -> None:
+    """Ranges of numbers are ranges, zero-padded as they are written; other classes are a glob's."""
+    assert " ".join(host.name for host in loaded(NUMBERED).select(pattern)) == names
+
+
+def test_every_group_of_a_report_can_be_selected(loaded: Loader) -> None:
+    """What a report writes for any hosts picks those hosts and no others."""
+    inventory = loaded(NUMBERED)
+    names = [host.name for host in inventory.select("all")]
+    for chosen in (names, names[::2], names[3:7], names[18:], names[5:20:3]):
+        found = inventory.select(",".join(fold(chosen)))
+        assert {host.name for host in found} == set(chosen)
+
+
+def test_a_number_has_no_bound(loaded: Loader) -> None:
+    """A range that ends beyond every host is taken as it stands."""
+    assert len(loaded(NUMBERED).select(f"web[5-{'9' * 5000}]")) == 15
