@@ -84,10 +84,13 @@ def told_of_manifest(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def applied_by(entry: Entry) -> str:
-    """What an apply applies, by its path from the folder of the run's manifest; "" for others."""
-    type_name, _, name = entry.resource.partition("#")
+    """The manifest that it would apply, by its path from the folder of the run's manifest.
+
+    "" where it changes something itself: what applies a manifest is what that came to.
+    """
+    name = entry.resource.partition("#")[2]
     folder = posixpath.dirname(entry.manifest)
-    return posixpath.normpath(posixpath.join(folder, name)) if type_name == "apply" else ""
+    return "" if entry.changes else posixpath.normpath(posixpath.join(folder, name))
 
 
 def _rank(block: Block) -> tuple[int, bool, int]:

@@ -1,5 +1,6 @@
 """What a resource would do, in words that are made of its change records (controller)."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,9 +12,10 @@ _STATES = {
     "stopped": "stop",
     "restarted": "restart",
 }
-_MADE = {"package": "install", "archive": "download"}
 _SWITCHED = {"true": "enable", "false": "disable"}
-_OF_FILES = "scaffold"  # each of its changes is about a file that the change names
+_OF_ITSELF = ("ensure", "content", "mode", "checksum")
+_HASH = "sha256:"
+_MODE = re.compile("[0-7]{4}")
 _FIRED = " via subscribe"
 CHANGE = "change"  # nothing is to be said but which properties
 
@@ -43,7 +45,7 @@ def intent(type_name: str, changes: Sequence[ChangeLine], fired: bool) -> Intent
 
     ``fired``: a subscription is why.
     """
-    if type_name == _OF_FILES:
+    if changes and all(map(_is_of_file, changes)):
         return Intent(_counted(changes), "", tuple(changes))
     words: list[str] = []
     values: list[str] = []
@@ -72,9 +74,18 @@ def _told(type_name: str, change: ChangeLine) -> tuple[str, str]:
     if change.after in _STATES:
         return _STATES[change.after], ""
     if change.before in ("", "absent"):
-        made = _MADE.get(type_name, f"create {type_name}")
-        return made, "" if change.after == "present" else change.after
+        if change.after == "present":
+            return f"create {type_name}", ""
+        return "install", change.after  # a version
     return "", ""
+
+
+def _is_of_file(change: ChangeLine) -> bool:
+    """Whether it is one of several files, which ``what`` names then."""
+    what, before, after, _ = change
+    fates = (before, after) in (("absent", "directory"), ("present", "absent"))
+    modes = _MODE.fullmatch(before) and _MODE.fullmatch(after)
+    return what not in _OF_ITSELF and bool(fates or modes or after.startswith(_HASH))
 
 
 def _counted(changes: Sequence[ChangeLine]) -> str:
