@@ -31,9 +31,16 @@ _KIND = re.compile(r"(host|package|plan|protocol|resource|runtime|service)(\.[a-
 def greet(link: FramedLink, enter: Callable[[Phase], None]) -> Gathered:
     """Take a runtime's hello and facts, checked."""
     with link.within(GREETING, "hello and facts"):
-        hello = check_hello(link.message(), link.nonce, link.runtime)
-        enter(Phase.GATHERING)
-        return check_facts(link.message(), hello)
+        try:
+            hello = check_hello(link.message(), link.nonce, link.runtime)
+            enter(Phase.GATHERING)
+            return check_facts(link.message(), hello)
+        except UnreachableError as error:
+            last = link.stderr_tail().strip().rpartition("\n")[2]
+            if error.kind != "transport.lost" or not last:
+                raise
+            message = f"{error.message} before the facts: {one_line(last)}"
+            raise UnreachableError(message, error.kind, hint=error.hint) from error
 
 
 def gather(link: FramedLink) -> Gathered:

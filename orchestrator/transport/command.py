@@ -27,6 +27,12 @@ _SEARCH = (
     't="$t $i=$r";done;echo "ccm1 $a nopython$t";exit 1'
 )
 
+# Where a start file of the user's has broken PATH, sudo is found all the same.
+_SUDO = (
+    "PATH=$PATH:/usr/local/bin:/usr/bin:/bin;LC_ALL=C;export PATH LC_ALL;"
+    'command -v sudo >/dev/null 2>&1||{ echo "sudo: not found" >&2;exit 127;};exec sudo "$@"'
+)
+
 # Any Python parses this line; what follows in the decoded text needs 3.6. Whether json is there is
 # only looked up: importing it takes milliseconds, and most runs never need more than its C part.
 _START = (
@@ -58,7 +64,7 @@ def become_command(command: list[str], user: str, prompt: str | None) -> list[st
     moment ago, so that what is written is read by sudo and by nothing else.
     """
     how = ["-n"] if prompt is None else ["-k", "-S", "-p", prompt]
-    return ["env", "LC_ALL=C", "sudo", *how, "-u", user, "--", *command]
+    return ["/bin/sh", "-c", _SUDO, "ccm", *how, "-u", user, "--", *command]
 
 
 def quote(command: list[str]) -> str:

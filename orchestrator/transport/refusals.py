@@ -34,6 +34,12 @@ _LOGIN = (
     ("password change required", "the password of the user must be changed first"),
     ("account has expired", "the account of the user has expired"),
 )
+_LIMITS = (
+    "invalid argument", "too many open files", "cannot allocate memory", "memoryerror",
+    "out of memory", "file too large", "file size limit", "resource temporarily unavailable",
+    "can't start new thread", "cannot fork", "killed",
+)  # fmt: skip
+_SIGNALLED = 128  # what a shell adds to the number of a signal
 _WHY = {
     "old": "is older than 3.6",
     "incomplete": "lacks json or zlib",
@@ -103,6 +109,10 @@ def ended(
             )
     how = "" if status is None else f" with status {status}"
     hint = "the login shell must be able to run /bin/sh"
+    if any(word in said for word in _LIMITS) or (status or 0) > _SIGNALLED:
+        hint = "a limit on memory, files or time is too tight for it there: look at ulimit -a"
+    elif not (err or out).strip():
+        hint = "it said nothing; log in by hand, and look at ulimit -a and at what PATH is there"
     if python:
         hint = f"is {python}, which the inventory names, a Python interpreter?"
     return UnreachableError(

@@ -16,6 +16,10 @@ from orchestrator.transport.ssh_transport import EagerTransport
 from remote_runtime.errors import UnreachableError
 
 
+class _SilentError(Exception):
+    """The server did not answer in time."""
+
+
 class Authenticator:
     """What paramiko calls an authentication strategy, for one host."""
 
@@ -38,8 +42,13 @@ class Authenticator:
                 return
             if self._with_password(transport):
                 return
+        except _SilentError as error:
+            raise self._cut_short("did not answer the login", "transport.silent") from error
         except (OSError, EOFError, paramiko.SSHException) as error:
-            raise self._failed(transport, str(error)) from error
+            # A server that has had enough of keys says so.
+            if transport.is_active() or "authentication" in str(error):
+                raise self._failed(transport, str(error)) from error
+            raise self._cut_short("hung up during the login", "transport.lost") from error
         raise self._failed(transport, "")
 
     def _may(self, method: str) -> bool:
@@ -64,8 +73,8 @@ class Authenticator:
             except BadAuthenticationType as error:
                 self._accepted = error.allowed_types
                 return False
-            except paramiko.AuthenticationException:
-                self._check_alive(transport)
+            except paramiko.AuthenticationException as error:
+                self._check_alive(transport, error)
                 self._accepted = transport.accepted_methods or None
                 continue
             self._keyring.worked(candidate)
@@ -102,16 +111,26 @@ class Authenticator:
         except BadAuthenticationType as error:
             self._accepted = error.allowed_types
             return False
-        except paramiko.AuthenticationException:
-            self._check_alive(transport)
+        except paramiko.AuthenticationException as error:
+            self._check_alive(transport, error)
             self._accepted = transport.accepted_methods or self._accepted
             return False
         self._accepted = left or None
         return not left
 
-    def _check_alive(self, transport: EagerTransport) -> None:
+    def _check_alive(
+        self, transport: EagerTransport, error: paramiko.AuthenticationException
+    ) -> None:
         if not transport.is_active():
             raise paramiko.SSHException("the server hung up")
+        if "timeout" in str(error):  # as paramiko tells it; a refusal is none
+            raise _SilentError
+
+    def _cut_short(self, how: str, kind: str) -> UnreachableError:
+        """The server neither let us in nor refused."""
+        tried = ", ".join(self._tried) or "nothing yet"
+        hint = "its log may say why (LoginGraceTime, MaxAuthTries, a directory that is down)"
+        return UnreachableError(f"{self._route.label} {how}; tried: {tried}", kind, hint=hint)
 
     def _failed(self, transport: EagerTransport, why: str) -> UnreachableError:
         route = self._route

@@ -111,7 +111,15 @@ def test_a_sudo_that_stalls_at_the_password_is_named(tmp_path: Path) -> None:
     """A password that was given and never answered is told as that, without the password."""
     script = Script((b"", b"ask:"), *[None] * 1_000_000)
     password = Password("the sudo password", "transport.become", lambda: "s3cret")
-    attempt = Opening("web1", script, "abc", image(tmp_path), "ask:", password, timeout=0.05)
+    attempt = Opening(
+        "web1",
+        script,
+        nonce="abc",
+        image=image(tmp_path),
+        prompt="ask:",
+        password=password,
+        timeout=0.05,
+    )
     with pytest.raises(UnreachableError, match="took the password and did not answer") as caught:
         attempt.link()
     assert (caught.value.kind, script.written) == ("transport.become", b"s3cret\n")
@@ -125,6 +133,32 @@ def test_an_early_end_shows_status_and_reason(tmp_path: Path) -> None:
     assert "ended with status 127 before the runtime started" in str(error)
     assert "bash: /bin/sh: gone" in str(error)
     assert "\x1b" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("err", "status"),
+    [
+        (b"ccm: 1: 1: Invalid argument\n", 1),
+        (b"Killed\n", 137),
+        (b"", 153),
+        (b"sh: 1: Cannot fork\n", 2),
+        (b"MemoryError\n", 1),
+    ],
+)
+def test_a_limit_of_the_host_is_named(tmp_path: Path, err: bytes, status: int) -> None:
+    """Where a limit there ended it, the error says where to look."""
+    assert "ulimit -a" in failure(tmp_path, Script((b"", err), status=status)).hint
+
+
+def test_an_end_without_a_word_says_so(tmp_path: Path) -> None:
+    """No reason is told where none was given, but what to look at is."""
+    assert "it said nothing" in failure(tmp_path, Script(status=1)).hint
+
+
+def test_a_host_without_sudo_is_told(tmp_path: Path) -> None:
+    """A missing sudo is named as such."""
+    error = failure(tmp_path, Script((b"", b"sudo: not found\n"), status=127))
+    assert (error.kind, "there is no sudo on web1" in str(error)) == ("transport.become", True)
 
 
 def test_a_login_that_is_not_possible_is_told(tmp_path: Path) -> None:

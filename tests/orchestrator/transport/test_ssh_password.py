@@ -10,7 +10,7 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from orchestrator.transport import Credentials
+from orchestrator.transport import Credentials, ssh_transport
 from orchestrator.transport.credentials import REFUSALS
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.conftest import Connect
@@ -75,9 +75,14 @@ class Server:
                 connection, _ = self._socket.accept()
             except OSError:
                 return
+            self._connection = connection
             transport = paramiko.Transport(connection)
             transport.add_server_key(self._key)
             transport.start_server(event=threading.Event(), server=self.door)
+
+    def hang_up(self) -> None:
+        """Break off the connection that came last."""
+        self._connection.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         self._socket.close()
@@ -128,6 +133,45 @@ def test_without_a_password_the_way_out_is_told(connect: Connect, server: Server
     assert "there is no key and no password" in error.message
     if "password" in server.door.methods.split(","):
         assert "--ask-pass" in error.hint or server.door.tried == []
+
+
+class _Stalling(Door):
+    """Never says whether the password is right, or breaks off in the middle."""
+
+    def __init__(self, cut: bool) -> None:
+        super().__init__("password")
+        self.over = threading.Event()
+        self.cut = cut
+        self.server: Server | None = None
+
+    def check_auth_password(self, username: str, password: str) -> int:
+        if self.cut and self.server is not None:
+            self.server.hang_up()
+        self.over.wait(60)
+        return paramiko.AUTH_FAILED
+
+
+@pytest.mark.parametrize(
+    ("cut", "kind", "words"),
+    [
+        (False, "transport.silent", "did not answer the login"),
+        (True, "transport.lost", "hung up during the login"),
+    ],
+)
+def test_a_login_without_an_answer_is_no_refusal(
+    connect: Connect, tmp_path: Path, cut: bool, kind: str, words: str
+) -> None:
+    """A server that stalls or hangs up neither let us in nor refused, and that is what is told."""
+    server = Server(tmp_path, "password")
+    server.door = door = _Stalling(cut)
+    door.server = server
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssh_transport, "AUTH_TIMEOUT", 0.5)
+        error = attempt(connect, server, "s3cret")
+    door.over.set()
+    server.close()
+    assert (error.kind, words in error.message) == (kind, True)
+    assert "no more methods" not in error.message
 
 
 def test_a_wrong_password_does_not_lock_the_fleet_out(connect: Connect, tmp_path: Path) -> None:
