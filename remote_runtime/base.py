@@ -88,6 +88,14 @@ class ResourceType(object):
         """
         return []
 
+    @classmethod
+    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        """Return (property, message, hint) for what is allowed and hardly meant.
+
+        Runs on the controller, for properties that hold no template.
+        """
+        return []
+
     def wanted(self) -> List[str]:
         """SHA-256 of the blobs that this resource will need, as far as a quick look can tell."""
         return []

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inventory.document import Mapping, Scalar, Source
-from orchestrator.manifest.checking import declare, spell_out
+from orchestrator.manifest.checking import declare, doubts, spell_out
 from orchestrator.manifest.complaint import suggestion
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
@@ -68,6 +68,7 @@ def adhoc_site(
     problems: list[Problem] = []
     declared = declare(type_, name, nodes=spell_out(type_, properties, problems), problems=problems)
     site = _site([declared], folder, types.needed_by(type_), problems)
+    site.warnings += doubts(declared)
     site.earlier = earlier
     known = site.earlier_names() if declared.require or declared.subscribe else None
     problems += check_names([named(declared)], earlier=known)

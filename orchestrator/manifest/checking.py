@@ -80,6 +80,17 @@ def declare(
     return declared
 
 
+def doubts(declared: Declared) -> list[Problem]:
+    """What is allowed and hardly meant, each with its place."""
+    text = declared.name_node.text
+    return [
+        Problem(f"{declared.id}: {key}: {message}", declared.where((key,)), hint)
+        for key, message, hint in declared.type.doubts(text, declared.raw)
+        if (isinstance(declared.name, str) if key == "name" else key not in declared.templated)
+        and not declared.hides(key)
+    ]
+
+
 def _renders(nodes: Nodes) -> bool:
     entry = nodes.get("render")
     return not (entry and isinstance(entry[1], Scalar) and entry[1].value is False)

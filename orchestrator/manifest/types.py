@@ -26,6 +26,7 @@ REFERENCE = {"$ref": "#/$defs/reference"}
 _REMEMBERED = 50_000
 
 Check = Callable[[str, dict[str, Any]], list[tuple[str, str]]]
+Doubts = Callable[[str, dict[str, Any]], list[tuple[str, str, str]]]
 
 
 class PropertyType:
@@ -82,6 +83,7 @@ class Type:
         *,
         providers: tuple[str, ...],
         check: Check,
+        doubts: Doubts = lambda name, properties: [],
         own: bool = False,
     ) -> None:
         self.name = name
@@ -89,6 +91,7 @@ class Type:
         self.schema = schema
         self.providers = providers
         self.check = check
+        self.doubts = doubts
         common = _properties(common_schema())
         self.properties = common | _properties(schema)
         if "subscribe" in self.properties:  # a list of references in every type, as require is
@@ -154,7 +157,8 @@ def load_type(name: str) -> Type | None:
         schema = json.loads(registry.schema_text(name))  # the type of a site has none there
     except ResourceError:
         return None
-    return Type(name, schema, providers=providers, check=registry.resource_class(name).check)
+    resource = registry.resource_class(name)
+    return Type(name, schema, providers=providers, check=resource.check, doubts=resource.doubts)
 
 
 def type_names() -> list[str]:

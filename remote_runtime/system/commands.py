@@ -55,6 +55,12 @@ class CommandNotStarted(ResourceError):  # noqa: N818  (it names what is the cas
         self.program = program
 
 
+_WORDS_OF_SHELLS = (
+    "cd", "source", ".", "export", "unset", "set", "eval", "alias", "ulimit", "umask", "type", "if",
+    "for", "while", "until", "case", "function", "let", "local", "declare", "trap", "exit",
+)  # fmt: skip
+
+
 class Commands(object):
     """Runs commands one at a time; ``cancellation`` ends the one in flight.
 
@@ -94,10 +100,10 @@ class Commands(object):
         if "/" in program and os.path.exists(os.path.join(cwd or "/", program)):
             return "%s is not an executable file" % program, "give it the mode 0755"
         where = "" if "/" in program else " in %s" % (path or "the default path")
-        return (
-            "there is no program %s%s" % (program, where),
-            "install it in an earlier resource, or give its absolute path",
-        )
+        hint = "install it in an earlier resource, or give its absolute path"
+        if program in _WORDS_OF_SHELLS:
+            hint = "it is a word of the shell: set provider: shell"
+        return "there is no program %s%s" % (program, where), hint
 
     def environment(
         self, identity: Identity, env: Optional[Mapping[str, str]], path: Optional[str]

@@ -262,3 +262,12 @@ def test_other_users(remote: Target, host: Host) -> None:
     assert host.read("/tmp/by-id") == host.run("id -un 1000").stdout
     assert host.read("/tmp/guarded") == host.read("/tmp/guarded-other") == "appuser\n"
     assert {e["status"] for e in done.events} == {"changed"}
+
+
+def test_a_command_for_a_shell_without_one(local: Target) -> None:
+    """Signs of a shell are a warning beforehand; a word of a shell fails with the way out."""
+    done = local.push("ccm: {resources: [{exec: [{x: {command: cd /tmp && ls}}]}]}")
+    assert done.code == 1, done.output
+    assert "exec#x: command: the provider posix passes && on" in done.output
+    assert "site.yaml:1:" in done.output
+    assert "it is a word of the shell: set provider: shell" in done.event("exec#x")["error"][0]

@@ -29,6 +29,12 @@ class Resource(ResourceType):
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         return rules.problems(name, properties)
 
+    @classmethod
+    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        from remote_runtime.resources.exec.doubts import doubts
+
+        return doubts(name, properties)
+
     def observe(self) -> State:
         return State("present")
 

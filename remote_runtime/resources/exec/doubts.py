@@ -1,0 +1,41 @@
+"""What an exec says that is hardly meant (controller)."""
+
+import re
+from typing import Any, Dict, List, Tuple
+
+HINT = "set provider: shell for what a shell does; quote what is meant as it stands"
+_QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.S)
+_SHELLS = re.compile(r"&&|\|\||[|;<>]|&\s*$")
+_WORDS_OF_FIND = re.compile(r"\s-(exec|ok)(dir)?\s")
+
+
+def doubts(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
+    """(property, message, hint) for each command that is written for a shell and gets none."""
+    if properties.get("provider", "posix") != "posix":
+        return []
+    found = []
+    whole = properties.get("interpreter", "default") == "default"
+    if whole and "command" in properties:
+        found.append(("command", properties["command"]))
+    elif whole and "command" not in properties:
+        found.append(("name", name))
+    if properties.get("guard_interpreter", "default") == "default":
+        for key in ("onlyif", "unless"):
+            guard = properties.get(key)
+            found.append((key, guard.get("command") if isinstance(guard, dict) else guard))
+    told = []
+    for key, text in found:
+        sign = _sign(text) if isinstance(text, str) else ""
+        if sign:
+            message = "the provider posix passes %s on to the program as text" % sign
+            told.append((key, message, HINT))
+    return told
+
+
+def _sign(command: str) -> str:
+    """The first sign outside quotes that a shell would act on."""
+    bare = _QUOTED.sub("", command)
+    if _WORDS_OF_FIND.search(bare):
+        bare = bare.replace(";", "")  # ends its command
+    hit = _SHELLS.search(bare)
+    return hit.group().strip() if hit else ""
