@@ -192,7 +192,11 @@ class FramedLink:
             return self.expired
         if self.torn:
             return UnreachableError(self.torn, kind="transport.silent")
-        return UnreachableError(reason or "the connection broke", kind="transport.lost")
+        return UnreachableError(
+            reason or "the connection broke",
+            kind="transport.lost",
+            hint="did it reboot, or lose its network? push again: what is done stays done",
+        )
 
     def bound_stall(self, seconds: float, longest: Callable[[], float]) -> None:
         """Bound the time from one step of progress to the next; 0 seconds are no bound.

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from orchestrator.transport.pipe import readable
 from orchestrator.transport.user_command import run_shell
 from remote_runtime.errors import UnreachableError, UsageError
 
@@ -187,7 +188,10 @@ class Credentials:
                 f"{what} was to be asked for, but there is no terminal",
                 hint=f"set {SSH_PASSWORD} or {BECOME_PASSWORD}, or a command with {COMMAND_SUFFIX}",
             )
-        return self._prompt(f"{what[4:]}: ")
+        text = self._prompt(f"{what[4:]}: ")
+        if not text:
+            raise UsageError(f"{what} was not given", hint="type it, or leave the option out")
+        return text
 
 
 def _run(variable: str, command: str) -> str:
@@ -198,6 +202,8 @@ def _run(variable: str, command: str) -> str:
     text = done.stdout.decode("utf-8", "surrogateescape").split("\n", 1)[0].rstrip("\r")
     if done.returncode or not text:
         why = f"exit status {done.returncode}" if done.returncode else "nothing was printed"
+        said = readable(done.stderr).strip().splitlines()
+        why += f": {said[-1][:200]}" if said else ""
         message = f"the command in {variable} gave no password: {why}"
         raise UsageError(message, hint="run it by hand; the first line it prints is the password")
     return text

@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import contextlib
 import functools
+import os
+import shlex
+import stat
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +32,38 @@ def encrypted(path: Path) -> bool:
     with contextlib.suppress(OSError):
         return b"ENCRYPTED" in path.read_bytes()
     return False
+
+
+def too_open(path: Path) -> str:
+    """Why a key of ours that others can read is not used, as OpenSSH has it; "" for a safe one."""
+    with contextlib.suppress(OSError):
+        found = path.stat()
+        mode = stat.S_IMODE(found.st_mode)
+        if found.st_uid == os.getuid() and mode & 0o077:
+            fix = f"chmod 600 {shlex.quote(str(path))}"
+            return f"{shown(path)} can be read by others (mode {mode:04o}) and is not used; {fix}"
+    return ""
+
+
+def unreadable(path: Path, error: Exception) -> str:
+    """Why a file could not be read as a key, in words of ours."""
+    why = error.strerror if isinstance(error, OSError) else None
+    with contextlib.suppress(OSError):
+        head = path.read_bytes()[:64]
+        if head.startswith(b"PuTTY-"):
+            why = "it is PuTTY's; puttygen -O private-openssh makes one that can be read"
+        elif head.startswith((b"ssh-", b"ecdsa-", b"sk-")):
+            why = "it is a public key; name the private one"
+        elif not head.startswith(b"-----BEGIN"):
+            why = "it is no private key in OpenSSH's format or PEM"
+    return f"{shown(path)} cannot be read as a key: {why or 'it is damaged, or of no known kind'}"
+
+
+def shown(path: Path) -> str:
+    """A path as a person writes it."""
+    with contextlib.suppress(ValueError, RuntimeError):
+        return f"~/{path.relative_to(Path.home())}"
+    return str(path)
 
 
 def _openssh_parts(path: Path) -> tuple[bytes, bytes] | None:

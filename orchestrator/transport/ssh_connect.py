@@ -248,7 +248,7 @@ def _mapped(
         return UnreachableError(
             f"{route.label} does not finish the SSH handshake in {route.timeout:.0f} s",
             "transport.handshake",
-            hint="is it an SSH server, and is it overloaded?",
+            hint=f"is {route.port} the port of sshd there, and is it overloaded?",
         )
     if "Indecipherable" in text:
         return UnreachableError(
@@ -271,6 +271,12 @@ def _hung_up(route: Route, attempts: int, shed: _Shed) -> UnreachableError:
             f"the ProxyCommand for {route.label} ended before the login: {shed}",
             "transport.proxy",
             hint=f"run it by hand: {route.proxy_command}",
+        )
+    if "banner" in str(shed):
+        return UnreachableError(
+            f"{route.address} port {route.port} hangs up without a word of SSH",
+            "transport.handshake",
+            hint=f"is {route.port} the port of sshd there? It may be overloaded, too (MaxStartups)",
         )
     return UnreachableError(
         f"{route.label} hung up before the login, {attempts} times: {shed}",

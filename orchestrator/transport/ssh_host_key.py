@@ -7,6 +7,7 @@ from typing import Any
 
 import paramiko
 
+from orchestrator.transport.key_files import shown
 from orchestrator.transport.known_hosts import (
     KnownHosts,
     Line,
@@ -83,8 +84,11 @@ def _unknown(route: Route, key: paramiko.PKey, lines: list[Line]) -> Unreachable
     hint = "compare the fingerprint, then:"
     if any(line.marker == "@cert-authority" for line in lines):
         hint = f"ccm does not read host certificates (@cert-authority); {hint}"
+    message = f"the host key of {route.label} is unknown: {_shown(key)}"
+    if route.known_hosts and not any(path.exists() for path in route.known_hosts):
+        message += f"; {shown(route.known_hosts[0])}, where it should stand, does not exist"
     return UnreachableError(
-        f"the host key of {route.label} is unknown: {_shown(key)}",
+        message,
         "transport.host_key.unknown",
         hint=hint,
         command=route.trust,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import socket
 import threading
@@ -14,7 +13,7 @@ import paramiko
 from paramiko.agent import AgentKey, AgentSSH
 
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.key_files import encrypted, public_blob
+from orchestrator.transport.key_files import encrypted, public_blob, shown, too_open, unreadable
 from orchestrator.transport.known_hosts import fingerprint
 from orchestrator.transport.route import DEFAULT_KEYS, Route
 
@@ -97,14 +96,15 @@ class Keyring:
             return self._files[path]
 
     def _load(self, path: Path) -> paramiko.PKey | str:
+        key = None
         try:
-            return paramiko.PKey.from_path(path)
+            key = paramiko.PKey.from_path(path)
         except (paramiko.PasswordRequiredException, TypeError, ValueError) as error:
             if not encrypted(path):
-                return f"{shown(path)} cannot be read as a key: {error}"
+                return unreadable(path, error)
         except (OSError, paramiko.SSHException, paramiko.pkey.UnknownKeyType) as error:
-            return f"{shown(path)} cannot be read as a key: {error}"
-        return self._unlock(path)
+            return unreadable(path, error)
+        return too_open(path) or key or self._unlock(path)
 
     def _unlock(self, path: Path) -> paramiko.PKey | str:
         opened: list[paramiko.PKey] = []
@@ -169,10 +169,3 @@ def _explicit(route: Route) -> bool:
 
 def _held(key: AgentKey, identity: str, name: str = "") -> Candidate:
     return Candidate(name or f"agent key {key.comment or identity}", identity, lambda: key)
-
-
-def shown(path: Path) -> str:
-    """A path as a person writes it."""
-    with contextlib.suppress(ValueError, RuntimeError):
-        return f"~/{path.relative_to(Path.home())}"
-    return str(path)

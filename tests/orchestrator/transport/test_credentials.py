@@ -75,6 +75,21 @@ def test_a_prompt_asks_once_and_beats_the_environment() -> None:
     assert person.asked == ["sudo password: "]
 
 
+def test_an_empty_answer_is_no_password() -> None:
+    """Ctrl-D or an empty line at the prompt ends the run; nothing empty is sent to a host."""
+    credentials = Credentials(ask_become_pass=True, prompt=Person(""), environ={})
+    with pytest.raises(UsageError, match="the sudo password was not given"):
+        credentials.prepare()
+
+
+def test_a_command_that_fails_says_why() -> None:
+    """The last line of its errors is told, nothing of its output."""
+    environ = {"CCM_SSH_PASSWORD_COMMAND": "echo s3cret; echo vault is sealed >&2; exit 2"}
+    with pytest.raises(UsageError, match="exit status 2: vault is sealed") as caught:
+        Credentials(environ=environ).prepare()
+    assert "s3cret" not in str(caught.value)
+
+
 def test_without_a_terminal_a_prompt_is_a_usage_error() -> None:
     """The error names the variables that serve instead."""
     with pytest.raises(UsageError, match="CCM_BECOME_PASSWORD"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import socket
 import subprocess
 import sys
@@ -234,6 +236,54 @@ def test_a_key_file_that_is_no_key_is_named(sshd: Sshd, connect: Connect, tmp_pa
     error = failure(connect(), sshd.host(key_file=str(bad)))
     assert error.kind == "transport.auth"
     assert f"{bad} cannot be read as a key" in error.message
+
+
+def test_a_file_that_is_another_kind_of_key_is_explained(
+    sshd: Sshd, connect: Connect, tmp_path: Path
+) -> None:
+    """A public key and one of PuTTY's have words of their own, none of a library's."""
+    for text, words in (("ssh-ed25519 AAAA me", "a public key"), ("PuTTY-User-Key", "puttygen")):
+        key = tmp_path / "key"
+        key.write_text(text)
+        error = failure(connect(), sshd.host(key_file=str(key)))
+        assert words in error.message
+        assert "https:" not in error.message
+
+
+def test_a_key_that_others_can_read_is_not_used(
+    sshd: Sshd, connect: Connect, tmp_path: Path
+) -> None:
+    """As with ssh, such a key is left out, and the error says how to mend it."""
+    key = Path(shutil.copy(sshd.user_key, tmp_path / "open"))
+    key.chmod(0o640)
+    error = failure(connect(), sshd.host(key_file=str(key)))
+    assert f"{key} can be read by others (mode 0640)" in error.message
+    assert f"chmod 600 {key}" in error.message
+    key.chmod(0o600)
+    assert opened(connect(), sshd.host(key_file=str(key)))
+
+
+def test_a_known_hosts_file_that_is_not_there_is_told(
+    sshd: Sshd, connect: Connect, tmp_path: Path
+) -> None:
+    """Where the file is missing, that is said beside the unknown key."""
+    error = failure(connect(), sshd.host(known_hosts=str(tmp_path / "none")))
+    assert f"{tmp_path / 'none'}, where it should stand, does not exist" in error.message
+
+
+def test_a_port_that_hangs_up_is_told(connect: Connect) -> None:
+    """Something that closes the connection without a word makes one ask for the port."""
+
+    def serve(server: socket.socket) -> None:
+        with contextlib.suppress(OSError):  # the test is over
+            while True:
+                server.accept()[0].close()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=serve, args=(server,), daemon=True).start()
+        port = server.getsockname()[1]
+        error = failure(connect(), Host(port=port, connect_timeout=2.0))
+    assert f"is {port} the port of sshd there" in error.hint
 
 
 def test_a_key_and_an_agent_that_are_not_there_are_named(
