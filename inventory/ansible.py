@@ -6,6 +6,8 @@ variable. Passwords are refused, and so is a connection that is neither SSH nor 
 
 from __future__ import annotations
 
+import re
+
 from inventory import passwords
 from inventory.checking import Checker
 from inventory.declaration import Declaration, Layer
@@ -13,6 +15,7 @@ from inventory.names import group_name_fault, host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain
 from inventory.properties import PropertyValue, RefusedError, check_property
 from inventory.reading import TOP_LEVEL
+from remote_runtime.errors import Problem
 
 _PROPERTIES = {
     "ansible_host": "address",
@@ -32,7 +35,13 @@ _SSH = {"ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh"}
 _LOCAL = {"local", "ansible.builtin.local"}
 _TRUE = {"true", "yes", "on", "1"}
 _FALSE = {"false", "no", "off", "0"}
+_CONNECTION = re.compile(
+    r"ansible_(ssh|sftp|scp|paramiko|become|shell|host_key|connection|executable|pipelining)(_|$)"
+)
+_BECOME = ("ansible_become", "ansible_become_user", "ansible_become_method")
 _GROUP_KEYS = ("hosts", "children", "vars")
+_NAMES = ("hosts", "children")
+_INI = re.compile(r"\[[^\]\s]+\]\s*|[\w.:\[\]-]+(\s+[\w-]+\s*=.*)?|[\w-]+\s*=.*")
 
 
 def is_ansible_list(root: Node) -> bool:
@@ -45,6 +54,23 @@ def is_ansible_list(root: Node) -> bool:
     if not names or any(name in TOP_LEVEL for name in names):
         return False
     return all(_looks_like_group(node) for _, node in root.pairs())
+
+
+def is_ansible_file(root: Node) -> bool:
+    """Whether a document is an inventory of Ansible in YAML, whose groups hold maps of hosts.
+
+    The list's groups have names only, its variables stand in ``_meta``.
+    """
+    if not is_ansible_list(root) or not isinstance(root, Mapping) or "_meta" in root:
+        return False
+    bodies = [node for _, node in root.pairs() if isinstance(node, Mapping)]
+    return any(isinstance(body.get(key), Mapping) for body in bodies for key in _NAMES)
+
+
+def is_ini(text: str) -> bool:
+    """Whether a text has the form of Ansible's INI: sections, and hosts with ``key=value``."""
+    lines = [line for line in map(str.strip, text.splitlines()) if line and line[0] not in "#;"]
+    return bool(lines) and all(map(_INI.fullmatch, lines))
 
 
 def read_ansible_list(root: Node, folder: str, checker: Checker) -> Declaration:
@@ -63,6 +89,7 @@ class _AnsibleReader:
         self._folder = folder
         self._checker = checker
         self._declaration = Declaration()
+        self._doubted: set[str] = set()
 
     def read(self, root: Node) -> Declaration:
         """Turn the list into a declaration; mistakes go to the checker."""
@@ -112,9 +139,6 @@ class _AnsibleReader:
                     self._declaration.group(child, node)
 
     def _names(self, node: Node | None, what: str) -> list[Scalar]:
-        """The names of a list, or the keys of a map."""
-        if isinstance(node, Mapping):
-            return [key for key, _ in node.pairs()]
         items = self._checker.sequence(node, what)
         names: list[Scalar] = []
         for item in items or ():
@@ -144,8 +168,18 @@ class _AnsibleReader:
             elif key.text in _PROPERTIES:
                 self._property(_PROPERTIES[key.text], value, layer, what)
             else:
+                self._doubt(key)
                 layer.vars[key.text] = (to_plain(value), value)
         self._become(layer, what)
+
+    def _doubt(self, key: Scalar) -> None:
+        """Warn, once for each, of what decides in Ansible how a host is reached."""
+        if key.text in _BECOME or not _CONNECTION.match(key.text) or key.text in self._doubted:
+            return
+        self._doubted.add(key.text)
+        message = f"{key.text} is a variable like any other here: it does not change the connection"
+        hint = "see the connection properties in docs/reference/inventory.md, and ~/.ssh/config"
+        self._checker.warnings.append(Problem(message, key.position, hint, "inventory.property"))
 
     def _property(self, name: str, node: Node, layer: Layer, what: str) -> None:
         if name == "python" and isinstance(node, Scalar) and node.text.startswith("auto"):

@@ -95,13 +95,17 @@ class Group:
 
 
 class Inventory:
-    """All hosts and groups, in the order of the sources; made by ``inventory.load``."""
+    """All hosts and groups, in the order of the sources; made by ``inventory.load``.
+
+    ``warnings`` are for the user and end nothing.
+    """
 
     def __init__(
         self, hosts: dict[str, Host], groups: dict[str, Group], declaration: Declaration
     ) -> None:
         self.hosts = hosts
         self.groups = groups
+        self.warnings: tuple[Problem, ...] = ()
         self._declaration = declaration
         self._selector: Selector | None = None
 

@@ -25,7 +25,9 @@ def resolve(declaration: Declaration, checker: Checker) -> Inventory:
         name: Group(name, entry.node, tuple(entry.hosts), tuple(entry.children))
         for name, entry in declaration.groups.items()
     }
-    return Inventory(_Hosts(declaration).resolve(), groups, declaration)
+    found = Inventory(_Hosts(declaration).resolve(), groups, declaration)
+    found.warnings = tuple(checker.warnings)
+    return found
 
 
 def _check_children(declaration: Declaration, checker: Checker) -> None:

@@ -8,10 +8,11 @@ an executable that prints either, or a list of host names with a comma in it (``
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
-from inventory.ansible import is_ansible_list, read_ansible_list
+from inventory.ansible import is_ansible_file, is_ansible_list, is_ini, read_ansible_list
 from inventory.checking import Checker
 from inventory.declaration import Declaration
 from inventory.document import parse_document, read_text
@@ -19,10 +20,10 @@ from inventory.dynamic import is_program, run_program
 from inventory.garbage import collection_paused
 from inventory.model import Inventory
 from inventory.names import host_name_fault
-from inventory.nodes import Scalar, Source
+from inventory.nodes import Mapping, Node, Scalar, Source
 from inventory.reading import read_declaration
 from inventory.resolution import resolve
-from remote_runtime.errors import InputError, Problem
+from remote_runtime.errors import InputError, Position, Problem
 
 
 def load(sources: str | Path | Iterable[str | Path]) -> Inventory:
@@ -61,12 +62,46 @@ def _declared(path: str, checker: Checker) -> Declaration:
     if is_program(path):
         text, name = run_program(path), f"{path} --list"
     else:
+        _require(path)
         text, name = read_text(path), path
-    root = parse_document(text, name, checker.problems)
+    root = _parsed(text, name, checker)
     folder = os.path.dirname(os.path.abspath(path))
     if is_ansible_list(root):
         return read_ansible_list(root, folder, checker)
     return read_declaration(root, folder, checker)
+
+
+def _require(path: str) -> None:
+    """InputError where there is no such file and the word may be a host that is meant."""
+    if os.path.lexists(path) or "/" in path or host_name_fault(path) is not None:
+        return
+    hint = f"one host is written with a comma: -i {path},"
+    raise InputError([Problem(f"there is no inventory {path}", None, hint, "inventory.missing")])
+
+
+def _parsed(text: str, name: str, checker: Checker) -> Node:
+    """The document; InputError for one that is written for Ansible."""
+    found = list(checker.problems)
+    try:
+        root = parse_document(text, name, found)
+    except InputError:
+        if is_ini(text):
+            raise _ansibles(name, "INI") from None
+        raise
+    if is_ansible_file(root):
+        raise _ansibles(name, "YAML")
+    if not isinstance(root, Mapping) and is_ini(text):
+        raise _ansibles(name, "INI")
+    checker.problems[:] = found
+    return root
+
+
+def _ansibles(name: str, form: str) -> InputError:
+    file = shlex.quote(name)
+    made = shlex.quote(f"{name}.ccm.json")
+    hint = f"give ccm what Ansible makes of it: ansible-inventory -i {file} --list > {made}"
+    message = f"this is an inventory of Ansible, in {form}"
+    return InputError([Problem(message, Position(name, 1, 1), hint, "inventory.ansible")])
 
 
 def _listed(text: str, checker: Checker) -> Declaration:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inventory import Host, Inventory, load, this_host
 from orchestrator.cli.options import ConnectionOptions, InventoryOptions
 from orchestrator.fleet.kept_runs import last_failed
+from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def choose(options: InventoryOptions) -> Chosen:
         here = this_host()
         return Chosen(here, list(here.hosts.values()))
     loaded = load(options.inventory)
+    for warning in loaded.warnings:
+        print(plain(f"ccm: warning: {warning}"), file=sys.stderr)
     return Chosen(loaded, loaded.select(options.limit, last_failed), tuple(options.inventory))
 
 

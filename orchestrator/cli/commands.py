@@ -10,6 +10,29 @@ from typing import Any, NoReturn
 from remote_runtime.errors import UsageError
 from remote_runtime.nearest import nearest
 
+_PARTS = "ccm pushes a manifest whole: leave parts out with control, or push a child manifest"
+ANSIBLES = {
+    "--check": "ccm's word for a preview is --noop",
+    "-C": "ccm's word for a preview is --noop",
+    "--diff": "diffs are always made; --no-diff leaves them out",
+    "-D": "diffs are always made; --no-diff leaves them out",
+    "--tags": _PARTS,
+    "-t": _PARTS,
+    "--skip-tags": _PARTS,
+    "--extra-vars": "give data with --data KEY=VALUE, a file of data with --hiera FILE",
+    "-e": "give data with --data KEY=VALUE, a file of data with --hiera FILE",
+    "--private-key": "name it with key_file in the inventory",
+    "--become-user": "write --become=USER",
+    "-b": "write --become",
+    "-K": "write --ask-become-pass",
+    "-k": "write --ask-pass",
+    "-u": "write --user NAME",
+    "-f": "write --forks N",
+    "--syntax-check": "ccm validate MANIFEST checks it without a host",
+    "--list-hosts": "ccm inventory -l PATTERN lists them",
+}
+"""What to write in place of an option of ansible-playbook."""
+
 
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Wraps sentences; what is indented, such as an example, stays as it is."""
@@ -34,6 +57,10 @@ class Parser(argparse.ArgumentParser):
         """What the words say; ``intermixed`` lets options stand between the positional ones."""
         return self.parse_intermixed_args(words) if self.intermixed else self.parse_args(words)
 
+    def add_subparsers(self, **settings: Any) -> Any:
+        """As argparse does; the parser of an action tells its mistakes itself."""
+        return super().add_subparsers(**{"parser_class": _Action, **settings})
+
     passes_on = ""
     """The argument that gets the words behind ``--``; then options may stand between positionals,
     too."""
@@ -55,12 +82,25 @@ class Parser(argparse.ArgumentParser):
             word = message.split()[2].split("=")[0]
             guess = nearest(word, self._option_string_actions)
             hint = f"did you mean {guess}?" if guess else hint
+            if "--noop" in self._option_string_actions:
+                hint = ANSIBLES.get(word, hint)
             message = f"there is no option {word[:60]}"
         elif message.startswith("argument -") and message.endswith(": expected one argument"):
             spellings = message.split()[1].rstrip(":").split("/")
             option = next((o for o in spellings if o.startswith("--")), spellings[0])
             hint = f"a value that begins with - is written {option}=VALUE"
         raise UsageError(f"{self.prog.removeprefix('ccm ')}: {message}", hint=hint)
+
+
+class _Action(Parser):
+    """The parser of one action of a command."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, but what is left over is a mistake here, not of the command."""
+        found, left = super().parse_known_args(args, namespace)
+        if left:
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        return found, left
 
 
 def load_command(name: str) -> Any:

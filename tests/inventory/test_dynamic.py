@@ -135,3 +135,40 @@ def test_a_text_that_happens_to_be_executable(tmp_path: Path) -> None:
     other.chmod(0o755)
     with pytest.raises(InputError, match="chmod -x"):
         load(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("all:\n  hosts: {h1: }\n  children: {web: {hosts: {h2: }}}\n", "YAML"),
+        ("web: {hosts: {h1: {ansible_host: 192.0.2.1}}}\n", "YAML"),
+        ("[web]\nh1\nh2 ansible_host=192.0.2.1 ansible_port=2222\n[web:vars]\na = b\n", "INI"),
+        ("# all\nh1\nh2\n", "INI"),
+    ],
+)
+def test_an_inventory_of_ansible_is_named(tmp_path: Path, text: str, form: str) -> None:
+    """A file that is written for Ansible is refused with its form and the way to convert it."""
+    path = tmp_path / "ansible"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        load(str(path))
+    (problem,) = caught.value.problems
+    assert f"{path}:1:1: this is an inventory of Ansible, in {form}" in str(problem)
+    assert f"ansible-inventory -i {path} --list" in problem.hint
+
+
+def test_a_host_without_its_comma(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A word that is no file is taken for a host whose comma is missing."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="-i h1,"):
+        load("h1")
+
+
+def test_what_decides_the_connection_in_ansible_only(tmp_path: Path) -> None:
+    """A variable that Ansible connects by and ccm does not is a warning, once, with its place."""
+    path = tmp_path / "list.json"
+    hosts = {h: {"ansible_ssh_common_args": "-J b", "ansible_distribution": "x"} for h in "ab"}
+    path.write_text(json.dumps({"web": {"hosts": ["a", "b"]}, "_meta": {"hostvars": hosts}}))
+    (warning,) = load(str(path)).warnings
+    assert f"{path}:1:" in str(warning)
+    assert "ansible_ssh_common_args" in str(warning)

@@ -268,3 +268,21 @@ def test_every_file_of_a_command_is_listed() -> None:
     found = {p.stem for p in folder.glob("*.py") if "\nEXAMPLE = " in p.read_text(encoding="utf-8")}
     below = {name for name in found if name.partition("_")[0] in COMMANDS and "_" in name}
     assert found - below == set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("option", "word"),
+    [("--check", "--noop"), ("--tags=x", "control"), ("--diff", "--no-diff"), ("-e", "--data")],
+)
+def test_options_of_ansible(option: str, word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """An option that ansible-playbook has is answered with ccm's own word."""
+    assert main(["push", "-i", "h1,", "site.yaml", option]) == 2
+    assert word in capsys.readouterr().err.splitlines()[1]
+
+
+def test_a_mistake_in_an_action_names_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """An option that an action does not have is told with the action, not with its command."""
+    assert main(["hosts", "trust", "-i", "h1,", "--known-hosts", "x"]) == 2
+    told = capsys.readouterr().err
+    assert "hosts trust: there is no option --known-hosts" in told
+    assert "'ccm hosts trust --help'" in told
