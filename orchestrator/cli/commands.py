@@ -44,6 +44,16 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         )
 
 
+class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """The actions of a command; what one of them does not know is a mistake there."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        super().__call__(parser, namespace, values, option_string)
+        left = vars(namespace).pop(argparse._UNRECOGNIZED_ARGS_ATTR, None)
+        if left:
+            self.choices[values[0]].error(f"unrecognized arguments: {' '.join(left)}")
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose mistakes become UsageError, and that guesses no abbreviations."""
 
@@ -51,15 +61,12 @@ class Parser(argparse.ArgumentParser):
         settings.setdefault("allow_abbrev", False)
         settings.setdefault("formatter_class", _Help)
         super().__init__(**settings)
+        self.register("action", "parsers", _Actions)
         self.intermixed = False
 
     def parse(self, words: list[str]) -> argparse.Namespace:
         """What the words say; ``intermixed`` lets options stand between the positional ones."""
         return self.parse_intermixed_args(words) if self.intermixed else self.parse_args(words)
-
-    def add_subparsers(self, **settings: Any) -> Any:
-        """As argparse does; the parser of an action tells its mistakes itself."""
-        return super().add_subparsers(**{"parser_class": _Action, **settings})
 
     passes_on = ""
     """The argument that gets the words behind ``--``; then options may stand between positionals,
@@ -90,17 +97,6 @@ class Parser(argparse.ArgumentParser):
             option = next((o for o in spellings if o.startswith("--")), spellings[0])
             hint = f"a value that begins with - is written {option}=VALUE"
         raise UsageError(f"{self.prog.removeprefix('ccm ')}: {message}", hint=hint)
-
-
-class _Action(Parser):
-    """The parser of one action of a command."""
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does, but what is left over is a mistake here, not of the command."""
-        found, left = super().parse_known_args(args, namespace)
-        if left:
-            self.error(f"unrecognized arguments: {' '.join(left)}")
-        return found, left
 
 
 def load_command(name: str) -> Any:

@@ -1,7 +1,8 @@
 """Asks hosts for their facts, for the commands that change nothing (controller)."""
 
-import getpass
 from typing import TYPE_CHECKING
+
+from orchestrator.cli.asking import ask_secret
 
 if TYPE_CHECKING:
     from orchestrator.cli.assembly import Chosen
@@ -18,6 +19,6 @@ def gather(chosen: "Chosen", options: "ConnectionOptions") -> "dict[str, Gathere
     from orchestrator.fleet.fact_run import gather_facts
 
     make_room(options.forks)
-    connector = assembly.connector(chosen, options, getpass.getpass)
+    connector = assembly.connector(chosen, options, ask_secret)
     with connector, Interrupts(lambda: None) as interrupts:
         return gather_facts(chosen.hosts, connector, options.forks, interrupts.watch)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.asking import ask_secret
 from orchestrator.cli.options import add_connection, add_inventory, read_connection, read_inventory
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def _show(found: list[Shown | Unscanned]) -> None:
             continue
         state = one.state.upper() if one.state in ("changed", "revoked") else one.state
         name = entry_name(one.route.key_name, one.route.key_port)
-        print(plain(f"{state:<8} {one.route.label:<24} {one.fingerprint} {one.key_type} {name}"))
+        host = one.route.label if one.route.label == name else f"{one.route.label}  {name}"
+        print(plain(f"{state:<8} {host}\n{'':8} {one.fingerprint} {one.key_type}"))
 
 
 def _confirmed(wanted: list[Shown], yes: bool) -> bool:
@@ -91,6 +93,4 @@ def _confirmed(wanted: list[Shown], yes: bool) -> bool:
 
 
 def _secret_prompt() -> Callable[[str], str] | None:
-    import getpass
-
-    return getpass.getpass if sys.stdin.isatty() else None
+    return ask_secret if sys.stdin.isatty() else None

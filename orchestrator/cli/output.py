@@ -2,11 +2,11 @@
 
 import argparse
 import contextlib
-import getpass
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from orchestrator.cli.asking import ask_secret
 from orchestrator.cli.options import add_diff, read_fields
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.report.collected import Collected
@@ -149,10 +149,7 @@ class Output:
     def ask(self, prompt: str) -> str:
         """Ask for a secret on the terminal, the view out of the way. Any thread."""
         with self._aside():
-            try:
-                return getpass.getpass(prompt)
-            except EOFError:
-                return ""
+            return ask_secret(prompt)
 
     @contextlib.contextmanager
     def _aside(self) -> Iterator[None]:

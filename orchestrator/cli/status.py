@@ -7,6 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.cli.asking import ask_secret
 from orchestrator.cli.options import (
     add_connection,
     add_inventory,
@@ -38,8 +39,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, on all hosts at once, and write a line for each."""
-    import getpass
-
     from orchestrator.cli import assembly
     from orchestrator.cli.ensure import known_type, own_types
     from orchestrator.cli.exit_code import run_exit_code
@@ -64,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     options = RunOptions(noop=True, diff=False, status_only=True)
     settings = RunSettings(new_run_id(), user_at_host(), options)
     sources = planner.site.types.sources()
-    connector = assembly.connector(chosen, connection, getpass.getpass, sources)
+    connector = assembly.connector(chosen, connection, ask_secret, sources)
     with connector, Interrupts(lambda: None) as interrupts:
         runs = (
             HostRun(host, connector, planner=planner, bus=bus, settings=settings)

@@ -1,11 +1,11 @@
 """``ccm verify``: a second opinion on hosts, through testinfra (controller). Changes nothing."""
 
 import argparse
-import getpass
 import os
 import sys
 from pathlib import Path
 
+from orchestrator.cli.asking import ask_secret
 from orchestrator.cli.commands import Parser
 from orchestrator.cli.options import (
     add_connection,
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     # With tests of the user's own every connection stays open for them.
     make_room(max(connection.forks, len(chosen.hosts)) if tests else connection.forks)
     site, planner = assembly.planner(args.manifest, read_data(args))
-    connector = assembly.connector(chosen, connection, getpass.getpass, site.types.sources())
+    connector = assembly.connector(chosen, connection, ask_secret, site.types.sources())
     for text in site.warnings:
         print(plain(f"ccm: warning: {text}"), file=sys.stderr)
     job = Checkup(

@@ -81,7 +81,7 @@ def _shown(key: paramiko.PKey) -> str:
 
 
 def _unknown(route: Route, key: paramiko.PKey, lines: list[Line]) -> UnreachableError:
-    hint = "compare the fingerprint, then:"
+    hint = "this shows each fingerprint and asks:"
     if any(line.marker == "@cert-authority" for line in lines):
         hint = f"ccm does not read host certificates (@cert-authority); {hint}"
     message = f"the host key of {route.label} is unknown: {_shown(key)}"
