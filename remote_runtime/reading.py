@@ -1,6 +1,5 @@
 """Reads files of the target for templates that the controller renders (target)."""
 
-import os
 from typing import Any, Dict, Optional
 
 from remote_runtime.changes import Condition, Missing
@@ -50,9 +49,9 @@ class Reader(object):
         if self._context.planned(condition):
             why = "%s will be written by an earlier resource" % path
             raise Missing(condition, why, reason=why)
-        real = os.path.realpath(path)
-        if not self._context.files.exists(real):
+        status = self._context.files.status(path, follow=True)
+        if status is None:
             raise Missing(condition, "%s does not exist on this host" % path)
-        if not os.path.isfile(real):
+        if status.kind != "file":
             raise ResourceError("%s is not a regular file" % path)
-        return self._context.files.read(real, limit)
+        return self._context.files.read(path, limit, follow=True)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 _LABEL = "security.selinux"
 # They vouch for the old content; on new content they would be wrong or a gift.
 _OF_THE_CONTENT = ("security.capability", "security.ima", "security.evm")
+_ACL = "system.posix_acl_access"
+_OWNER, _GROUP, _MASK, _OTHER = 0x01, 0x04, 0x10, 0x20  # tags of entries, as the kernel has them
 _NONE_HERE = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENODATA, errno.ENOENT, errno.ENOSYS)
 
 
@@ -24,21 +26,31 @@ class Attributes(object):
         self._commands = commands
         self._selinux = selinux
 
-    def copy(self, old: str, new: str, descriptor: int) -> None:
-        """Copy them from the path ``old``, if it is a regular file, to the open file ``new``.
+    def copy(self, old: Optional[int], path: str, descriptor: int, mode: int) -> None:
+        """Copy them from the open file ``old`` to the open one ``descriptor``, called ``path``.
 
-        Without a file to copy from, the label is the one that SELinux's policy has for the path.
+        Without an old file, or a label of it, the label is the one that SELinux's policy has for
+        the path. An access ACL arrives as setting ``mode`` would leave it, so that it never lets
+        anybody read what the mode keeps from them; one that the folder gave is taken away where
+        the old file has none.
         """
         if not hasattr(os, "listxattr"):
             return  # macOS: the standard library has no access to them
-        label = False
-        if os.path.isfile(old) and not os.path.islink(old):
-            for name in _names(old):
-                if name not in _OF_THE_CONTENT:
-                    _carry(name, old, descriptor)
-                    label = label or name == _LABEL
-        if not label and os.path.exists(self._selinux):
-            self._label_by_policy(old, descriptor)
+        names: List[str] = []
+        if old is not None:
+            # A descriptor that only names a file cannot be asked itself.
+            source = "/proc/self/fd/%d" % old
+            names = [name for name in _names(source) if name not in _OF_THE_CONTENT]
+            for name in names:
+                if name != _ACL:
+                    _carry(name, source, descriptor, path)
+            acl = _value(_ACL, source, path) if _ACL in names else None
+            if acl is not None:
+                _put(_ACL, with_mode(acl, mode), descriptor, path)
+            else:
+                _remove(_ACL, descriptor, path)
+        if _LABEL not in names and os.path.exists(self._selinux):
+            self._label_by_policy(path, descriptor)
 
     def _label_by_policy(self, path: str, descriptor: int) -> None:
         if self._commands is None or not self._commands.find("matchpathcon"):
@@ -52,22 +64,43 @@ class Attributes(object):
                 raise _failure(_LABEL, path, error) from error
 
 
-def _names(path: str) -> List[str]:
+def with_mode(acl: bytes, mode: int) -> bytes:
+    """An access ACL as ``chmod`` would leave it: the group's bits are the mask's, if it has one."""
+    import struct
+
+    entries = [list(entry) for entry in struct.iter_unpack("<HHI", acl[4:])]
+    masked = any(tag == _MASK for tag, _, _ in entries)
+    bits = {_OWNER: mode >> 6 & 7, _MASK if masked else _GROUP: mode >> 3 & 7, _OTHER: mode & 7}
+    return acl[:4] + b"".join(
+        struct.pack("<HHI", tag, bits.get(tag, allowed), who) for tag, allowed, who in entries
+    )
+
+
+def _names(source: str) -> List[str]:
     try:
-        return os.listxattr(path, follow_symlinks=False)
+        return os.listxattr(source)
     except OSError as error:
         if error.errno in _NONE_HERE:
             return []
         raise
 
 
-def _carry(name: str, old: str, descriptor: int) -> None:
+def _carry(name: str, source: str, descriptor: int, path: str) -> None:
+    value = _value(name, source, path)
+    if value is not None:
+        _put(name, value, descriptor, path)
+
+
+def _value(name: str, source: str, path: str) -> Optional[bytes]:
     try:
-        value = os.getxattr(old, name, follow_symlinks=False)
+        return os.getxattr(source, name)
     except OSError as error:
         if error.errno in _NONE_HERE:
-            return
-        raise _failure(name, old, error) from error
+            return None
+        raise _failure(name, path, error) from error
+
+
+def _put(name: str, value: bytes, descriptor: int, path: str) -> None:
     try:
         os.setxattr(descriptor, name, value)
     except OSError as error:
@@ -75,7 +108,15 @@ def _carry(name: str, old: str, descriptor: int) -> None:
         # new file has the same value already, nothing is lost.
         if _same(name, value, descriptor):
             return
-        raise _failure(name, old, error) from error
+        raise _failure(name, path, error) from error
+
+
+def _remove(name: str, descriptor: int, path: str) -> None:
+    try:
+        os.removexattr(descriptor, name)
+    except OSError as error:
+        if error.errno not in _NONE_HERE:
+            raise _failure(name, path, error) from error
 
 
 def _same(name: str, value: bytes, descriptor: int) -> bool:

@@ -1,50 +1,28 @@
 """The only door to the file system (target).
 
+Every path is walked by descriptors (see ``walk``), so that no link of another user leads elsewhere.
 A file is written as a temporary one in the same folder, finished there and renamed, so that it is
 whole at every instant; temporary files still there when the run is given up are removed.
 """
 
-import errno
 import os
 import stat
 from typing import TYPE_CHECKING, Callable, Dict, Generator, List, NamedTuple, Optional, Set, Tuple
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
-from remote_runtime.system.attributes import Attributes
+from remote_runtime.system.trouble import failure
+from remote_runtime.system.walk import Folder, Place, Walker
 
 if TYPE_CHECKING:
+    from remote_runtime.system.temporary import Temporary
     from remote_runtime.system.unfinished import Unfinished
 
 BLOCK = 256 << 10
-_NAME_ROOM = 200  # of the 255 bytes of a name, so that the temporary one fits as well
-
-_WORDS = {
-    errno.ENOSPC: ("the disk is full", "free space or inodes on this file system"),
-    errno.EDQUOT: ("the disk quota is used up", "raise the quota or free space"),
-    errno.EROFS: ("the file system is read-only", "remount it writable"),
-    errno.EACCES: ("permission denied", "run with become"),
-    errno.EPERM: ("operation not permitted", "run with become, or look for an immutable attribute"),
-    errno.EBUSY: (
-        "it is a mount point",
-        "a bind-mounted file cannot be replaced; manage its source",
-    ),
-    errno.ELOOP: ("too many symlinks", "follow the links on the host"),
-    errno.ENAMETOOLONG: ("the name is too long", "a name holds at most 255 bytes"),
-    errno.ENOTDIR: ("a part of the path is not a directory", "check the path"),
-    errno.ENOTEMPTY: ("the directory is not empty", "it is left alone; check the path"),
-}
-
-
-def failure(doing: str, path: str, error: OSError) -> ResourceError:
-    """The error for people: what was being done to which path, why it failed, what to do."""
-    number = error.errno or 0
-    words, hint = _WORDS.get(number, (error.strerror or str(error), ""))
-    if number == errno.ENOENT and doing == "write" and os.path.isdir(os.path.dirname(path)):
-        words = "no file can be made in %s" % os.path.dirname(path)
-        hint = "what the kernel shows as files is set by its own tools: use an exec"
-    kind = "resource.file." + errno.errorcode.get(number, "other").lower()
-    return ResourceError("could not %s %s: %s" % (doing, path, words), kind=kind, hint=hint)
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+_LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_COARSE = 5  # Linux's clock that files are stamped by
+_TICK = 0.02  # seconds that pass at most before that clock goes on
 
 
 class Status(NamedTuple):
@@ -58,18 +36,26 @@ class Status(NamedTuple):
     mtime: int  # seconds since the epoch
     identity: Tuple[int, ...]  # changes whenever the content does
 
+    @property
+    def device(self) -> int:
+        """The number of the file system."""
+        return self.identity[0]
+
 
 class Files(object):
-    """Files and directories; symlinks at the end of a path are never followed."""
+    """Files and directories; symlinks at the end of a path are not followed, except where a method
+    says so. Links of other users are refused: see ``walk``.
+    """
 
     def __init__(self) -> None:
         self._hashes: Dict[str, Tuple[Tuple[int, ...], str]] = {}
-        self._temporary: Set[str] = set()
+        self._temporary: Set["Temporary"] = set()
         self._private: Set[str] = set()
         self._staged: Set[str] = set()
         self._unfinished: Optional["Unfinished"] = None
         self._state = ""
         self._warn: Callable[[str], None] = lambda text: None
+        self._walker = Walker()
 
     def note_in(self, state: str, warn: Callable[[str], None]) -> None:
         """Note in this folder where something is made, which the next run removes if this one is
@@ -86,43 +72,57 @@ class Files(object):
             self._unfinished = Unfinished(self._state, self._warn)
         return self._unfinished
 
-    def status(self, path: str) -> Optional[Status]:
-        """What is there; None when nothing is. ``ResourceError`` where that cannot be told."""
+    def status(self, path: str, follow: bool = False) -> Optional[Status]:
+        """What is there, with ``follow`` what links lead to; None when nothing is.
+
+        ``ResourceError`` where that cannot be told.
+        """
         try:
-            found = os.lstat(path)
+            place = self._walker.place(path, follow)
+            at = place.folder.descriptor
+            found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise failure("look at", path, error) from error
+        place.admit(found)
         return _status(found)
 
+    def folder(self, path: str) -> Folder:
+        """The folder that is there, links followed; hold it while its descriptor is used."""
+        try:
+            return self._walker.folder(path)
+        except OSError as error:
+            raise failure("open", path, error) from error
+
     def is_directory(self, path: str) -> bool:
-        """Whether the path is a directory, symlinks followed."""
+        """Whether the path is a directory, looked up as a shell does."""
         return os.path.isdir(path)
 
     def exists(self, path: str) -> bool:
-        """Whether something is there, symlinks followed."""
+        """Whether something is there, looked up as a shell does."""
         return os.path.exists(path)
 
-    def sha256(self, path: str, known: Optional[Status] = None) -> str:
+    def is_there(self, path: str) -> bool:
+        """Whether something is there, a symlink that leads nowhere included."""
+        return os.path.lexists(path)
+
+    def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
         """The hash of a file's content; not computed again while its status stays the same."""
-        known = known or self.status(path)
+        known = known or self.status(path, follow)
         held = self._hashes.get(path)
         if held is not None and known is not None and held[0] == known.identity:
             return held[1]
         digest = sha256(size=known.size if known is not None else 0)
-        for block in self.blocks(path):
+        for block in self.blocks(path, follow):
             digest.update(block)
         if known is not None:
             self._hashes[path] = (known.identity, digest.hexdigest())
         return str(digest.hexdigest())
 
-    def blocks(self, path: str) -> Generator[bytes, None, None]:
-        """Yield the content of a regular file; the last part of the path may not be a symlink."""
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY)
-        except OSError as error:
-            raise failure("read", path, error) from error
+    def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
+        """Yield the content of a regular file."""
+        descriptor = self.opened(path, "read", follow)
         try:
             while True:
                 block = os.read(descriptor, BLOCK)
@@ -134,10 +134,42 @@ class Files(object):
         finally:
             os.close(descriptor)
 
-    def read(self, path: str, limit: int) -> bytes:
+    def opened(self, path: str, doing: str, follow: bool = False) -> int:
+        """A descriptor of what is there, to be closed. ``ResourceError`` says what was to be done.
+
+        Refused is a file that has other names and stands where another user can write: it may be
+        anybody's.
+        """
+        before: Optional[Tuple[int, ...]] = None
+        try:
+            while True:
+                place = self._walker.place(path, follow)
+                now = _clock()
+                descriptor = os.open(place.name, _READ, dir_fd=place.folder.descriptor)
+                try:
+                    found = os.fstat(descriptor)
+                    place.admit(found)
+                    if stat.S_ISDIR(found.st_mode) or not place.folder.shared():
+                        return descriptor
+                    _alone(place, found, doing)
+                    # Its other name may be gone by now. What nobody touched since before it was
+                    # opened, or for a while, has had no other.
+                    stamp = _status(found).identity
+                    if found.st_ctime_ns < now or stamp == before:
+                        return descriptor
+                    before = stamp
+                except BaseException:
+                    os.close(descriptor)
+                    raise
+                os.close(descriptor)
+                _wait()
+        except OSError as error:
+            raise failure(doing, path, error) from error
+
+    def read(self, path: str, limit: int, follow: bool = False) -> bytes:
         """The content of a file; ``ResourceError`` for one of more than ``limit`` bytes."""
         data = b""
-        for block in self.blocks(path):
+        for block in self.blocks(path, follow):
             data += block
             if len(data) > limit:
                 raise ResourceError(
@@ -148,14 +180,22 @@ class Files(object):
     def entries(self, path: str) -> List[str]:
         """The names in a directory, sorted."""
         try:
-            return sorted(os.listdir(path))
+            place = self._walker.place(path)
+            descriptor = os.open(place.name, _LISTED, dir_fd=place.folder.descriptor)
+            try:
+                return sorted(os.listdir(descriptor))
+            finally:
+                os.close(descriptor)
         except OSError as error:
             raise failure("list", path, error) from error
 
     def temporary(self, path: str) -> "Temporary":
         """Begin a file that is to replace ``path``: empty, beside it, ours alone to read."""
-        name = self.unfinished.name(os.path.dirname(path))
-        return Temporary(path, self._temporary, name)
+        from remote_runtime.system.temporary import Temporary
+
+        place = self.place(path, "write")
+        name = self.unfinished.name(place.folder.path)
+        return Temporary(path, place, self._temporary, name)
 
     def stage(self, parent: str) -> str:
         """The name for a folder in this one, made and removed by the caller; then ``staged``."""
@@ -167,14 +207,21 @@ class Files(object):
         """That folder is gone."""
         self._staged.discard(name)
 
+    def place(self, path: str, doing: str) -> Place:
+        """Where a path is. ``ResourceError`` says what was to be done there."""
+        try:
+            return self._walker.place(path)
+        except OSError as error:
+            raise failure(doing, path, error) from error
+
     def discard_temporary(self) -> None:
         """Remove every temporary file and folder still there; from any thread, as a last act."""
-        for path in list(self._temporary):
+        for temporary in list(self._temporary):
             try:
-                os.unlink(path)
+                temporary.unlink()
             except OSError:
                 continue
-            self._temporary.discard(path)
+            self._temporary.discard(temporary)
         for path in list(self._private):
             self.remove_private_folder(path)
         if self._unfinished is not None and not (self._temporary or self._staged):
@@ -205,62 +252,116 @@ class Files(object):
         shutil.rmtree(path, ignore_errors=True)
         self._private.discard(path)
 
-    def create_directory(self, path: str, mode: int) -> None:
-        """Create a directory and its missing parents, which get ``mode`` as the umask leaves it."""
-        missing = []
-        parent = os.path.dirname(path)
-        while not os.path.lexists(parent):
-            missing.append(parent)
-            parent = os.path.dirname(parent)
+    def create_directory(self, path: str, uid: int, gid: int, mode: int) -> None:
+        """Create a directory with these attributes; missing parents get the permissions of
+        ``mode``, as the umask leaves them. -1 stands for our own user or group.
+        """
+        above, name = os.path.split(path)
         try:
-            # os.makedirs gives the parents another mode since Python 3.7.
-            for parent in reversed(missing):
-                os.mkdir(parent, mode)
-            os.mkdir(path, 0o700)
-        except OSError as error:
-            raise failure("create the directory", path, error) from error
-
-    def set_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:
-        """Set owner, group and mode of what is there itself, never of what a symlink names."""
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
-        try:
-            self._make_readable(path)
-            descriptor = os.open(path, flags)
+            folder = self._walker.folder(above, mode & 0o777)
+            os.mkdir(name, 0o700, dir_fd=folder.descriptor)
+            descriptor = os.open(name, _LISTED, dir_fd=folder.descriptor)
             try:
-                before = os.fstat(descriptor)
-                if (before.st_uid, before.st_gid) != (uid, gid):
-                    os.fchown(descriptor, uid, gid)
-                os.fchmod(descriptor, mode)
+                if os.fstat(descriptor).st_uid != os.geteuid() or os.listdir(descriptor):
+                    raise _replaced(path)
+                _set(descriptor, uid, gid, mode)
             finally:
                 os.close(descriptor)
         except OSError as error:
-            raise failure("set the attributes of", path, error) from error
+            raise failure("create the directory", path, error) from error
 
-    def _make_readable(self, path: str) -> None:
+    def set_attributes(
+        self, path: str, uid: int, gid: int, mode: int, kind: str = "", follow: bool = False
+    ) -> None:
+        """Set owner, group and mode of what is there itself; with ``follow`` of what links lead to.
+
+        ``ResourceError`` where something else than ``kind`` (as in ``Status``) is there by now, and
+        for a file with several names that another user may have made.
+        """
+        doing = "set the attributes of"
+        try:
+            self._make_readable(self._walker.place(path, follow))
+        except OSError as error:
+            raise failure(doing, path, error) from error
+        descriptor = self.opened(path, doing, follow)
+        try:
+            if kind and _status(os.fstat(descriptor)).kind != kind:
+                raise _replaced(path)
+            _set(descriptor, uid, gid, mode)
+        except OSError as error:
+            raise failure(doing, path, error) from error
+        finally:
+            os.close(descriptor)
+
+    def _make_readable(self, place: Place) -> None:
         """Its owner may have taken away the right to open it, which only root does not need."""
-        found = os.lstat(path)
-        ours = os.geteuid() != 0 and found.st_uid == os.geteuid()
-        if ours and not found.st_mode & 0o400 and not stat.S_ISLNK(found.st_mode):
-            os.chmod(path, stat.S_IMODE(found.st_mode) | 0o400)
+        if os.geteuid() == 0:
+            return
+        at = place.folder.descriptor
+        found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
+        ours = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
+        if ours and not found.st_mode & 0o400:
+            os.chmod(place.name, stat.S_IMODE(found.st_mode) | 0o400, dir_fd=at)
 
     def remove(self, path: str) -> None:
         """Remove a file, a symlink or an empty directory."""
+        place = self.place(path, "remove")
+        at = place.folder.descriptor
         try:
-            if stat.S_ISDIR(os.lstat(path).st_mode):
-                os.rmdir(path)
+            found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
+            if stat.S_ISDIR(found.st_mode):
+                os.rmdir(place.name, dir_fd=at)
             else:
-                os.unlink(path)
+                os.unlink(place.name, dir_fd=at)
         except OSError as error:
             raise failure("remove", path, error) from error
 
     def remove_tree(self, path: str) -> None:
         """Remove a directory with everything in it; symlinks in it are removed, not followed."""
-        import shutil
+        from remote_runtime.system.clearing import clear
 
-        try:
-            shutil.rmtree(path)
-        except OSError as error:
-            raise failure("remove", error.filename or path, error) from error
+        clear(self.place(path, "remove"))
+
+
+def _clock() -> int:
+    """The time in nanoseconds by which files are stamped; 0 where there is no such clock."""
+    import time
+
+    try:
+        return int(time.clock_gettime(_COARSE) * 1e9) - 1000  # it is a float
+    except (AttributeError, OSError):
+        return 0
+
+
+def _wait() -> None:
+    import time
+
+    time.sleep(_TICK)
+
+
+def _alone(place: Place, found: os.stat_result, doing: str) -> None:
+    if found.st_nlink > 1:
+        raise ResourceError(
+            "could not %s %s: it has %d names, and others than root can write its folder"
+            % (doing, place.path, found.st_nlink),
+            kind="resource.file.names",
+            hint="look whose file it is",
+        )
+
+
+def _replaced(path: str) -> ResourceError:
+    return ResourceError(
+        "%s was replaced by something else during the run" % path,
+        kind="resource.file.moved",
+        hint="look who changes it",
+    )
+
+
+def _set(descriptor: int, uid: int, gid: int, mode: int) -> None:
+    found = os.fstat(descriptor)
+    if (found.st_uid, found.st_gid) != (uid, gid):
+        os.fchown(descriptor, uid, gid)
+    os.fchmod(descriptor, mode)
 
 
 def _status(found: os.stat_result) -> Status:
@@ -274,77 +375,3 @@ def _status(found: os.stat_result) -> Status:
     mode = stat.S_IMODE(found.st_mode)
     mtime = int(found.st_mtime)
     return Status(kind, mode, found.st_uid, found.st_gid, found.st_size, mtime, identity)
-
-
-class Temporary(object):
-    """A file on its way to ``target``; ``discard`` it unless ``commit`` was reached.
-
-    Every step raises ``ResourceError`` and leaves the target as it was.
-    """
-
-    def __init__(self, target: str, registered: Set[str], unique: str) -> None:
-        self._target = target
-        self._registered = registered
-        folder, name = os.path.split(target)
-        short = os.fsdecode(os.fsencode(name)[:_NAME_ROOM])
-        self.path = os.path.join(folder, ".%s.%s" % (short, unique))
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        registered.add(self.path)
-        try:
-            self._descriptor = os.open(self.path, flags, 0o600)
-        except OSError as error:
-            registered.discard(self.path)
-            raise failure("write", target, error) from error
-
-    def write(self, data: bytes) -> None:
-        """Append bytes."""
-        view = memoryview(data)
-        try:
-            while view:
-                view = view[os.write(self._descriptor, view) :]
-        except OSError as error:
-            raise failure("write", self._target, error) from error
-
-    def finish(self, uid: int, gid: int, mode: int, attributes: Attributes) -> None:
-        """Give it owner, group, mode and the extended attributes of what it replaces; sync it."""
-        try:
-            own = os.fstat(self._descriptor)
-            if (own.st_uid, own.st_gid) != (uid, gid):
-                os.fchown(self._descriptor, uid, gid)
-            os.fchmod(self._descriptor, mode)
-            attributes.copy(self._target, self.path, self._descriptor)
-            # An access ACL that was carried over holds the old mode; the mode that is wanted wins.
-            os.fchmod(self._descriptor, mode)
-            os.fsync(self._descriptor)
-        except OSError as error:
-            raise failure("write", self._target, error) from error
-        finally:
-            self._close()
-
-    def commit(self) -> None:
-        """Put it at its place in one step, and make that last."""
-        try:
-            os.rename(self.path, self._target)
-            self._registered.discard(self.path)
-            folder = os.open(os.path.dirname(self._target), os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-        except OSError as error:
-            raise failure("replace", self._target, error) from error
-
-    def discard(self) -> None:
-        """Remove it, unless it is at its place already."""
-        self._close()
-        if self.path in self._registered:
-            try:
-                os.unlink(self.path)
-            except FileNotFoundError:
-                pass
-            self._registered.discard(self.path)
-
-    def _close(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1

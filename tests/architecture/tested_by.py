@@ -267,7 +267,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "tests/remote_runtime/file/test_file.py": (
         "remote_runtime/resources/file/",
         "remote_runtime/system/attributes.py",
-        "remote_runtime/system/files.py",
+        "remote_runtime/system/trouble.py",
     ),
     "tests/remote_runtime/health/test_kinds.py": (
         "remote_runtime/health/dns_message.py",

@@ -25,7 +25,9 @@ from remote_runtime.options import RunOptions
 from remote_runtime.registry import Registry
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.commands import Commands
-from remote_runtime.system.files import Files, Temporary
+from remote_runtime.system.files import Files
+from remote_runtime.system.temporary import Temporary
+from remote_runtime.system.trouble import failure
 
 OWNER = pwd.getpwuid(os.geteuid()).pw_name
 GROUP = str(os.getegid())
@@ -36,19 +38,17 @@ PYTHON = sys.executable
 class FailingTemporary(Temporary):
     """A temporary file on a disk that has an error."""
 
-    failure = errno.ENOSPC
+    number = errno.ENOSPC
 
     def write(self, data: bytes) -> None:
-        from remote_runtime.system.files import failure
-
-        raise failure("write", self._target, OSError(self.failure, os.strerror(self.failure)))
+        raise failure("write", self._target, OSError(self.number, os.strerror(self.number)))
 
 
 class FailingFiles(Files):
     """A file system whose disk is full."""
 
     def temporary(self, path: str) -> Temporary:
-        return FailingTemporary(path, self._temporary, "ccm-x")
+        return FailingTemporary(path, self.place(path, "write"), self._temporary, "ccm-x")
 
 
 class FakeAccounts(Accounts):

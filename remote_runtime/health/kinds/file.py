@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Tuple
 from remote_runtime.errors import ResourceError
 from remote_runtime.health.kind import BOOLEAN, LINES, NUMBER, TEXT, Found, Kind, Probe, Rule
 from remote_runtime.health.matchers import Lines
-from remote_runtime.system.files import failure
+from remote_runtime.system.trouble import failure
 
 _LIMIT = 16 << 20
 _TYPES = (
@@ -60,10 +60,9 @@ class _File(Kind):
             raise failure("look at", subject, error) from error
         accounts, files = probe.context.accounts, probe.context.files
         # Contents and digests are those of what a symlink leads to, as for whoever opens it.
-        real = os.path.realpath(subject)
 
         def contents() -> Lines:
-            return Lines(files.read(real, _LIMIT).decode("utf-8", "replace"))
+            return Lines(files.read(subject, _LIMIT, follow=True).decode("utf-8", "replace"))
 
         found: Dict[str, Any] = {
             "exists": True,
@@ -78,7 +77,7 @@ class _File(Kind):
             "contents": contents,
         }
         for name in _DIGESTS:
-            found[name] = _digest(name, real, probe)
+            found[name] = _digest(name, subject, probe)
         return found
 
 
@@ -109,7 +108,7 @@ def _digest(name: str, path: str, probe: Probe) -> Any:
         import hashlib
 
         found = hashlib.new(name)
-        for block in probe.context.files.blocks(path):
+        for block in probe.context.files.blocks(path, follow=True):
             probe.context.check_cancelled()
             found.update(block)
         return found.hexdigest()

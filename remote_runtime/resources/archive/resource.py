@@ -20,7 +20,7 @@ from remote_runtime.resources.archive.settings import settings
 from remote_runtime.system.files import Status
 
 if TYPE_CHECKING:
-    from remote_runtime.system.files import Temporary
+    from remote_runtime.system.temporary import Temporary
 
 _NEW_MODE = 0o600  # it may have been fetched with credentials
 _LABEL = "sha256:"
@@ -139,8 +139,8 @@ class Resource(ResourceType):
         """Extract first, put the archive at its place then: one that is there was extracted."""
         fetched = self._fetched
         try:
-            path = self.name if fetched is None else fetched.path
-            self.context.changed_paths.update(self.provider.extract(path, self.name, self.settings))
+            extracted = self.provider.extract(self.name, self.settings, fetched)
+            self.context.changed_paths.update(extracted)
             if fetched is not None:
                 self._place()
         finally:

@@ -6,9 +6,8 @@ its descriptor: whoever else may write nearby cannot lead us elsewhere. Each mov
 
 import os
 import stat
-from typing import Any, Callable, Dict, List, Set, Tuple
+from typing import Callable, Dict, List, Set, Tuple
 
-from remote_runtime.errors import ResourceError
 from remote_runtime.resources.archive.members import (
     BLOCK,
     DIRECTORY,
@@ -18,21 +17,22 @@ from remote_runtime.resources.archive.members import (
     Member,
     refusal,
 )
+from remote_runtime.system.clearing import clear
+from remote_runtime.system.walk import Folder, Place
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
-def in_the_way(archive: str, parent: str, kinds: Dict[str, str]) -> None:
+def in_the_way(archive: str, parent: Folder, kinds: Dict[str, str]) -> None:
     """Refuse an archive for which something below ``parent`` would have to be removed first."""
     absent: Set[str] = set()
     for path in sorted(kinds):
-        above, full = os.path.dirname(path), os.path.join(parent, path)
-        if above in absent:
+        if os.path.dirname(path) in absent:
             absent.add(path)
             continue
         try:
-            mode = os.lstat(full).st_mode
+            mode = os.stat(path, dir_fd=parent.descriptor, follow_symlinks=False).st_mode
         except FileNotFoundError:
             absent.add(path)
             continue
@@ -41,7 +41,8 @@ def in_the_way(archive: str, parent: str, kinds: Dict[str, str]) -> None:
             there = "symlink" if stat.S_ISLNK(mode) else "directory" if not directory else "file"
             raise refusal(
                 archive,
-                "%s is a %s, in the archive it is a %s" % (full, there, kinds[path]),
+                "%s is a %s, in the archive it is a %s"
+                % (os.path.join(parent.path, path), there, kinds[path]),
                 hint="extract elsewhere; what stands there is left alone",
             )
 
@@ -63,17 +64,12 @@ class Staging(object):
     ``made`` is told of the open folder as long as it is empty.
     """
 
-    def __init__(self, parent: str, name: str, made: Callable[[int], None]) -> None:
-        self._name = name
-        self.path = os.path.join(parent, self._name)
-        self._parent = os.open(parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.mkdir(self._name, 0o700, dir_fd=self._parent)
-            self._top = os.open(self._name, _FOLDER, dir_fd=self._parent)
-            made(self._top)
-        except OSError:
-            os.close(self._parent)
-            raise
+    def __init__(self, parent: Folder, name: str, made: Callable[[int], None]) -> None:
+        self._place = Place(parent, name)
+        self._parent = parent.descriptor
+        os.mkdir(self._place.name, 0o700, dir_fd=self._parent)
+        self._top = os.open(self._place.name, _FOLDER, dir_fd=self._parent)
+        made(self._top)
         self._folders: Dict[str, Tuple[int, float]] = {}
         self._known: Set[str] = {""}
 
@@ -166,11 +162,10 @@ class Staging(object):
             finally:
                 os.close(inner)
 
-    def discard(self, remove_tree: Callable[[str], None]) -> None:
+    def discard(self) -> None:
         """Remove what is left of the folder."""
-        for descriptor in (self._top, self._parent):
-            os.close(descriptor)
-        remove_tree(self.path)
+        os.close(self._top)
+        clear(self._place)
 
 
 def _is_folder(name: str, within: int) -> bool:
@@ -190,11 +185,3 @@ def _set_time(descriptor: int, mtime: float) -> None:
         os.utime(descriptor, (mtime, mtime))
     except (OverflowError, ValueError):
         pass  # a time that this file system cannot hold; that of now stays
-
-
-def opened(path: str) -> Any:
-    """The archive itself, open for reading; a symlink in its place is not followed."""
-    try:
-        return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
-    except OSError as error:
-        raise ResourceError("could not read %s: %s" % (path, error.strerror)) from error

@@ -1,6 +1,5 @@
 """Where the desired content of a file comes from (target)."""
 
-import os
 from typing import Any, Generator, Optional
 
 from remote_runtime.base import Condition, Missing, Properties
@@ -62,8 +61,8 @@ class Local(Content):
 
     def __init__(self, source: str, context: Context) -> None:
         self._files = context.files
-        self._path = os.path.realpath(source)
-        status = self._files.status(self._path)
+        self._path = source
+        status = self._files.status(source, follow=True)
         if status is None:
             raise Missing(
                 Condition("path", source),
@@ -73,10 +72,10 @@ class Local(Content):
         if status.kind != "file":
             raise ResourceError("the source %s is not a regular file" % source)
         self.size = status.size
-        self.sha256 = self._files.sha256(self._path, status)
+        self.sha256 = self._files.sha256(source, status, follow=True)
 
     def chunks(self) -> Chunks:
-        return self._files.blocks(self._path)
+        return self._files.blocks(self._path, follow=True)
 
 
 def desired(properties: Properties, context: Context) -> Optional[Content]:

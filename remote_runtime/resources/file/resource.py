@@ -64,6 +64,10 @@ class Resource(ResourceType):
         status = self.context.files.status(self.name)
         if status is None:
             return State("absent", status=None)
+        if self.ensure == "directory" and status.kind == "symlink":
+            behind = self.context.files.status(self.name, follow=True)
+            if behind is not None and behind.kind == "directory":
+                status = behind
         ensure = "directory" if status.kind == "directory" else "present"
         return State(ensure, status=status)
 
@@ -245,7 +249,8 @@ class Resource(ResourceType):
         self.context.changed_paths.add(self.name)
 
     def _set_attributes(self, want: Wanted) -> None:
-        self.provider.set_attributes(self.name, want.uid, want.gid, want.mode)
+        kind = "directory" if self.ensure == "directory" else "file"
+        self.provider.set_attributes(self.name, want.uid, want.gid, want.mode, kind)
         self.context.changed_paths.add(self.name)
 
     # -- a directory ------------------------------------------------------------------------------

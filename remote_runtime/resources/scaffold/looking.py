@@ -1,7 +1,6 @@
 """What is in the directory of a scaffold (target). Symlinks in it are never followed."""
 
 import os
-import stat
 from typing import Dict, Iterator, List, Optional, Tuple
 
 from remote_runtime.base import Condition, Missing
@@ -9,7 +8,7 @@ from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.needs import planned_away
 from remote_runtime.resources.scaffold.tree import Tree, Wanted, parents
-from remote_runtime.system.files import Status, failure
+from remote_runtime.system.files import Status
 
 _PROPERTIES = ("", "ensure", "owner", "group", "mode", "provider")
 _WORDS = {"symlink": "a symlink", "file": "a file", "directory": "a directory"}
@@ -123,28 +122,23 @@ class Look(object):
         found: List[Tuple[str, bool]] = []
         if not self.exists:
             return found
-        device = os.lstat(self.root).st_dev
+        top = self._files.status(self.root)
         waiting = [""]  # not recursive: whoever may write there decides how deep it is
         while waiting:
             self._context.check_cancelled()
             at = waiting.pop()
             for path, status in self._entries(at):
-                is_directory = stat.S_ISDIR(status.st_mode)
+                is_directory = status.kind == "directory"
                 found.append((path, is_directory))
-                if is_directory and status.st_dev == device:
+                if is_directory and top is not None and status.device == top.device:
                     waiting.append(path)
         return sorted(found)
 
-    def _entries(self, at: str) -> Iterator[Tuple[str, os.stat_result]]:
+    def _entries(self, at: str) -> Iterator[Tuple[str, Status]]:
         for name in self._files.entries(self.full(at) if at else self.root):
             path = os.path.join(at, name)
-            try:
-                status = os.lstat(self.full(path))
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                raise failure("look at", self.full(path), error) from error
-            if not planned_away(self._context, self.full(path)):
+            status = self._files.status(self.full(path))
+            if status is not None and not planned_away(self._context, self.full(path)):
                 yield path, status
 
 
@@ -158,7 +152,7 @@ def shown(path: str) -> str:
 def parent_in_the_way(context: Context, root: str) -> Optional[Missing]:
     """What keeps the directory from being created: something above it that is no directory."""
     above = os.path.dirname(root)
-    while not os.path.lexists(above):
+    while not context.files.is_there(above):
         above = os.path.dirname(above)
     if context.files.is_directory(above) or planned_away(context, above):
         return None

@@ -1,6 +1,5 @@
 """What a scaffold removes: its own files when it is absent, others when it purges (target)."""
 
-import os
 from typing import Iterable, List, Set
 
 from remote_runtime.base import Action, Change, Condition, ResourceType
@@ -23,7 +22,7 @@ def of_extra(resource: ResourceType, look: Look, tree: Tree) -> List[Action]:
 def of_scaffold(resource: ResourceType, look: Look, tree: Tree) -> List[Action]:
     """Remove the scaffold's files, then what is empty of its directories, at last its own."""
     there = [file.path for file in tree.files if _is_there(look, file.path)]
-    if look.unmet and os.path.lexists(look.root) and not look.exists:
+    if look.unmet and resource.context.files.is_there(look.root) and not look.exists:
         raise look.unmet[0]  # what is at the path itself is no directory
     if not there:
         return []
@@ -77,8 +76,10 @@ def _tidying(resource: ResourceType, look: Look, directories: Set[str]) -> Actio
 
 def _remove_empty(resource: ResourceType, path: str) -> None:
     try:
-        if os.path.isdir(path) and not os.path.islink(path) and not os.listdir(path):
+        files = resource.context.files
+        found = files.status(path)
+        if found is not None and found.kind == "directory" and not files.entries(path):
             resource.provider.remove(path, False)
             resource.context.changed_paths.add(path)
-    except (OSError, ResourceError) as error:
+    except ResourceError as error:
         resource.context.notice("warning", "%s is empty but stays: %s" % (shown(path), error))

@@ -7,7 +7,9 @@ import threading
 import time
 
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.system.files import Files, Temporary, failure
+from remote_runtime.system.files import Files
+from remote_runtime.system.temporary import Temporary
+from remote_runtime.system.trouble import failure
 from tests.remote_runtime.archive import server
 from tests.remote_runtime.archive.case import ArchiveTest
 from tests.remote_runtime.archive.making import APP, member, tar
@@ -183,7 +185,7 @@ class DownloadTest(ArchiveTest):
 
         class Stuck(Files):
             def temporary(self, path: str) -> Temporary:
-                return Unmovable(path, self._temporary, "ccm-x")
+                return Unmovable(path, self.place(path, "write"), self._temporary, "ccm-x")
 
         self.assertIn("could not replace", self.error(self.archive(), files=Stuck()))
         self.assertEqual(self.names("dl"), [])

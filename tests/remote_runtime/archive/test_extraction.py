@@ -10,6 +10,7 @@ from typing import Any
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.resources.archive.members import Member
 from remote_runtime.resources.archive.staging import Staging, file_mode
+from remote_runtime.system.files import Files
 from tests.remote_runtime.archive.case import ArchiveTest
 from tests.remote_runtime.archive.making import (
     APP,
@@ -375,13 +376,13 @@ class MoveTest(FolderTest):
         os.makedirs(self.path("a/b"))
         names = ["a/b/first", "a/b/marker", "a/b/zzz", "a/y", "z/whole"]
         for last in names[:4]:
-            staging = Staging(self.root, ".ccm-x", lambda folder: None)
+            staging = Staging(Files().folder(self.root), ".ccm-x", lambda folder: None)
             for name in names:
                 made = Member(name, "file", 1, 0o644, TIME, "", lambda: io.BytesIO(b"x"))
                 staging.add(name, made, "", lambda size: None)
             staging.finish()
             moved = staging.move(last)
-            staging.discard(shutil.rmtree)
+            staging.discard()
             self.assertEqual(moved[-1], last)
             self.assertEqual(sorted(os.listdir(self.root)), ["a", "z"])
             self.assertTrue(all(os.path.exists(self.path(name)) for name in names))

@@ -6,7 +6,8 @@ import unittest
 from typing import Any, Dict
 
 from remote_runtime.resources.file import wording
-from remote_runtime.system.files import Files, Temporary
+from remote_runtime.system.files import Files
+from remote_runtime.system.temporary import Temporary
 from tests.remote_runtime.fakes import (
     GROUP,
     OWNER,
@@ -214,7 +215,7 @@ class FileTest(FolderTest):
 
         class Careless(Files):
             def temporary(self, path: str) -> Temporary:
-                return Forgetful(path, self._temporary, "ccm-x")
+                return Forgetful(path, self.place(path, "write"), self._temporary, "ccm-x")
 
         event = self.apply(self.file("a", content="x"), files=Careless())
         self.assertEqual(event["error"], ["desired state not achieved: mode is '0600', not '0644'"])
@@ -232,7 +233,7 @@ class FileTest(FolderTest):
 
         class Watching(Files):
             def temporary(self, path: str) -> Temporary:
-                return Watched(path, self._temporary, "ccm-x")
+                return Watched(path, self.place(path, "write"), self._temporary, "ccm-x")
 
         self.apply(self.file("a", content="x", mode="0666"), files=Watching())
         self.assertEqual(seen, [(False, True), 0o600])
@@ -434,7 +435,7 @@ class FileTest(FolderTest):
         shared = context()
         reads = []
         blocks = shared.files.blocks
-        shared.files.blocks = lambda path: (reads.append(path), blocks(path))[1]  # type: ignore
+        shared.files.blocks = lambda path, *rest: (reads.append(path), blocks(path))[1]  # type: ignore
         for _ in range(3):
             run_items([self.file("a", content="x")], shared=shared)
         self.assertEqual(len(reads), 1)

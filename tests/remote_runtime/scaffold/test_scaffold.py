@@ -7,7 +7,8 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from remote_runtime.registry import Registry
 from remote_runtime.resources.scaffold.resource import Resource
-from remote_runtime.system.files import Files, failure
+from remote_runtime.system.files import Files
+from remote_runtime.system.trouble import failure
 from tests.remote_runtime.fakes import FailingFiles, context, item, run_items
 from tests.remote_runtime.scaffold.case import ScaffoldTest
 

@@ -1,7 +1,7 @@
 """Archives over HTTP and HTTPS, extracted with the standard library (target)."""
 
 import os
-from typing import TYPE_CHECKING, Any, List
+from typing import TYPE_CHECKING, Any, List, Optional
 
 from remote_runtime.base import Properties
 from remote_runtime.base import Provider as BaseProvider
@@ -9,12 +9,13 @@ from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.resources.archive.settings import Settings
 from remote_runtime.system.attributes import Attributes
-from remote_runtime.system.files import failure
+from remote_runtime.system.trouble import failure
 
 if TYPE_CHECKING:
     from remote_runtime.resources.archive.members import Admission, Pulse
     from remote_runtime.resources.archive.staging import Staging
-    from remote_runtime.system.files import Temporary
+    from remote_runtime.system.temporary import Temporary
+    from remote_runtime.system.walk import Folder
 
 _BLOCK = 256 << 10
 _LARGE = 1 << 30  # a guess where the server does not say
@@ -112,8 +113,10 @@ class Provider(BaseProvider):
 
     # -- extraction -------------------------------------------------------------------------------
 
-    def extract(self, source: str, archive: str, settings: Settings) -> List[str]:
-        """Extract the file ``source``, called ``archive`` in messages; return the paths written.
+    def extract(
+        self, archive: str, settings: Settings, fetched: Optional["Temporary"] = None
+    ) -> List[str]:
+        """Extract the file ``archive``, or the download of it; return the paths written.
 
         Nothing is written before all members are found harmless, nothing below ``extract_parent``
         is replaced before all of them are written.
@@ -127,15 +130,16 @@ class Provider(BaseProvider):
             "extract_timeout",
         )
         pulse = members.Pulse(self.context, limit, "extracting %s" % archive)
-        with staging.opened(source) as file:
+        files, parent = self.context.files, settings.extract_parent
+        descriptor = files.opened(archive, "read") if fetched is None else fetched.reopened()
+        with os.fdopen(descriptor, "rb") as file:
             kinds = self._survey(file, archive, settings, pulse)
-            parent = settings.extract_parent
             try:
-                staging.in_the_way(archive, parent, kinds)
-                if not self.context.files.exists(parent):
-                    self.context.files.create_directory(parent, _PARENT_MODE)
-                    os.chmod(parent, _PARENT_MODE)
-                return self._write(file, archive, settings, pulse)
+                if not files.exists(parent):
+                    files.create_directory(parent, -1, -1, _PARENT_MODE)
+                folder = files.folder(parent)
+                staging.in_the_way(archive, folder, kinds)
+                return self._write(file, folder, archive=archive, settings=settings, pulse=pulse)
             except OSError as error:
                 raise failure("extract into", parent, error) from error
 
@@ -151,10 +155,11 @@ class Provider(BaseProvider):
                 admission.admit(member)
         return admission.kinds
 
-    def _write(self, file: Any, archive: str, settings: Settings, pulse: "Pulse") -> List[str]:
+    def _write(
+        self, file: Any, parent: "Folder", *, archive: str, settings: Settings, pulse: "Pulse"
+    ) -> List[str]:
         from remote_runtime.resources.archive import members, reading, staging
 
-        parent = settings.extract_parent
         # Once more: what was looked at need not be what is read now.
         admission = _admission(archive, settings)
         written = [0]
@@ -164,7 +169,7 @@ class Provider(BaseProvider):
             pulse.beat(_progress(written[0], None))
 
         files = self.context.files
-        name = files.stage(parent)
+        name = files.stage(parent.path)
         folder = staging.Staging(parent, name, files.unfinished.made)
         try:
             with reading.Reading(archive, settings.kind):
@@ -176,16 +181,16 @@ class Provider(BaseProvider):
                         folder.add(path, member, linked, beat)
             folder.finish()
             with self.context.unkillable():
-                moved = folder.move(_below(settings.creates, parent))
+                moved = folder.move(_below(settings.creates, settings.extract_parent))
         finally:
             self._discard(folder)
             files.staged(name)
-        return [os.path.join(parent, path) for path in moved]
+        return [os.path.join(settings.extract_parent, path) for path in moved]
 
     def _discard(self, folder: "Staging") -> None:
         """A large folder takes its time to remove; a cancelled run waits for that as well."""
         with self.context.cancellation.protected(begun=True):
-            folder.discard(self.context.files.remove_tree)
+            folder.discard()
 
 
 def _admission(archive: str, settings: Settings) -> "Admission":

@@ -1,12 +1,16 @@
 """Files and directories through POSIX system calls (target)."""
 
+from typing import TYPE_CHECKING
+
 from remote_runtime import words
 from remote_runtime.base import Properties
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file.content import Content
 from remote_runtime.system.attributes import Attributes
-from remote_runtime.system.files import Temporary
+
+if TYPE_CHECKING:
+    from remote_runtime.system.temporary import Temporary
 
 
 class Provider(BaseProvider):
@@ -37,7 +41,7 @@ class Provider(BaseProvider):
         finally:
             temporary.discard()
 
-    def _validate(self, command: str, temporary: Temporary, path: str) -> None:
+    def _validate(self, command: str, temporary: "Temporary", path: str) -> None:
         argv = [word.replace("{}", temporary.path) for word in words.split(command)]
         result = self.context.commands.run(argv)
         if result.code != 0:
@@ -50,12 +54,12 @@ class Provider(BaseProvider):
 
     def create_directory(self, path: str, uid: int, gid: int, mode: int) -> None:
         """Create a directory and its missing parents, which get the permissions of ``mode``."""
-        self.context.files.create_directory(path, mode & 0o777)
-        self.context.files.set_attributes(path, uid, gid, mode)
+        self.context.files.create_directory(path, uid, gid, mode)
 
-    def set_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:
-        """Set owner, group and mode of what is there."""
-        self.context.files.set_attributes(path, uid, gid, mode)
+    def set_attributes(self, path: str, uid: int, gid: int, mode: int, kind: str) -> None:
+        """Set owner, group and mode of the file, or the directory that links may lead to."""
+        follow = kind == "directory"
+        self.context.files.set_attributes(path, uid, gid, mode, kind, follow)
 
     def remove(self, path: str, recursively: bool) -> None:
         """Remove a file, an empty directory, or a directory with everything in it."""

@@ -1,0 +1,71 @@
+"""Removes folders with everything in them (target); imported only when one is removed."""
+
+import errno
+import os
+import stat
+from typing import List, NamedTuple, Tuple
+
+from remote_runtime.system.trouble import failure
+from remote_runtime.system.walk import Place
+
+_LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+class _Level(NamedTuple):
+    name: str
+    above: Tuple[int, int]  # what .. must lead to, once everything in here is gone
+    waiting: List[str]  # the folders in here that are still to be removed
+
+
+def clear(place: Place) -> None:
+    """Remove a folder with everything in it, however deep; links in it are removed, not followed.
+
+    One folder is open at a time. ``ResourceError`` names what cannot be removed, or was moved away.
+    """
+    levels: List[_Level] = []
+    name = place.name
+    try:
+        here = os.open(".", _LISTED, dir_fd=place.folder.descriptor)
+    except OSError as error:
+        raise failure("remove", place.path, error) from error
+    try:
+        while True:
+            try:
+                above = _identity(here)
+                here = _replaced(here, os.open(name, _LISTED, dir_fd=here))
+                levels.append(_Level(name, above, _emptied(here)))
+                while not levels[-1].waiting:
+                    level = levels.pop()
+                    here = _replaced(here, os.open("..", _LISTED, dir_fd=here))
+                    if _identity(here) != level.above:
+                        raise OSError(errno.ESTALE, "somebody moved it while it was removed")
+                    os.rmdir(level.name, dir_fd=here)
+                    if not levels:
+                        return
+            except OSError as error:
+                path = os.path.join(place.folder.path, *[level.name for level in levels], name)
+                raise failure("remove", path, error) from error
+            name = levels[-1].waiting.pop()
+    finally:
+        os.close(here)
+
+
+def _emptied(descriptor: int) -> List[str]:
+    """Remove all but the folders, whose names are returned."""
+    folders = []
+    for name in os.listdir(descriptor):
+        if stat.S_ISDIR(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
+            folders.append(name)
+        else:
+            os.unlink(name, dir_fd=descriptor)
+    return folders
+
+
+def _identity(descriptor: int) -> Tuple[int, int]:
+    found = os.fstat(descriptor)
+    return found.st_dev, found.st_ino
+
+
+def _replaced(old: int, new: int) -> int:
+    os.close(old)
+    return new

@@ -1,0 +1,118 @@
+"""Files on their way to their place (target); imported only when one is written."""
+
+import os
+import stat
+from typing import Optional, Set
+
+from remote_runtime.system.attributes import Attributes
+from remote_runtime.system.trouble import failure
+from remote_runtime.system.walk import Place
+
+_NAME_ROOM = 200  # of the 255 bytes of a name, so that the temporary one fits as well
+_FOUND = (getattr(os, "O_PATH", 0) or os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW
+
+
+class Temporary(object):
+    """A file on its way to ``target``; ``discard`` it unless ``commit`` was reached.
+
+    Every step raises ``ResourceError`` and leaves the target as it was.
+    """
+
+    def __init__(
+        self, target: str, place: Place, registered: Set["Temporary"], unique: str
+    ) -> None:
+        self._target = target
+        self._registered = registered
+        self._place = place
+        short = os.fsdecode(os.fsencode(place.name)[:_NAME_ROOM])
+        self._name = ".%s.%s" % (short, unique)
+        self.path = os.path.join(os.path.dirname(target), self._name)
+        self._descriptor = -1
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        registered.add(self)
+        try:
+            self._descriptor = os.open(self._name, flags, 0o600, dir_fd=place.folder.descriptor)
+        except OSError as error:
+            registered.discard(self)
+            raise failure("write", target, error) from error
+
+    def write(self, data: bytes) -> None:
+        """Append bytes."""
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+        except OSError as error:
+            raise failure("write", self._target, error) from error
+
+    def reopened(self) -> int:
+        """A descriptor to read what was written, from its beginning; to be closed."""
+        descriptor = os.dup(self._descriptor)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        return descriptor
+
+    def finish(self, uid: int, gid: int, mode: int, attributes: Attributes) -> None:
+        """Give it owner, group, mode and the extended attributes of what it replaces; sync it.
+
+        The mode comes last: until then nobody but the owner can read it.
+        """
+        try:
+            own = os.fstat(self._descriptor)
+            if (own.st_uid, own.st_gid) != (uid, gid):
+                os.fchown(self._descriptor, uid, gid)
+            old = self._replaced()
+            try:
+                attributes.copy(old, self._target, self._descriptor, mode)
+            finally:
+                if old is not None:
+                    os.close(old)
+            os.fchmod(self._descriptor, mode)
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise failure("write", self._target, error) from error
+        finally:
+            self._close()
+
+    def _replaced(self) -> Optional[int]:
+        """The regular file that it replaces, opened to be asked for attributes only."""
+        try:
+            old = os.open(self._place.name, _FOUND, dir_fd=self._place.folder.descriptor)
+        except OSError:
+            return None
+        if stat.S_ISREG(os.fstat(old).st_mode):
+            return old
+        os.close(old)
+        return None
+
+    def commit(self) -> None:
+        """Put it at its place in one step, and make that last."""
+        at = self._place.folder.descriptor
+        try:
+            os.rename(self._name, self._place.name, src_dir_fd=at, dst_dir_fd=at)
+            self._registered.discard(self)
+            folder = os.open(".", os.O_RDONLY, dir_fd=at)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise failure("replace", self._target, error) from error
+
+    def discard(self) -> None:
+        """Remove it, unless it is at its place already."""
+        self._close()
+        if self in self._registered:
+            self.unlink()
+            self._registered.discard(self)
+
+    def unlink(self) -> None:
+        """Remove its name; from any thread."""
+        try:
+            os.unlink(self._name, dir_fd=self._place.folder.descriptor)
+        except FileNotFoundError:
+            pass
+
+    def _close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1

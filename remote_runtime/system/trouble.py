@@ -1,0 +1,33 @@
+"""What the system's refusals are called for people (target)."""
+
+import errno
+import os
+
+from remote_runtime.errors import ResourceError
+
+_WORDS = {
+    errno.ENOSPC: ("the disk is full", "free space or inodes on this file system"),
+    errno.EDQUOT: ("the disk quota is used up", "raise the quota or free space"),
+    errno.EROFS: ("the file system is read-only", "remount it writable"),
+    errno.EACCES: ("permission denied", "run with become"),
+    errno.EPERM: ("operation not permitted", "run with become, or look for an immutable attribute"),
+    errno.EBUSY: (
+        "it is a mount point",
+        "a bind-mounted file cannot be replaced; manage its source",
+    ),
+    errno.ELOOP: ("too many symlinks", "follow the links on the host"),
+    errno.ENAMETOOLONG: ("the name is too long", "a name holds at most 255 bytes"),
+    errno.ENOTDIR: ("a part of the path is not a directory", "check the path"),
+    errno.ENOTEMPTY: ("the directory is not empty", "it is left alone; check the path"),
+}
+
+
+def failure(doing: str, path: str, error: OSError) -> ResourceError:
+    """The error for people: what was being done to which path, why it failed, what to do."""
+    number = error.errno or 0
+    words, hint = _WORDS.get(number, (error.strerror or str(error), ""))
+    if number == errno.ENOENT and doing == "write" and os.path.isdir(os.path.dirname(path)):
+        words = "no file can be made in %s" % os.path.dirname(path)
+        hint = "what the kernel shows as files is set by its own tools: use an exec"
+    kind = "resource.file." + errno.errorcode.get(number, "other").lower()
+    return ResourceError("could not %s %s: %s" % (doing, path, words), kind=kind, hint=hint)

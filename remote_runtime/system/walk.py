@@ -1,0 +1,282 @@
+"""Walks paths one component at a time, by descriptors (target).
+
+Whoever owns a folder can put a link in the place of what was there, at any moment. So no path is
+given to the kernel as a whole: each component is opened in the folder that was opened before, never
+through a link, and each link is judged by whose it is and by who can write the folder it stands in.
+"""
+
+import errno
+import os
+import stat
+from typing import Dict, NamedTuple, Optional, Tuple
+
+from remote_runtime.errors import ResourceError
+
+_PATH = getattr(os, "O_PATH", 0)  # needs no right to read; only Linux has it
+_STEP = (_PATH or os.O_RDONLY) | os.O_NOFOLLOW
+_MOST_LINKS = 40  # as in Linux
+_HELD = 32  # folders kept open, of the descriptors that a process may have
+_WRITABLE_BY_GROUP, _WRITABLE_BY_ALL = 0o020, 0o002
+_ACL = "system.posix_acl_access"
+
+
+class Link(NamedTuple):
+    """A link of another user that was followed: what it leads to must be that user's as well."""
+
+    path: str
+    owner: int
+
+
+class _Descriptor(object):
+    """An open folder or link, which is closed when nobody has it any more."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._close = os.close  # the module may be gone when the interpreter ends
+
+    def __del__(self) -> None:
+        self._close(self.number)
+
+
+class Folder(object):
+    """An open folder: ``descriptor`` is for the ``dir_fd`` of calls, while the folder is held.
+
+    ``path`` is where it is, without links; ``by`` is the link of another user that led here.
+    """
+
+    def __init__(
+        self, held: _Descriptor, path: str, found: os.stat_result, by: Optional[Link] = None
+    ) -> None:
+        self._held = held
+        self.descriptor = held.number
+        self.path = path
+        self.found = found
+        self.by = by
+
+    @property
+    def identity(self) -> Tuple[int, int]:
+        """Device and inode."""
+        return (self.found.st_dev, self.found.st_ino)
+
+    def reached(self, by: Optional[Link]) -> "Folder":
+        """The same folder, reached by this link."""
+        return self if by == self.by else Folder(self._held, self.path, self.found, by)
+
+    def shared(self, sticky: bool = False) -> bool:
+        """Whether a user who is neither root nor ours can change what its names stand for.
+
+        ``sticky``: for names of root or of ours, which nobody else can take from a sticky folder.
+        """
+        if self.found.st_uid not in (0, os.geteuid()):
+            return True
+        mode = self.found.st_mode
+        if not mode & (_WRITABLE_BY_GROUP | _WRITABLE_BY_ALL) or (sticky and mode & stat.S_ISVTX):
+            return False
+        return bool(mode & _WRITABLE_BY_ALL) or not self._private_group()
+
+    def _private_group(self) -> bool:
+        """Whether the group is root's, or one that its owner is alone in."""
+        if _has_acl(self.descriptor):
+            return False  # the bits of the group stand for others then
+        if self.found.st_gid == 0:
+            return True
+        import grp
+        import pwd
+
+        try:
+            owner = pwd.getpwuid(self.found.st_uid)
+            group = grp.getgrgid(self.found.st_gid)
+        except KeyError:
+            return False
+        alone = not set(group.gr_mem) - {owner.pw_name}
+        return alone and (owner.pw_gid, owner.pw_name) == (group.gr_gid, group.gr_name)
+
+
+class Place(NamedTuple):
+    """A name in an open folder; ``by`` is the link of another user that stands for it, if any."""
+
+    folder: Folder
+    name: str
+    by: Optional[Link] = None
+
+    @property
+    def path(self) -> str:
+        """Where it is, without links on the way."""
+        return os.path.join(self.folder.path, self.name)
+
+    def admit(self, found: os.stat_result) -> None:
+        """``ResourceError`` where a link of another user leads to what is not that user's."""
+        _admit(self.by, self.path, found)
+
+
+class Walker(object):
+    """Opens the folders that paths lead through. ``OSError`` as from the system, ``ResourceError``
+    for a link that is not followed.
+
+    What was opened is kept for later paths: a folder is used again while its path leads to it.
+    """
+
+    def __init__(self) -> None:
+        self._known: Dict[str, Folder] = {}
+        self._links = 0
+
+    def place(self, path: str, follow: bool = False) -> Place:
+        """Where a path is; with ``follow`` where the links lead that stand there."""
+        above, name = os.path.split(path)
+        place = Place(self.folder(above), name or ".")
+        if follow:
+            self._links = 0
+            while True:
+                link = _link(place.name, place.folder)
+                if link is None:
+                    break
+                place = self._behind(place, *link)
+        return place
+
+    def folder(self, path: str, mode: int = -1) -> Folder:
+        """The folder that a path leads to.
+
+        With a ``mode`` what is missing on the way is created, as the umask leaves it.
+        """
+        known = self._known.get(path)
+        if known is not None and _leads_to(path, known):
+            return known
+        self._links = 0
+        try:
+            found = self._walk(self._root(), path, mode)
+        except OSError as error:
+            if error.errno != errno.EMFILE or not self._known:
+                raise
+            self._known.clear()
+            found = self._walk(self._root(), path, mode)
+        if len(self._known) >= _HELD:
+            self._known.clear()
+        self._known[path] = found
+        return found
+
+    def _root(self) -> Folder:
+        return _open("/", "/")
+
+    def _walk(self, folder: Folder, path: str, mode: int = -1) -> Folder:
+        for name in path.split("/"):
+            if name not in ("", "."):
+                folder = self._step(folder, name, mode)
+        return folder
+
+    def _step(self, folder: Folder, name: str, mode: int) -> Folder:
+        """The folder that a name in a folder stands for."""
+        try:
+            return _opened(name, folder)
+        except FileNotFoundError:
+            if mode < 0:
+                raise
+            os.mkdir(name, mode, dir_fd=folder.descriptor)
+            if folder.by is not None:  # or it could not be entered again
+                at = folder.descriptor
+                os.chown(name, folder.by.owner, -1, dir_fd=at, follow_symlinks=False)
+            return _opened(name, folder)
+        except OSError as error:
+            link = _link(name, folder) if error.errno in (errno.ENOTDIR, errno.ELOOP) else None
+            if link is None:
+                raise
+        behind = self._behind(Place(folder, name), *link)
+        found = self._walk(behind.folder.reached(None), behind.name)
+        _admit(behind.by, found.path, found.found)
+        return found.reached(behind.by)
+
+    def _behind(self, place: Place, owner: int, target: str) -> Place:
+        """Where a link leads. ``ResourceError`` for one that is not to be trusted."""
+        self._links += 1
+        if self._links > _MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        folder = place.folder
+        by = Link(place.path, owner) if owner not in (0, os.geteuid()) else None
+        if by is None and folder.shared(sticky=True):
+            raise _planted(place, owner, target)
+        before = place.by or folder.by
+        if before is not None and before.owner != owner:
+            raise _of_another(before, place.path, owner)
+        above, name = os.path.split(target.rstrip("/") or "/")
+        base = self._root() if target.startswith("/") else folder.reached(None)
+        return Place(self._walk(base, above), name or ".", by)
+
+
+def user(number: int) -> str:
+    """The name of a user for people."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return "user %d" % number
+
+
+def _opened(name: str, within: Folder) -> Folder:
+    path = os.path.dirname(within.path) if name == ".." else os.path.join(within.path, name)
+    found = _open(name, path, within.descriptor).reached(within.by)
+    _admit(within.by, path, found.found)
+    return found
+
+
+def _open(name: str, path: str, within: Optional[int] = None) -> Folder:
+    held = _Descriptor(os.open(name, _STEP | os.O_DIRECTORY, dir_fd=within))
+    return Folder(held, path, os.fstat(held.number))
+
+
+def _admit(by: Optional[Link], path: str, found: os.stat_result) -> None:
+    if by is not None and found.st_uid != by.owner:
+        raise _of_another(by, path, found.st_uid)
+
+
+def _leads_to(path: str, folder: Folder) -> bool:
+    """Whether it is still this folder; what is done goes to the folder, whatever comes next."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) == folder.identity
+
+
+def _link(name: str, folder: Folder) -> Optional[Tuple[int, str]]:
+    """Owner and target of the link that stands there, or None."""
+    at = folder.descriptor
+    try:
+        found = os.stat(name, dir_fd=at, follow_symlinks=False)
+        if not stat.S_ISLNK(found.st_mode):
+            return None
+        if not _PATH:
+            return found.st_uid, os.readlink(name, dir_fd=at)
+        held = _Descriptor(os.open(name, _STEP, dir_fd=at))  # owner and target of the same link
+        found = os.fstat(held.number)
+        if not stat.S_ISLNK(found.st_mode):
+            return None
+        return found.st_uid, os.readlink("", dir_fd=held.number)
+    except FileNotFoundError:
+        return None
+
+
+def _has_acl(descriptor: int) -> bool:
+    try:
+        return _ACL in os.listxattr("/proc/self/fd/%d" % descriptor)
+    except (AttributeError, OSError):
+        return False
+
+
+def _planted(place: Place, owner: int, target: str) -> ResourceError:
+    folder = place.folder
+    return ResourceError(
+        "%s is a link of %s to %s in a folder of %s that others can write: it is not followed"
+        % (place.path, user(owner), target, user(folder.found.st_uid)),
+        kind="resource.file.link",
+        hint="name what it leads to, or let nobody but root write %s" % folder.path,
+    )
+
+
+def _of_another(link: Link, target: str, owner: int) -> ResourceError:
+    whose = user(link.owner)
+    return ResourceError(
+        "%s is a link of %s that leads to %s, which is of %s: it is not followed"
+        % (link.path, whose, target, user(owner)),
+        kind="resource.file.link",
+        hint="look why %s made it; name what it leads to where that is right" % whose,
+    )

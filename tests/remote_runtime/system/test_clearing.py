@@ -1,0 +1,43 @@
+import os
+
+from remote_runtime.system.clearing import clear
+from remote_runtime.system.walk import Walker
+from tests.remote_runtime.fakes import FolderTest, failure_of
+
+
+class ClearingTest(FolderTest):
+    def clear(self, name: str) -> None:
+        clear(Walker().place(self.path(name)))
+
+    def test_everything_goes_and_nothing_else(self) -> None:
+        """Files, folders and links go; what the links lead to stays."""
+        os.makedirs(self.path("a/b/c"))
+        os.makedirs(self.path("a/d"))
+        os.mkdir(self.path("kept"))
+        self.write("kept/file")
+        self.write("a/b/file")
+        for name, target in (("a/b/link", "../../kept"), ("a/broken", "nowhere")):
+            os.symlink(target, self.path(name))
+        self.clear("a")
+        self.assertEqual(os.listdir(self.root), ["kept"])
+        self.assertEqual(os.listdir(self.path("kept")), ["file"])
+
+    def test_however_deep(self) -> None:
+        """A tree deeper than a path or a stack may be long goes as well."""
+        os.mkdir(self.path("a"))
+        at = os.open(self.path("a"), os.O_RDONLY)
+        for _ in range(3000):
+            os.mkdir("dir", dir_fd=at)
+            inner = os.open("dir", os.O_RDONLY, dir_fd=at)
+            os.close(at)
+            at = inner
+        os.close(at)
+        self.clear("a")
+        self.assertEqual(os.listdir(self.root), [])
+
+    def test_what_is_no_folder(self) -> None:
+        """A link in the place of the folder is not followed, and the error names it."""
+        os.mkdir(self.path("kept"))
+        os.symlink("kept", self.path("a"))
+        self.assertIn(self.path("a"), failure_of(self.clear, "a").message)
+        self.assertEqual(sorted(os.listdir(self.root)), ["a", "kept"])

@@ -1,0 +1,119 @@
+import os
+import threading
+import unittest
+
+from remote_runtime.system.files import Files
+from tests.remote_runtime.fakes import ROOT, FolderTest, failure_of, one, run_items
+
+BOB = 61001
+
+
+@unittest.skipUnless(ROOT, "only root gives files away")
+class AnothersFolderTest(FolderTest):
+    """``home`` is Bob's, and so are the links in it that lead to ``srv``, which is root's."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        os.chmod(self.root, 0o755)
+        for name, owner in (("srv", 0), ("home", BOB)):
+            os.mkdir(self.path(name), 0o755)
+            os.chown(self.path(name), owner, owner)
+        self.secret = self.write("srv/shadow", b"secret", 0o600)
+        os.symlink("../srv", self.path("home/app"))
+        os.chown(self.path("home/app"), BOB, BOB, follow_symlinks=False)
+        self.files = Files()
+
+    def hard(self) -> str:
+        os.link(self.secret, self.path("home/f"))
+        return self.path("home/f")
+
+    def test_nothing_is_done_through_their_link(self) -> None:
+        """What ccm reads, lists, writes, changes or removes is not reached by a user's link."""
+        through = self.path("home/app/shadow")
+        files = self.files
+        for call, rest in (
+            (files.status, ()),
+            (files.sha256, ()),
+            (files.read, (10,)),
+            (files.entries, ()),
+            (files.temporary, ()),
+            (files.set_attributes, (BOB, BOB, 0o644)),
+            (files.remove, ()),
+            (files.remove_tree, ()),
+            (files.folder, ()),
+        ):
+            self.assertEqual(failure_of(call, through, *rest).kind, "resource.file.link", call)
+        new = self.path("home/app/new")
+        error = failure_of(files.create_directory, new, BOB, BOB, 0o755)
+        self.assertEqual(error.kind, "resource.file.link")
+        self.assertEqual(os.listdir(self.path("srv")), ["shadow"])
+        self.assertEqual(os.stat(self.secret).st_uid, 0)
+
+    def test_their_link_as_a_source(self) -> None:
+        """An absolute source is not read through a user's link to a file that is not theirs."""
+        os.symlink("../srv/shadow", self.path("home/conf"))
+        os.chown(self.path("home/conf"), BOB, BOB, follow_symlinks=False)
+        for source in ("home/conf", "home/app/shadow"):
+            event = one(run_items([self.file("copy", source=self.path(source))]))
+            self.assertTrue(event["failed"])
+            self.assertIn("is a link of user %d" % BOB, event["error"][0])
+        self.assertFalse(os.path.exists(self.path("copy")))
+
+    def test_their_own_link(self) -> None:
+        """Files are written and read behind a user's link to a release of theirs."""
+        os.makedirs(self.path("home/releases/3"))
+        for name in ("home/releases", "home/releases/3"):
+            os.chown(self.path(name), BOB, BOB)
+        os.symlink("releases/3", self.path("home/current"))
+        os.chown(self.path("home/current"), BOB, BOB, follow_symlinks=False)
+        wanted = self.file("home/current/a", content="x", owner=str(BOB), group=str(BOB))
+        self.assertEqual(one(run_items([wanted]))["error"], [])
+        self.assertEqual(self.read("home/releases/3/a"), b"x")
+        copy = self.file("copy", source=self.path("home/current/a"))
+        self.assertEqual(one(run_items([copy]))["status"], "changed")
+        self.assertEqual(one(run_items([wanted]))["status"], "stable")
+
+    def test_a_file_with_another_name(self) -> None:
+        """A file that may be anybody's is not read, and its attributes stay; it can be removed."""
+        path = self.hard()
+        for event in (
+            one(run_items([self.file("copy", source=path)])),
+            one(run_items([self.file("home/f", content="secret")])),
+            one(run_items([self.file("home/f", owner=str(BOB), group=str(BOB), mode="0644")])),
+        ):
+            self.assertIn("it has 2 names, and others than root can write", event["error"][0])
+        self.assertEqual(os.stat(self.secret).st_uid, 0)
+        self.assertEqual(one(run_items([self.file("home/f", ensure="absent")]))["error"], [])
+        self.assertEqual(self.read("srv/shadow"), b"secret")
+
+    def test_a_file_with_another_name_where_only_root_writes(self) -> None:
+        """Several names of a file that root gave it are no matter."""
+        os.link(self.secret, self.path("srv/second"))
+        self.files.set_attributes(self.path("srv/second"), 0, 0, 0o640)
+        self.assertEqual(self.files.read(self.path("srv/second"), 10), b"secret")
+
+    def test_a_name_that_comes_and_goes(self) -> None:
+        """A file of which somebody takes the name away while it is opened is never read."""
+        path, going = self.path("home/f"), threading.Event()
+
+        def swap() -> None:
+            while not going.is_set():
+                os.link(self.secret, path)
+                os.unlink(path)
+
+        attacker = threading.Thread(target=swap)
+        attacker.start()
+        try:
+            for _ in range(2000):
+                self.assertNotIn("secret", str(failure_of(self.files.read, path, 10)))
+        finally:
+            going.set()
+            attacker.join()
+
+    def test_something_else_in_its_place(self) -> None:
+        """The attributes of a directory are not given to a file that has taken its place."""
+        os.mkdir(self.path("home/d"))
+        call = self.files.set_attributes
+        error = failure_of(call, self.secret, 0, 0, 0o2775, "directory")
+        self.assertEqual(error.kind, "resource.file.moved")
+        self.assertEqual(os.stat(self.secret).st_mode & 0o7777, 0o600)

@@ -1,0 +1,137 @@
+import os
+import unittest
+
+from remote_runtime.system.walk import Walker
+from tests.remote_runtime.fakes import ROOT, FolderTest, failure_of
+
+BOB, EVE = 61001, 61002
+
+
+@unittest.skipUnless(ROOT, "only root gives files away")
+class WalkTest(FolderTest):
+    """``srv`` is root's, ``home`` is Bob's."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        os.chmod(self.root, 0o755)
+        for name, owner in (("srv", 0), ("srv/real", 0), ("home", BOB), ("home/real", BOB)):
+            os.mkdir(self.path(name), 0o755)
+            os.chown(self.path(name), owner, owner)
+        self.walker = Walker()
+
+    def link(self, name: str, target: str, owner: int) -> str:
+        os.symlink(target, self.path(name))
+        os.chown(self.path(name), owner, owner, follow_symlinks=False)
+        return self.path(name)
+
+    def folder(self, name: str) -> str:
+        return self.walker.folder(self.path(name)).path
+
+    def refused(self, name: str) -> str:
+        error = failure_of(self.walker.folder, self.path(name))
+        self.assertEqual(error.kind, "resource.file.link")
+        self.assertTrue(error.hint)
+        return error.message
+
+    def test_a_link_of_root_is_followed(self) -> None:
+        """A link of root leads on, through others and from a sticky folder too."""
+        self.link("srv/a", "real", 0)
+        self.link("srv/b", self.path("srv/a"), 0)
+        os.mkdir(self.path("tmp"))
+        os.chmod(self.path("tmp"), 0o1777)
+        self.link("tmp/c", "../srv/./b/", 0)
+        for name in ("srv/a", "srv/b", "tmp/c"):
+            self.assertEqual(self.folder(name), self.path("srv/real"))
+
+    def test_a_link_of_root_where_others_write(self) -> None:
+        """Whoever writes a folder may have moved root's link there: it is not followed."""
+        link = self.link("home/a", self.path("srv/real"), 0)
+        self.assertIn("%s is a link of root to " % link, self.refused("home/a"))
+        os.mkdir(self.path("open"))
+        self.link("open/a", self.path("srv/real"), 0)
+        for mode, gid in ((0o777, 0), (0o775, EVE)):
+            os.chown(self.path("open"), 0, gid)
+            os.chmod(self.path("open"), mode)
+            self.assertIn("in a folder of root that others can write", self.refused("open/a"))
+        os.chown(self.path("open"), 0, 0)
+        self.assertEqual(self.folder("open/a"), self.path("srv/real"))
+
+    def test_a_link_of_another_to_what_is_theirs(self) -> None:
+        """A user's link leads to what is that user's, however it gets there."""
+        self.link("home/current", "real", BOB)
+        self.link("home/again", self.path("home/current"), BOB)
+        os.mkdir(self.path("home/real/inner"))
+        os.chown(self.path("home/real/inner"), BOB, BOB)
+        self.assertEqual(self.folder("home/again/inner"), self.path("home/real/inner"))
+
+    def test_a_link_of_another_to_what_is_not_theirs(self) -> None:
+        """A user's link to a folder of somebody else is refused, named with its owner."""
+        link = self.link("home/out", self.path("srv/real"), BOB)
+        message = self.refused("home/out")
+        self.assertIn("%s is a link of user %d that leads to" % (link, BOB), message)
+        self.assertIn("%s, which is of root" % self.path("srv/real"), message)
+
+    def test_what_is_below_a_link_of_another(self) -> None:
+        """Behind a user's link every folder is that user's; one of root is refused."""
+        link = self.link("home/current", "real", BOB)
+        os.mkdir(self.path("home/real/inner"))
+        self.assertIn("%s is a link of" % link, self.refused("home/current/inner"))
+        self.assertEqual(self.folder("home/real/inner"), self.path("home/real/inner"))
+
+    def test_a_link_of_a_third_behind_one_of_another(self) -> None:
+        """A user's link that leads through the link of yet another user is refused."""
+        self.link("home/real/eve", self.path("srv"), EVE)
+        self.link("home/current", "real", BOB)
+        self.refused("home/current/eve")
+
+    def test_links_without_end(self) -> None:
+        """Links that lead to each other end as they do for everybody."""
+        self.link("srv/a", "b", 0)
+        self.link("srv/b", "a", 0)
+        self.assertRaises(OSError, self.walker.folder, self.path("srv/a"))
+
+    def test_a_place_that_links_stand_for(self) -> None:
+        """The links at the end of a path are followed on request, by the same rules."""
+        self.write("srv/file", b"x")
+        self.write("home/file", b"x")
+        os.chown(self.path("home/file"), BOB, BOB)
+        self.link("srv/a", "file", 0)
+        self.link("home/mine", "file", BOB)
+        self.link("home/theirs", self.path("srv/file"), BOB)
+        for name, target in (("srv/a", "srv/file"), ("home/mine", "home/file")):
+            place = self.walker.place(self.path(name), follow=True)
+            self.assertEqual(place.path, self.path(target))
+            place.admit(os.stat(place.path))
+        place = self.walker.place(self.path("home/theirs"), follow=True)
+        failure_of(place.admit, os.stat(place.path))
+
+    def test_a_folder_that_was_opened_is_looked_up_again(self) -> None:
+        """What is at a path now counts, not what was there at the first look."""
+        self.assertEqual(self.folder("srv/real"), self.path("srv/real"))
+        os.rename(self.path("srv/real"), self.path("srv/old"))
+        self.link("srv/real", self.path("home"), BOB)
+        self.assertEqual(self.folder("srv/real"), self.path("home"))
+
+    def test_what_is_created_behind_a_link_of_another(self) -> None:
+        """What is created behind a user's link is theirs, so that it is followed again."""
+        self.link("home/current", "real", BOB)
+        for _ in range(2):
+            found = self.walker.folder(self.path("home/current/a/b"), 0o755)
+            self.assertEqual(found.found.st_uid, BOB)
+
+    def test_folders_are_closed(self) -> None:
+        """However many folders are walked, few stay open."""
+        before = len(os.listdir("/proc/self/fd"))
+        for number in range(200):
+            self.walker.folder(self.path("srv/%d" % number), 0o755)
+        self.assertLess(len(os.listdir("/proc/self/fd")) - before, 50)
+
+
+class GroupTest(FolderTest):
+    def test_a_group_that_a_user_is_alone_in(self) -> None:
+        """A folder that is ours is not shared by bits for our own group, but by those for all."""
+        os.chmod(self.root, 0o775)
+        if os.getegid() == 0:
+            self.assertFalse(Walker().folder(self.root).shared())
+        os.chmod(self.root, 0o777)
+        self.assertTrue(Walker().folder(self.root).shared())
