@@ -88,9 +88,15 @@ def directory(path: str, what: str = "type") -> list[Expectation]:
     return [of_kind(path, "a directory", what)]
 
 
-def ownership(subject: Subject) -> list[Expectation]:
-    """Owner and group; digits only are an id."""
-    path, owner, group = subject.name, subject.text("owner"), subject.text("group")
+def inside(path: str) -> str:
+    """The directory itself, where its path may be a symlink."""
+    return path.rstrip("/") + "/."
+
+
+def ownership(subject: Subject, path: str = "") -> list[Expectation]:
+    """Owner and group of a path, or of what the subject names; digits only are an id."""
+    path = path or subject.name
+    owner, group = subject.text("owner"), subject.text("group")
     found = []
     if owner.isdecimal():
         found.append(equal("owner", int(owner), lambda host: host.file(path).uid))

@@ -8,8 +8,9 @@ from orchestrator.verify.expectation import Expectation, equal
 from orchestrator.verify.paths import (
     absent,
     content,
-    directory,
     file_hash,
+    inside,
+    of_kind,
     ownership,
     regular,
     shown_hash,
@@ -26,10 +27,12 @@ def expectations(subject: Subject) -> list[Expectation]:
     if ensure == "absent":
         return absent(path)
     is_directory = ensure == "directory"
-    found = directory(path) if is_directory else regular(path)
-    if not is_directory:
-        found += _content(subject)
-    found += ownership(subject)
+    if is_directory:
+        found = [of_kind(path, "a directory", follow=True)]
+        path = inside(path)
+    else:
+        found = regular(path) + _content(subject)
+    found += ownership(subject, path)
     mode = subject.text("mode")
     if mode:
         wanted, judged = _mode(mode, is_directory)

@@ -85,6 +85,23 @@ def test_special_bits_are_judged_where_the_mode_speaks_of_them(tmp_path: Path) -
         assert said(of("file", path, ensure=ensure, **owned(mode=mode))) == line, mode
 
 
+def test_a_directory_behind_a_symlink(tmp_path: Path) -> None:
+    """A symlink to a directory is one; owner and mode are judged of the directory."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real").chmod(0o750)
+    (tmp_path / "file").touch()
+    for name in ("real", "file", "nowhere"):
+        (tmp_path / f"to-{name}").symlink_to(name)
+    for name, mode, line in (
+        ("to-real", "0750", []),
+        ("to-real", "0755", ["mode: expected 0755, found 0750"]),
+        ("to-file", "0755", ["type: expected a directory, found a file"]),
+        ("to-nowhere", "0755", ["type: expected a directory, found nothing"]),
+    ):
+        wanted = owned(mode=mode)
+        assert said(of("file", tmp_path / name, ensure="directory", **wanted)) == line, name
+
+
 def test_what_is_no_file_is_not_looked_into(tmp_path: Path, path: Path) -> None:
     """Of a path of another kind only the kind is told."""
     link = tmp_path / "link"

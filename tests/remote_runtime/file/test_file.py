@@ -249,6 +249,19 @@ class FileTest(FolderTest):
             self.apply(self.file("tmp", ensure="directory", mode="0777"))["status"], "stable"
         )
 
+    def test_directory_behind_a_symlink(self) -> None:
+        """A symlink to a directory is one, whose attributes are set; the symlink stays."""
+        os.makedirs(self.path("real"))
+        os.chmod(self.path("real"), 0o700)
+        os.symlink("real", self.path("link"))
+        resource = self.file("link", ensure="directory", mode="0755")
+        event = self.apply(resource)
+        self.assertEqual((event["error"], event["final_ensure"]), ([], "directory"))
+        self.assertEqual((self.mode("real"), os.readlink(self.path("link"))), (0o755, "real"))
+        self.assertEqual(self.apply(resource)["status"], "stable")
+        self.apply(self.file("link/file", content="x"))
+        self.assertEqual(self.read("real/file"), b"x")
+
     def test_special_bits_of_a_directory(self) -> None:
         """A fourth digit sets the special bits, five digits take them away, nothing else does."""
         for mode, after in (("2755", 0o2755), ("0755", 0o2755), ("1777", 0o1777), ("00755", 0o755)):
