@@ -1,5 +1,6 @@
 """Reads the members of tar and zip archives, never holding more than a block (target)."""
 
+import errno
 import os
 import stat
 from typing import Any, Callable
@@ -38,8 +39,10 @@ class Reading(object):
 
         signs: Any = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError)
         signs += (ValueError, NotImplementedError, RecursionError, OverflowError)
-        if not isinstance(error, signs) or (isinstance(error, OSError) and error.errno):
-            return  # the disk, not the archive
+        if not isinstance(error, signs):
+            return
+        if isinstance(error, OSError) and error.errno not in (None, 0, errno.EINVAL):
+            return  # the disk; an archive may tell to read before its beginning
         raise ResourceError(
             "%s is not a whole %s archive: %s"
             % (self._archive, self._kind, str(error) or type(error).__name__),
@@ -142,8 +145,28 @@ def _of_tar(archive: Any, entry: Any) -> Member:
         entry.mode & 0o7777,
         float(entry.mtime),
         entry.linkname,
-        lambda: archive.extractfile(entry),
+        lambda: archive.extractfile(entry) if entry.issparse() else _Part(archive.fileobj, entry),
     )
+
+
+class _Part(object):
+    """The content of one member, read where it stands."""
+
+    def __init__(self, stream: Any, entry: Any) -> None:
+        self._stream = stream
+        self._left: int = entry.size
+        stream.seek(entry.offset_data)
+
+    def __enter__(self) -> "_Part":
+        return self
+
+    def __exit__(self, *failure: Any) -> None:
+        """Nothing to close."""
+
+    def read(self, size: int) -> bytes:
+        data: bytes = self._stream.read(min(size, self._left))
+        self._left -= len(data)
+        return data
 
 
 def _zip(file: Any, beat: Beat) -> Members:

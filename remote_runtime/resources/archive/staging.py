@@ -80,13 +80,20 @@ class Staging(object):
             self._folders[path] = (directory_mode(member.mode), member.mtime)
             return
         self._make(os.path.dirname(path))
-        if member.kind != HARDLINK or linked != path:
-            self._clear(path)
+        if member.kind == HARDLINK and linked == path:
+            return
+        try:
+            self._put(path, member, linked, beat)
+        except FileExistsError:  # an archive may hold a path twice; the last one counts
+            os.unlink(path, dir_fd=self._top)
+            self._put(path, member, linked, beat)
+
+    def _put(self, path: str, member: Member, linked: str, beat: Callable[[int], None]) -> None:
         if member.kind == FILE:
             self._write(path, member, beat)
         elif member.kind == SYMLINK:
             os.symlink(member.link, path, dir_fd=self._top)
-        elif linked != path:
+        else:
             os.link(linked, path, src_dir_fd=self._top, dst_dir_fd=self._top, follow_symlinks=False)
 
     def _make(self, path: str) -> None:
@@ -97,29 +104,26 @@ class Staging(object):
         os.mkdir(path, 0o755, dir_fd=self._top)
         self._known.add(path)
 
-    def _clear(self, path: str) -> None:
-        """An archive may hold a path twice; the last one counts."""
-        try:
-            os.unlink(path, dir_fd=self._top)
-        except FileNotFoundError:
-            pass
-
     def _write(self, path: str, member: Member, beat: Callable[[int], None]) -> None:
         descriptor = os.open(path, _NEW_FILE, 0o600, dir_fd=self._top)
-        with os.fdopen(descriptor, "wb", 0) as out, member.content() as content:
-            while True:
-                data = content.read(BLOCK)
-                if not data:
-                    break
-                beat(len(data))
-                view = memoryview(data)
-                while view:
-                    view = view[out.write(view) :]
-            written = os.fstat(descriptor).st_size
+        try:
+            written = 0
+            with member.content() as content:
+                while True:
+                    data = content.read(BLOCK)
+                    if not data:
+                        break
+                    written += len(data)
+                    beat(len(data))
+                    view = memoryview(data)
+                    while view:
+                        view = view[os.write(descriptor, view) :]
             if written != member.size:
                 raise ValueError("%r holds %d bytes of %d" % (member.name, written, member.size))
             os.fchmod(descriptor, file_mode(member.mode))
             _set_time(descriptor, member.mtime)
+        finally:
+            os.close(descriptor)
 
     def finish(self) -> None:
         """Give the directories their modes and times, those inside others first."""

@@ -58,7 +58,7 @@ class Provider(BaseProvider):
         doing = "the download of %s" % path
         limit = guard.Limit(self.context, settings.download_timeout, doing, "download_timeout")
         pulse = members.Pulse(self.context, limit, "downloading %s" % path)
-        pulse.beat("")
+        pulse.beat()
         with guard.Guard(self.context, limit) as guarded:
             response, shown = fetching.fetch(
                 guarded,
@@ -93,10 +93,10 @@ class Provider(BaseProvider):
             size += len(data)
             digest.update(data)
             temporary.write(data)
-            pulse.beat(_progress(size, expected))
+            pulse.beat(size, expected)
         if expected is not None and size < expected:
             raise EOFError("%d bytes of %d arrived" % (size, expected))
-        pulse.beat(_progress(size, expected))
+        pulse.beat(size, expected)
         return str(digest.hexdigest())
 
     def place(self, temporary: "Temporary", uid: int, gid: int, mode: int) -> None:
@@ -133,8 +133,8 @@ class Provider(BaseProvider):
         files, parent = self.context.files, settings.extract_parent
         descriptor = files.opened(archive, "read") if fetched is None else fetched.reopened()
         with os.fdopen(descriptor, "rb") as file:
-            kinds = self._survey(file, archive, settings, pulse)
             try:
+                kinds = self._survey(file, archive, settings, pulse)
                 if not files.exists(parent):
                     files.create_directory(parent, -1, -1, _PARENT_MODE)
                 folder = files.folder(parent)
@@ -149,9 +149,7 @@ class Provider(BaseProvider):
 
         admission = _admission(archive, settings)
         with reading.Reading(archive, settings.kind):
-            for member in reading.members(
-                settings.kind, file, lambda: pulse.beat(""), settings.max_size
-            ):
+            for member in reading.members(settings.kind, file, pulse.beat, settings.max_size):
                 admission.admit(member)
         return admission.kinds
 
@@ -166,7 +164,7 @@ class Provider(BaseProvider):
 
         def beat(size: int = 0) -> None:
             written[0] += size
-            pulse.beat(_progress(written[0], None))
+            pulse.beat(written[0])
 
         files = self.context.files
         name = files.stage(parent.path)
@@ -203,14 +201,3 @@ def _below(path: str, parent: str) -> str:
     """A path relative to the folder that it is in, "" where it is not."""
     top = parent.rstrip("/") + "/"
     return path[len(top) :] if path.startswith(top) else ""
-
-
-def _progress(size: int, whole: Any) -> str:
-    text = _mebibytes(size)
-    return (
-        text if not whole else "%s of %s (%d %%)" % (text, _mebibytes(whole), size * 100 // whole)
-    )
-
-
-def _mebibytes(size: int) -> str:
-    return "%.1f MiB" % (size / float(1 << 20))
