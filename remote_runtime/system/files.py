@@ -252,7 +252,7 @@ class Files(object):
         shutil.rmtree(path, ignore_errors=True)
         self._private.discard(path)
 
-    def create_directory(self, path: str, uid: int, gid: int, mode: int) -> None:
+    def create_directory(self, path: str, mode: int, uid: int = -1, gid: int = -1) -> None:
         """Create a directory with these attributes; missing parents get the permissions of
         ``mode``, as the umask leaves them. -1 stands for our own user or group.
         """
@@ -270,28 +270,30 @@ class Files(object):
         except OSError as error:
             raise failure("create the directory", path, error) from error
 
-    def set_attributes(
-        self, path: str, uid: int, gid: int, mode: int, kind: str = "", follow: bool = False
-    ) -> None:
-        """Set owner, group and mode of what is there itself; with ``follow`` of what links lead to.
+    def set_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:
+        """Set owner, group and mode of what is there itself, never of what a symlink names.
 
-        ``ResourceError`` where something else than ``kind`` (as in ``Status``) is there by now, and
-        for a file with several names that another user may have made.
+        ``ResourceError`` for a file with several names that another user may have made.
         """
+        self._change(path, (uid, gid, mode))
+
+    def set_directory_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:
+        """Set those of the directory that is there, or that symlinks lead to."""
+        self._change(path, (uid, gid, mode), directory=True)
+
+    def _change(self, path: str, attributes: Tuple[int, int, int], directory: bool = False) -> None:
         doing = "set the attributes of"
         try:
-            self._make_readable(self._walker.place(path, follow))
+            self._make_readable(self._walker.place(path, follow=directory))
+            descriptor = self.opened(path, doing, follow=directory)
+            try:
+                if directory and not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+                    raise _replaced(path)
+                _set(descriptor, *attributes)
+            finally:
+                os.close(descriptor)
         except OSError as error:
             raise failure(doing, path, error) from error
-        descriptor = self.opened(path, doing, follow)
-        try:
-            if kind and _status(os.fstat(descriptor)).kind != kind:
-                raise _replaced(path)
-            _set(descriptor, uid, gid, mode)
-        except OSError as error:
-            raise failure(doing, path, error) from error
-        finally:
-            os.close(descriptor)
 
     def _make_readable(self, place: Place) -> None:
         """Its owner may have taken away the right to open it, which only root does not need."""

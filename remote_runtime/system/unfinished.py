@@ -40,8 +40,7 @@ class Unfinished(object):
         self._noted: Set[str] = set()
 
     def name(self, folder: str) -> str:
-        """The end of a name for something new in this folder."""
-        folder = os.path.realpath(folder)
+        """The end of a name for something new in this folder, a path without links."""
         if folder not in self._noted:
             self._noted.add(folder)
             self._note(folder, lasting=True)

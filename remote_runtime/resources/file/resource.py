@@ -249,8 +249,10 @@ class Resource(ResourceType):
         self.context.changed_paths.add(self.name)
 
     def _set_attributes(self, want: Wanted) -> None:
-        kind = "directory" if self.ensure == "directory" else "file"
-        self.provider.set_attributes(self.name, want.uid, want.gid, want.mode, kind)
+        change = self.provider.set_attributes
+        if self.ensure == "directory":
+            change = self.provider.set_directory_attributes
+        change(self.name, want.uid, want.gid, want.mode)
         self.context.changed_paths.add(self.name)
 
     # -- a directory ------------------------------------------------------------------------------

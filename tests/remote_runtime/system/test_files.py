@@ -44,7 +44,7 @@ class AnothersFolderTest(FolderTest):
         ):
             self.assertEqual(failure_of(call, through, *rest).kind, "resource.file.link", call)
         new = self.path("home/app/new")
-        error = failure_of(files.create_directory, new, BOB, BOB, 0o755)
+        error = failure_of(files.create_directory, new, 0o755, BOB, BOB)
         self.assertEqual(error.kind, "resource.file.link")
         self.assertEqual(os.listdir(self.path("srv")), ["shadow"])
         self.assertEqual(os.stat(self.secret).st_uid, 0)
@@ -113,7 +113,6 @@ class AnothersFolderTest(FolderTest):
     def test_something_else_in_its_place(self) -> None:
         """The attributes of a directory are not given to a file that has taken its place."""
         os.mkdir(self.path("home/d"))
-        call = self.files.set_attributes
-        error = failure_of(call, self.secret, 0, 0, 0o2775, "directory")
+        error = failure_of(self.files.set_directory_attributes, self.secret, 0, 0, 0o2775)
         self.assertEqual(error.kind, "resource.file.moved")
         self.assertEqual(os.stat(self.secret).st_mode & 0o7777, 0o600)

@@ -136,7 +136,7 @@ class Provider(BaseProvider):
             try:
                 kinds = self._survey(file, archive, settings, pulse)
                 if not files.exists(parent):
-                    files.create_directory(parent, -1, -1, _PARENT_MODE)
+                    files.create_directory(parent, _PARENT_MODE)
                 folder = files.folder(parent)
                 staging.in_the_way(archive, folder, kinds)
                 return self._write(file, folder, archive=archive, settings=settings, pulse=pulse)

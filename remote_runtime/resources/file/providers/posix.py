@@ -54,12 +54,15 @@ class Provider(BaseProvider):
 
     def create_directory(self, path: str, uid: int, gid: int, mode: int) -> None:
         """Create a directory and its missing parents, which get the permissions of ``mode``."""
-        self.context.files.create_directory(path, uid, gid, mode)
+        self.context.files.create_directory(path, mode, uid, gid)
 
-    def set_attributes(self, path: str, uid: int, gid: int, mode: int, kind: str) -> None:
-        """Set owner, group and mode of the file, or the directory that links may lead to."""
-        follow = kind == "directory"
-        self.context.files.set_attributes(path, uid, gid, mode, kind, follow)
+    def set_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:
+        """Set owner, group and mode of what is there."""
+        self.context.files.set_attributes(path, uid, gid, mode)
+
+    def set_directory_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:
+        """Set those of the directory that is there, or that symlinks lead to."""
+        self.context.files.set_directory_attributes(path, uid, gid, mode)
 
     def remove(self, path: str, recursively: bool) -> None:
         """Remove a file, an empty directory, or a directory with everything in it."""

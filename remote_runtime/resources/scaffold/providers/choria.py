@@ -28,4 +28,4 @@ class Provider(Posix):
 
     def set_mode(self, path: str, mode: int) -> None:
         """Set the permissions of a file."""
-        self.set_attributes(path, -1, -1, mode, "file")
+        self.set_attributes(path, -1, -1, mode)
