@@ -9,6 +9,7 @@ from orchestrator.cli.options import ConnectionOptions, InventoryOptions
 from orchestrator.fleet.kept_runs import last_failed
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
+from remote_runtime.masking import Mask
 
 if TYPE_CHECKING:
     from orchestrator.fleet.gathered import Gathered
@@ -70,6 +71,11 @@ def planner(manifest: str, options: "PlanOptions") -> "tuple[Site, Planner]":
     from orchestrator.manifest import load_site
     from orchestrator.planning import Planner
 
+    if manifest.startswith(("http://", "https://")):
+        raise UsageError(
+            f"{Mask().text(manifest)} is an address; a manifest is a file of this machine",
+            hint="fetch it first, look at it, and give its file: it can run any command on a host",
+        )
     site = load_site(manifest)
     return site, Planner(site, options)
 

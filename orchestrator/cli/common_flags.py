@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence
+from orchestrator.cli.options import count
 from orchestrator.cli.property_flags import Shape, node_of
 from orchestrator.manifest.adhoc import Argument, text_node
 
@@ -21,9 +22,12 @@ class CommonFlags(NamedTuple):
     unless: str | None
     references: dict[str, list[str]]
     checks: list[str] | None
+    tries: int | None
+    sleep: str | None
     no_render: bool
 
 
+_NUMBER = Shape("value", {"type": "integer"})
 _REFERENCES = ("require", "subscribe")
 _CHECK = Shape("list", {"anyOf": [{"type": "string"}, {"type": "object"}]})
 
@@ -47,6 +51,10 @@ def add_common_flags(group: argparse._ArgumentGroup, type_: Type) -> None:
         "'{command: ..., tries: 3}' or '{goss_rules: ...}'; repeatable",
     )
     group.add_argument(
+        "--check-tries", metavar="N", type=count, help="how often a --check is tried until it is OK"
+    )
+    group.add_argument("--check-sleep", metavar="DURATION", help="the wait between two tries: 5s")
+    group.add_argument(
         "--no-render", action="store_true", help="nothing in these values is a template"
     )
 
@@ -55,7 +63,15 @@ def read_common_flags(args: argparse.Namespace) -> CommonFlags:
     """What ``add_common_flags`` takes."""
     given = {name: getattr(args, name, None) for name in _REFERENCES}
     references = {name: values for name, values in given.items() if values}
-    return CommonFlags(args.if_, args.unless, references, args.check, args.no_render)
+    return CommonFlags(
+        if_=args.if_,
+        unless=args.unless,
+        references=references,
+        checks=args.check,
+        tries=args.check_tries,
+        sleep=args.check_sleep,
+        no_render=args.no_render,
+    )
 
 
 def refuse_references(flags: CommonFlags) -> None:
@@ -75,7 +91,7 @@ def given_common(flags: CommonFlags) -> Iterator[tuple[str, Node]]:
     for name, values in flags.references.items():
         yield name, node_of(values, f"--{name}", Shape("list", {"type": "string"}), {})
     if flags.checks:
-        yield "health_checks", _checks(flags.checks)
+        yield "health_checks", _checks(flags.checks, flags)
     if flags.no_render:
         yield "render", node_of(False, "--no-render", Shape("boolean", {}), {})
 
@@ -89,12 +105,18 @@ def _control(conditions: list[tuple[str, str | None]]) -> Node:
     return found
 
 
-def _checks(values: list[str]) -> Node:
+def _checks(values: list[str], flags: CommonFlags) -> Node:
     found = node_of(values, "--check", _CHECK, {})
     assert isinstance(found, Sequence)
     for index, node in enumerate(found.nodes):
         if isinstance(node, Scalar):
             check = Mapping(node.source, 1, 1)
             check.entries["command"] = (text_node("command", node.source), node)
+            if flags.tries is not None:
+                tries = node_of(str(flags.tries), "--check-tries", _NUMBER, {})
+                check.entries["tries"] = (text_node("tries", node.source), tries)
+            if flags.sleep is not None:
+                sleep = text_node(flags.sleep, Argument("argument --check-sleep", flags.sleep))
+                check.entries["try_sleep"] = (text_node("try_sleep", node.source), sleep)
             found.nodes[index] = check
     return found

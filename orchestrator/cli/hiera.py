@@ -40,6 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         description="Resolve data, hierarchy and overrides of a file. With -i: host by host.",
     )
     parse.add_argument("file", metavar="FILE", help="a manifest, or a file of data")
+    parse.add_argument(
+        "given", metavar="KEY=VALUE", nargs="*", help="a fact, as --fact gives it; repeatable"
+    )
     add_inventory(parse, required=False)
     parse.add_argument(
         "--offline",
@@ -63,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
 
     check_path("data", args.query)
     chosen = assembly.choose(read_inventory(args))
-    hierarchy = _hierarchy(args.file, read_data(args))
+    data = read_data(args)
+    hierarchy = _hierarchy(args.file, data._replace(fact=[*data.fact, *args.given]))
     answers: Mapping[str, Gathered | CcmError] = {}
     if not (args.offline or hierarchy.is_static):
         answers = gather(chosen, read_connection(args))

@@ -22,6 +22,7 @@ ccm registration init --registration nats://nats.example.net --max-age 1h
 """
 _PARTS = ("cluster", "protocol", "service", "address")
 _MOST_REPLICAS = 5
+_INIT = ("init", "create")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _add_query(remove, optional=False)
     init = actions.add_parser(
         "init",
+        aliases=["create"],
         help="create the file or NATS stream, or bring the stream up to date",
         description="Create the file or the NATS JetStream stream that keeps registrations, or "
         "bring the stream up to date.",
@@ -75,8 +77,8 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.registration.entry import Query
     from orchestrator.registration.store import open_store
 
-    store = open_store(args.registration, new=args.action == "init")
-    if args.action == "init":
+    store = open_store(args.registration, new=args.action in _INIT)
+    if args.action in _INIT:
         return _init(args, store)
     query = Query(*(getattr(args, part) for part in _PARTS))
     if args.action == "rm":

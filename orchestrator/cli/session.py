@@ -22,6 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     new = actions.add_parser(
         "new",
+        aliases=["start"],
         help="make a session's folder and print the command that exports it",
         description="Make a session's folder and print the command that exports it.",
     )
@@ -30,6 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("sh", "bash", "zsh", "fish", "csh", "tcsh"),
         default="sh",
         help="whose syntax to print (default: %(default)s)",
+    )
+    new.add_argument(
+        "--directory", metavar="DIR", help="make this folder for it (default: a temporary one)"
     )
     report = actions.add_parser(
         "report",
@@ -43,19 +47,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it."""
-    return _new(args.shell) if args.action == "new" else _report(args)
+    return _report(args) if args.action == "report" else _new(args.shell, args.directory)
 
 
-def _new(shell: str) -> int:
+def _new(shell: str, directory: str | None) -> int:
+    import os
     import tempfile
 
     from orchestrator.fleet.event_store import VARIABLE
     from remote_runtime.errors import UsageError
 
     try:
-        path = tempfile.mkdtemp(prefix="ccm-session-")  # mode 0700
+        if directory is not None:
+            path = os.path.abspath(directory)
+            os.mkdir(path, 0o700)
+        else:
+            path = tempfile.mkdtemp(prefix="ccm-session-")  # mode 0700
     except OSError as error:
-        hint = "set TMPDIR to a folder that can be written"
+        hint = "name a new folder with --directory, or set TMPDIR to one that can be written"
         raise UsageError(f"the session's folder cannot be made: {error}", hint=hint) from error
     print(export(shell, VARIABLE, path))
     return 0

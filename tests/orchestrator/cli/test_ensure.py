@@ -50,6 +50,8 @@ def declared(*words: str) -> dict[str, Any]:
         (["exec", "x", "--if", "Facts.a == 1"], {"control": {"if": "Facts.a == 1"}}),
         (["exec", "x", "--check", "a b", "--check", "{command: c, tries: 2}"],
          {"health_checks": [{"command": "a b"}, {"command": "c", "tries": 2}]}),
+        (["exec", "x", "--check", "a b", "--check-tries", "5", "--check-sleep", "2s"],
+         {"health_checks": [{"command": "a b", "tries": 5, "try_sleep": "2s"}]}),
         (["exec", "x", "--no-render", "--command", "{{ x }}"],
          {"render": False, "command": "{{ x }}"}),
         (["exec", "x", "--provider", "shell"], {"provider": "shell"}),

@@ -59,6 +59,12 @@ def test_the_facts_given_decide(ccm: Ccm) -> None:
     }
 
 
+def test_facts_may_follow_the_file(ccm: Ccm) -> None:
+    """KEY=VALUE behind the file is a fact, as in Choria CCM."""
+    behind = parse(ccm, "--offline", "site.yaml", "role=web")
+    assert behind == parse(ccm, "--offline", "site.yaml", "--fact", "role=web")
+
+
 def test_yaml_comes_out_too(ccm: Ccm) -> None:
     """``--yaml`` writes the same as YAML."""
     done = ccm.run("hiera", "parse", "--offline", "--yaml", "site.yaml")

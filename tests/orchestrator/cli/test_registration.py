@@ -78,8 +78,8 @@ def test_a_registry_that_is_not_there(
     monkeypatch.chdir(tmp_path)
     assert main(["registration", "query", "--registration", "PROD"]) == 2
     assert "nats://host:4222/STREAM" in capsys.readouterr().err
-    for _ in range(2):
-        assert main(["registration", "init", "--registration", "PROD"]) == 0
+    for action in ("init", "create"):
+        assert main(["registration", action, "--registration", "PROD"]) == 0
     assert json.loads((tmp_path / "PROD").read_text())["registrations"] == []
     assert main(["registration", "query", "--registration", "PROD"]) == 0
 

@@ -70,6 +70,16 @@ def test_new_makes_a_private_folder(
     assert (made.parent, made.stat().st_mode & 0o777) == (folder, 0o700)
 
 
+def test_a_folder_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``session start --directory`` makes that folder, and takes none that is there."""
+    folder = tmp_path / "session"
+    assert main(["session", "start", "--directory", str(folder)]) == 0
+    assert str(folder) in capsys.readouterr().out
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert main(["session", "start", "--directory", str(folder)]) == 2
+    assert "name a new folder" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("shell", ["sh", "bash", "zsh", "fish", "csh", "tcsh"])
 @pytest.mark.parametrize("value", ["/tmp/plain", "/tmp/it's $HOME !1 \\ `id`/é"])
 def test_each_shell_exports_the_folder(shell: str, value: str) -> None:
