@@ -35,6 +35,7 @@ class Scope(NamedTuple):
     ``lenient``: a missing path is empty instead of an error (data, overrides, order).
     ``target_files``: texts of the target by absolute path; an absolute path that is not in it
     raises NeedFileError. ``registry`` answers ``registrations()``.
+    ``loop`` are the names that a turn of ``foreach`` adds.
     """
 
     facts: Facts
@@ -46,6 +47,7 @@ class Scope(NamedTuple):
     lenient: bool = False
     target_files: Mapping[str, str] = {}
     registry: RegistrationLookup | None = None
+    loop: Mapping[str, Any] = {}
 
     def names(self, literals: frozenset[str]) -> dict[str, Any]:
         """The variables and functions of an expression that spells out these texts."""
@@ -60,6 +62,7 @@ class Scope(NamedTuple):
             "template": lambda text: self.renderers.template(self, literals, text),
             "jet": lambda text, *signs: self.renderers.jet(self, literals, text, *signs),
             "registrations": self.registrations,
+            **self.loop,
         }
 
     def lookup(self, path: str, default: Any = _NO_DEFAULT) -> Any:

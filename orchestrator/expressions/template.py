@@ -27,8 +27,11 @@ class Template:
         self.pieces = pieces
 
     @classmethod
-    def parse(cls, text: str, locate: Locate, lenient: bool = False) -> Template:
-        """Check every expression of a text; InputError with all problems."""
+    def parse(
+        cls, text: str, locate: Locate, lenient: bool = False, extra: tuple[str, ...] = ()
+    ) -> Template:
+        """Check every expression of a text; InputError with all problems. ``extra`` are names
+        beyond those of every scope."""
         try:
             found = scan(text)
         except UnclosedError as error:
@@ -44,7 +47,9 @@ class Template:
             try:
                 where = locate(text[start:end], start)
                 inside = _Inside(text, source, start=start, end=end, locate=locate)
-                pieces.append(Expression.parse(source, where, lenient=lenient, locate=inside))
+                pieces.append(
+                    Expression.parse(source, where, lenient=lenient, extra=extra, locate=inside)
+                )
             except InputError as error:
                 problems += error.problems
             at = end

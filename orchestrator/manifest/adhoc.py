@@ -66,6 +66,9 @@ def adhoc_site(
     travel with the runtime.
     """
     problems: list[Problem] = []
+    if "foreach" in properties:
+        message = "foreach is for manifests, one resource is asked for here"
+        problems.append(Problem(message, properties.key("foreach").position, "", "input"))
     declared = declare(type_, name, nodes=spell_out(type_, properties, problems), problems=problems)
     site = _site([declared], folder, types.needed_by(type_), problems)
     site.warnings += doubts(declared)

@@ -64,14 +64,18 @@ def declare(
     idle = declared.idle(ensure[1].value if ensure and isinstance(ensure[1], Scalar) else None)
     nodes = declared.nodes = {key: entry for key, entry in whole.items() if key not in idle}
     declared.written = written
-    rendered = written is None and _renders(nodes)
+    rendered = _renders(nodes)
     declared.raw = {key: to_plain(node) for key, (_, node) in nodes.items()}
-    if rendered and name.kind == "str" and holds_expression(name.text):
-        declared.name = parse_template(name, problems)
+    if rendered and written is None and name.kind == "str" and holds_expression(name.text):
+        declared.name = parse_template(name, problems, extra=declared.loop_names)
     for key, (_, node) in nodes.items():
         kind = type_.properties[key]
-        if rendered and kind.render != "never":
-            declared.values[key] = compile_node(node, problems, keys=kind.render_keys)
+        # Beside what was generated there may be defaults, which the user has written.
+        generated = written is not None and node.source is name.source
+        if rendered and not generated and kind.render != "never":
+            declared.values[key] = compile_node(
+                node, problems, keys=kind.render_keys, extra=declared.loop_names
+            )
         else:
             declared.values[key] = declared.raw[key]
     declared.templated = tuple(k for k, v in declared.values.items() if is_templated(v))
@@ -89,6 +93,14 @@ def doubts(declared: Declared) -> list[Problem]:
         if (isinstance(declared.name, str) if key == "name" else key not in declared.templated)
         and not declared.hides(key)
     ]
+
+
+def refuse_loop(defaults: Nodes, problems: list[Problem]) -> None:
+    """``foreach`` makes resources of one entry; defaults are of many."""
+    if "foreach" in defaults:
+        key, _ = defaults["foreach"]
+        message = "foreach cannot stand in defaults"
+        problems.append(Problem(message, key.position, "give it to each entry that loops", "input"))
 
 
 def _renders(nodes: Nodes) -> bool:
@@ -210,12 +222,39 @@ def _take_over(declared: Declared, problems: list[Problem]) -> None:
     declared.sensitive = raw.get("sensitive") is True
     declared.require = _references(raw.get("require"))
     declared.subscribe = _references(raw.get("subscribe"))
+    if "foreach" in declared.nodes:
+        declared.foreach = _loop(declared, declared.nodes["foreach"][1], problems)
     control = declared.nodes.get("control")
     if control and isinstance(control[1], Mapping):
         declared.control = Control(
             _condition(declared, control[1].get("if"), problems),
             _condition(declared, control[1].get("unless"), problems),
         )
+
+
+def _loop(declared: Declared, node: Node, problems: list[Problem]) -> Expression | None:
+    """What ``foreach`` goes through."""
+    if not isinstance(node, Scalar) or node.kind != "str":
+        return None  # refused by the schema
+    if declared.written is not None:
+        message = f"{declared.id}: foreach is not evaluated in what a resources_jet_file gives"
+        problems.append(Problem(message, node.position, "loop with [[ range … ]]", "template"))
+        return None
+    expression = parse_bare(node, problems)
+    if expression is None:
+        return None
+    literal, value = expression.constant()
+    if literal:
+        problems.append(not_a_loop(declared, expression, value))
+    _refuse_target_files([expression], "foreach", problems)
+    return expression
+
+
+def not_a_loop(declared: Declared, expression: Expression, value: object) -> Problem:
+    """What is said where ``foreach`` gives neither a list nor a map."""
+    source = expression.source.strip()
+    message = f"{declared.id}: foreach must give a list or a map, {source} gives {value!r:.60}"
+    return Problem(message, expression.where, "such as data.users", "template.foreach")
 
 
 def _references(value: object) -> tuple[str, ...]:
@@ -230,7 +269,7 @@ def _condition(declared: Declared, node: Node | None, problems: list[Problem]) -
         hint = "leave the resource out with [[ if … ]]"
         problems.append(Problem(message, node.position, hint, "template.tainted"))
         return None
-    expression = parse_bare(node, problems)
+    expression = parse_bare(node, problems, declared.loop_names)
     if expression is None:
         return None
     literal, value = expression.constant()

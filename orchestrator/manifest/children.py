@@ -33,6 +33,7 @@ class _Walk:
             opens, begin = declared.type.applies, len(self.found)
             if declared.type.applies and isinstance(declared.name, str):
                 opens = not self._enter(site, declared, declared.name, depth)
+                opens = opens or declared.foreach is not None
             if len(self.found) >= MOST_RESOURCES:
                 message = f"the run has more than {MOST_RESOURCES} resources"
                 hint = "look for a manifest that is applied again and again"

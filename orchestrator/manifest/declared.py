@@ -10,10 +10,12 @@ from orchestrator.manifest.types import Type
 from remote_runtime.errors import Position
 
 ABSENT = "absent"
+LOOP_NAMES = ("item", "index", "key")
+"""What names a turn of ``foreach``: ``index`` in a list, ``key`` in a map, ``item`` in both."""
 
 _NEVER_SECRET = frozenset(
-    ("ensure", "owner", "group", "mode", "provider", "alias", "control", "require", "subscribe",
-     "sensitive", "render")
+    ("ensure", "owner", "group", "mode", "provider", "alias", "control", "foreach", "require",
+     "subscribe", "sensitive", "render")
 )  # fmt: skip
 
 
@@ -35,6 +37,7 @@ class Declared:
 
     __slots__ = (
         "control",
+        "foreach",
         "inherited",
         "name",
         "name_node",
@@ -63,6 +66,7 @@ class Declared:
         self.values: dict[str, Any] = {}
         self.raw: dict[str, Any] = {}
         self.control: Control | None = None
+        self.foreach: Expression | None = None
         self.require: tuple[str, ...] = ()
         self.subscribe: tuple[str, ...] = ()
         self.sensitive = False
@@ -78,8 +82,13 @@ class Declared:
     @property
     def is_static(self) -> bool:
         """Whether it is the same on every host."""
-        varies = self.templated or self.control or self.type.tree
+        varies = self.templated or self.control or self.type.tree or self.foreach
         return not (varies or isinstance(self.name, Template))
+
+    @property
+    def loop_names(self) -> tuple[str, ...]:
+        """The names that its templates may use beside those of every scope."""
+        return LOOP_NAMES if "foreach" in self.nodes else ()
 
     def idle(self, ensure: Any) -> frozenset[str]:
         """The properties that mean nothing beside this ``ensure`` and are left out.

@@ -22,7 +22,10 @@ def manifest_schema(types: Types = BUILT_IN) -> dict[str, Any]:
     found = _schemas(types)
     items = [_item(name, type_schema) for name, type_schema in found.items()]
     schema["$defs"] = _definitions(found)
-    schema["properties"]["ccm"]["properties"]["resources"]["items"] = {"oneOf": items}
+    ccm = schema["properties"]["ccm"]["properties"]
+    ccm["resources"]["items"] = {"oneOf": items}
+    ccm["defaults"]["additionalProperties"] = False
+    ccm["defaults"]["properties"] = {name: {"$ref": f"#/$defs/{name}"} for name in found}
     return schema
 
 

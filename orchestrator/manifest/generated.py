@@ -18,6 +18,7 @@ from remote_runtime.errors import InputError, Problem
 if TYPE_CHECKING:
     from orchestrator.language import jet
     from orchestrator.language.files import Folder
+    from orchestrator.manifest.defaults import Defaults
     from orchestrator.manifest.types import Types
 
 
@@ -57,7 +58,7 @@ def _expressions(template: jet.Template) -> list[Problem]:
 
 
 def generated_resources(
-    template: jet.Template, text: str, types: Types, problems: list[Problem]
+    template: jet.Template, text: str, *, types: Types, defaults: Defaults, problems: list[Problem]
 ) -> list[Declared]:
     """The resources of a rendered text; the positions of ``problems`` are those in it."""
     try:
@@ -68,7 +69,7 @@ def generated_resources(
     if _holds_nothing(root):
         return []
     written = "\n".join(part.text for part in template.reached)
-    reader = ResourceReader(problems, written, types)
+    reader = ResourceReader(problems, written=written, types=types, defaults=defaults)
     reader.read(root)
     return reader.resources
 

@@ -8,6 +8,7 @@ from inventory.document import Mapping, Node, Scalar, read_document
 from orchestrator.manifest.checking import doubts
 from orchestrator.manifest.children import names_of_run
 from orchestrator.manifest.data import DataSource, refuse_unknown_keys
+from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults, read_defaults
 from orchestrator.manifest.generated import resources_template
 from orchestrator.manifest.references import check_names, duplicates, named
 from orchestrator.manifest.site import Children, Site
@@ -16,7 +17,14 @@ from orchestrator.manifest.types import Types, types_beside
 from remote_runtime.errors import InputError, Problem
 
 _TOP = ("data", "hierarchy", "overrides", "ccm")
-_CCM = ("resources", "resources_jet_file", "fail_on_error", "pre_message", "post_message")
+_CCM = (
+    "resources",
+    "resources_jet_file",
+    "defaults",
+    "fail_on_error",
+    "pre_message",
+    "post_message",
+)
 
 
 def load_site(path: str | Path, types: Types | None = None) -> Site:
@@ -40,7 +48,14 @@ def read_site(path: Path, parent: Site) -> Site:
     """
     problems: list[Problem] = []
     bounds = parent.folder.bounds or parent.folder.path
-    site = _read(path, problems, types=parent.types, children=parent.children, bounds=bounds)
+    site = _read(
+        path,
+        problems,
+        types=parent.types,
+        children=parent.children,
+        bounds=bounds,
+        above=parent.defaults,
+    )
     problems += duplicates([named(declared) for declared in site.resources])
     if problems:
         raise InputError(_in_order(problems))
@@ -54,6 +69,7 @@ def _read(
     types: Types | None,
     children: Children,
     bounds: Path | None = None,
+    above: Defaults = NO_DEFAULTS,
 ) -> Site:
     warnings: list[Problem] = []
     root = read_document(path, problems)
@@ -71,6 +87,7 @@ def _read(
         children=children,
         bounds=bounds,
     )
+    site.defaults = above
     _read_ccm(site, root, problems)
     return site
 
@@ -89,11 +106,12 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
     site.fail_on_error = _flag(ccm.get("fail_on_error"), "fail_on_error", problems)
     site.pre_message = _text(ccm.get("pre_message"), "pre_message", problems)
     site.post_message = _text(ccm.get("post_message"), "post_message", problems)
+    site.defaults = read_defaults(ccm, site.types, site.defaults, problems)
     resources = ccm.get("resources")
     if "resources_jet_file" in ccm:
         site.resources_template = resources_template(ccm, site.folder, problems)
     if resources is not None:
-        reader = ResourceReader(problems, types=site.types)
+        reader = ResourceReader(problems, types=site.types, defaults=site.defaults)
         reader.read(resources)
         site.resources = reader.resources
         site.warnings += [doubt for declared in site.resources for doubt in doubts(declared)]

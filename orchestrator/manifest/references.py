@@ -17,7 +17,8 @@ _ANY = ""  # stands for every type
 
 
 class Named(NamedTuple):
-    """One resource under its final name; ``name`` None where that is not known yet.
+    """One resource under its final name; ``name`` None where that is not known yet, "" where there
+    is none: a ``foreach`` over nothing has an alias only.
 
     Of a child manifest the resources stand before the one that applies it, as they run: ``begin``
     is where the first of them stands. ``opens`` where they are not known, ``place`` numbers the
@@ -101,7 +102,7 @@ def _unknown(resources: Sequence[Named], final: bool) -> dict[str, int]:
         open_alias = (
             not final and entry.alias is None and is_templated(entry.declared.values.get("alias"))
         )
-        if entry.name is None or open_alias:
+        if entry.name is None or open_alias or (not final and entry.declared.foreach):
             unknown.setdefault(entry.declared.type.name, index)
         if entry.opens:
             unknown.setdefault(_ANY, index)
@@ -126,7 +127,7 @@ def _add_names(
 ) -> None:
     type_name = entry.declared.type.name
     for label, name in (("name", entry.name), ("alias", entry.alias)):
-        if name is None or (label == "alias" and name == entry.name):
+        if not name or (label == "alias" and name == entry.name):
             continue
         id_ = f"{type_name}#{name}"
         other = places.setdefault((entry.place, id_), index)
@@ -139,6 +140,12 @@ def _add_names(
             if label == "alias" and resources[other].alias == name:
                 continue
         where = entry.declared.where((label,))
+        if resources[other].declared is entry.declared:  # foreach has made both
+            if label == "name":
+                message = f"{id_} comes out of foreach more than once"
+                hint = "use item, index or key in its name"
+                problems.append(Problem(message, entry.declared.position, hint, "input.duplicate"))
+            continue
         place = resources[other].declared.position
         message = f"{id_} stands twice, first in {place.file}:{place.line}"
         problems.append(Problem(message, where, "remove or rename one", "input.duplicate"))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from orchestrator.language.files import Folder, is_file_name
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.types import Types
 from remote_runtime.errors import InputError, Problem
 
@@ -36,9 +37,10 @@ class Site:
     """One manifest: its data, its resources in the order written, and what the run should know.
 
     ``folder`` is where the manifest stands; ``warnings`` are for the user and end nothing. With
-    ``resources_template`` there are no ``resources``: each host's come of that template. ``types``
-    are those that it may use; the site's own among them travel with the runtime. ``children`` are
-    the manifests that resources of this run apply.
+    ``resources_template`` there are no ``resources``: each host's come of that template.
+    ``defaults`` are its own over inherited ones; its children inherit them. ``types`` are those
+    that it may use; the site's own among them travel with the runtime. ``children`` are the
+    manifests that resources of this run apply.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Site:
         self.children = children
         self.resources: list[Declared] = []
         self.resources_template: jet.Template | None = None
+        self.defaults: Defaults = NO_DEFAULTS
         self.fail_on_error = False
         self.pre_message = ""
         self.post_message = ""
@@ -77,7 +80,8 @@ class Child(NamedTuple):
 
 
 class Children:
-    """The child manifests of one run, each read once however often it is applied. Thread-safe.
+    """The child manifests of one run, each read once however often it is applied with the same
+    defaults. Thread-safe.
 
     ``read`` gives the manifest at a path that another one names; InputError.
     """
@@ -85,7 +89,7 @@ class Children:
     def __init__(self, read: Callable[[Path, Site], Site]) -> None:
         self._read = read
         self._lock = Lock()
-        self._known: dict[str, Child] = {}
+        self._known: dict[tuple[str, int], Child] = {}
 
     def of(self, parent: Site, declared: Declared, name: str, depth: int) -> Child:
         """The manifest that a resource of ``parent``, itself at ``depth``, applies by this name."""
@@ -99,7 +103,7 @@ class Children:
         if os.path.commonpath([os.path.realpath(path), below]) != below:
             message = f"{name} leads out of the folder of {parent.path}"
             return _refused(declared, message, "a child stands below its parent's folder")
-        key = os.path.abspath(path)
+        key = os.path.abspath(path), id(parent.defaults)
         with self._lock:
             if key not in self._known:
                 self._known[key] = self._load(path, parent)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from inventory.checking import is_null
 from inventory.document import Mapping, Node, Scalar, Sequence
-from orchestrator.manifest.checking import Nodes, declare, spell_out
+from orchestrator.manifest.checking import Nodes, declare, refuse_loop, spell_out
 from orchestrator.manifest.complaint import suggestion, with_article
 from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.types import BUILT_IN, Type, Types
 from remote_runtime.errors import Problem
 
@@ -14,15 +15,22 @@ from remote_runtime.errors import Problem
 class ResourceReader:
     """One pass over ``ccm.resources``; every problem is collected.
 
-    ``written``: the resources were generated, and this is all that the user wrote.
+    ``written``: the resources were generated, and this is all that the user wrote. ``defaults`` are
+    those of the manifest, which those of a list go before.
     """
 
     def __init__(
-        self, problems: list[Problem], written: str | None = None, types: Types = BUILT_IN
+        self,
+        problems: list[Problem],
+        *,
+        written: str | None = None,
+        types: Types = BUILT_IN,
+        defaults: Defaults = NO_DEFAULTS,
     ) -> None:
         self._problems = problems
         self._types = types
         self._written = written
+        self._defaults = defaults
         self.resources: list[Declared] = []
 
     def read(self, node: Node) -> None:
@@ -80,6 +88,7 @@ class ResourceReader:
                     entries.append((key, nodes))
                 elif defaults is None:
                     defaults = nodes
+                    refuse_loop(nodes, self._problems)
                 else:
                     self._report(key, "a second 'defaults' in one list", "merge the two")
         for key, nodes in entries:
@@ -122,7 +131,7 @@ class ResourceReader:
                 nodes=nodes,
                 problems=self._problems,
                 written=self._written,
-                defaults=defaults,
+                defaults={**self._defaults.get(type_.name, {}), **(defaults or {})},
             )
         )
 

@@ -21,7 +21,7 @@ from remote_runtime.errors import ResourceError
 if TYPE_CHECKING:
     from orchestrator.site_types import SiteTypes
 
-NOT_RENDERED = {"require", "subscribe", "control", "sensitive", "render"}
+NOT_RENDERED = {"require", "subscribe", "control", "foreach", "sensitive", "render"}
 REFERENCE = {"$ref": "#/$defs/reference"}
 _REMEMBERED = 50_000
 

@@ -12,24 +12,34 @@ from remote_runtime.errors import InputError, Position, Problem
 
 
 def compile_node(
-    node: Node, problems: list[Problem], lenient: bool = False, keys: bool = False
+    node: Node,
+    problems: list[Problem],
+    *,
+    lenient: bool = False,
+    keys: bool = False,
+    extra: tuple[str, ...] = (),
 ) -> Any:
     """Plain data where nothing is a template, else a tree that ``render_value`` resolves.
 
-    ``keys``: the keys of a map are templates too. Problems of the expressions are appended.
+    ``keys``: the keys of a map are templates too. ``extra`` are names beyond those of every scope.
+    Problems of the expressions are appended.
     """
+
+    def compiled(below: Node) -> Any:
+        return compile_node(below, problems, lenient=lenient, keys=keys, extra=extra)
+
     if isinstance(node, Scalar):
         if node.kind == "str" and holds_expression(node.text):
-            return parse_template(node, problems, lenient)
+            return parse_template(node, problems, lenient, extra)
         return node.value
     if isinstance(node, Sequence):
-        entries = [compile_node(entry, problems, lenient, keys) for entry in node.nodes]
+        entries = [compiled(entry) for entry in node.nodes]
         return TemplatedList(entries) if any(map(is_templated, entries)) else entries
     assert isinstance(node, Mapping)
     pairs = [
         (
-            compile_node(key, problems, lenient) if keys and key.kind == "str" else key.text,
-            compile_node(value, problems, lenient, keys),
+            compiled(key) if keys and key.kind == "str" else key.text,
+            compiled(value),
         )
         for key, value in node.pairs()
     ]
@@ -43,16 +53,20 @@ def is_templated(value: Any) -> bool:
     return isinstance(value, TEMPLATED)
 
 
-def parse_template(node: Scalar, problems: list[Problem], lenient: bool = False) -> Any:
+def parse_template(
+    node: Scalar, problems: list[Problem], lenient: bool = False, extra: tuple[str, ...] = ()
+) -> Any:
     """The template of a text; the text itself where an expression in it is broken."""
     try:
-        return Template.parse(node.text, Locator(node), lenient)
+        return Template.parse(node.text, Locator(node), lenient, extra)
     except InputError as error:
         problems.extend(error.problems)
         return node.text
 
 
-def parse_bare(node: Scalar, problems: list[Problem]) -> Expression | None:
+def parse_bare(
+    node: Scalar, problems: list[Problem], extra: tuple[str, ...] = ()
+) -> Expression | None:
     """The expression that a text is as a whole, without braces."""
     if holds_expression(node.text):
         hint = "an expression stands here without braces"
@@ -61,7 +75,10 @@ def parse_bare(node: Scalar, problems: list[Problem]) -> Expression | None:
     try:
         locator = Locator(node)
         return Expression.parse(
-            node.text, node.position, locate=lambda offset: locator(node.text[offset:], offset)
+            node.text,
+            node.position,
+            extra=extra,
+            locate=lambda offset: locator(node.text[offset:], offset),
         )
     except InputError as error:
         problems.extend(error.problems)

@@ -15,6 +15,7 @@ NOT_PROPERTIES = {
     "require",
     "subscribe",
     "control",
+    "foreach",
     "provider",
     "health_checks",
     "register_when_stable",

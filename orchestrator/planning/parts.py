@@ -31,7 +31,15 @@ class Part:
         self.declared = Resources(site.resources, self.travel, self.problems)
         template = site.resources_template
         self._generated = (
-            GeneratedResources(template, self.travel, site.types, is_child) if template else None
+            GeneratedResources(
+                template,
+                self.travel,
+                types=site.types,
+                defaults=site.defaults,
+                is_child=is_child,
+            )
+            if template
+            else None
         )
         self._check_files()
 

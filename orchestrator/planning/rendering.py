@@ -229,7 +229,8 @@ def render_deferred(declared: Declared, scope: Scope, ensure: Any) -> dict[str, 
 
 def names_vary(declared: Declared) -> bool:
     """Whether its name or alias may differ from host to host."""
-    return isinstance(declared.name, Template) or "alias" in declared.templated
+    varies = isinstance(declared.name, Template) or "alias" in declared.templated
+    return varies or declared.foreach is not None
 
 
 def _told(problem: Problem, declared: Declared) -> str:

@@ -45,6 +45,8 @@ def _entries(
 def _properties(declared: Declared, item: Item, plan: HostPlan) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, raw in declared.raw.items():
+        if key == "foreach":
+            continue  # this is one of those that it made
         value = item.properties.get(key, raw)
         if isinstance(value, dict) and "$blob" in value:
             value = plan.blob(value["$blob"]).text if key != "source" else raw

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.generated import generated_resources
 from orchestrator.manifest.references import check_names, duplicates, named
 from orchestrator.manifest.types import BUILT_IN, Types
@@ -51,11 +52,14 @@ class GeneratedResources:
         self,
         template: jet.Template,
         travel: Travel,
+        *,
         types: Types = BUILT_IN,
+        defaults: Defaults = NO_DEFAULTS,
         is_child: bool = False,
     ) -> None:
         self._template = template
         self._types = types
+        self._defaults = defaults
         self._check = duplicates if is_child else check_names
         self._travel = travel
         self._lock = Lock()
@@ -83,7 +87,9 @@ class GeneratedResources:
 
     def _make(self, text: str) -> tuple[Resources, list[Problem]]:
         problems: list[Problem] = []
-        declared = generated_resources(self._template, text, self._types, problems)
+        declared = generated_resources(
+            self._template, text, types=self._types, defaults=self._defaults, problems=problems
+        )
         problems += self._check(list(map(named, declared)))
         if problems:
             declared = []

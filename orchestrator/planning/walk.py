@@ -14,6 +14,7 @@ from orchestrator.manifest.references import Named, check_names
 from orchestrator.planning.agreement import disagreements
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.data import plan_error
+from orchestrator.planning.loops import Groups, at_turn, turns
 from orchestrator.planning.parts import Part, Place, Refusal
 from orchestrator.planning.rendering import Rendering, names_vary
 from orchestrator.planning.resources import Resources
@@ -23,7 +24,8 @@ from remote_runtime.masking import strings_of
 
 
 class _Row(NamedTuple):
-    """What the checks of names ask about a resource; ``entry`` None where its name is not known.
+    """What the checks of names ask about a resource; ``entry`` None where its name is not known,
+    or where there is no resource (``is_none``).
 
     ``runs``: it is to run. The rest is as in ``Named``, which is made only where it is needed.
     """
@@ -34,10 +36,14 @@ class _Row(NamedTuple):
     runs: bool = False
     opens: bool = False
     begin: int = -1
+    is_none: bool = False
 
     @property
     def named(self) -> Named:
         item = self.entry.item if self.entry else None
+        if self.is_none:
+            alias = self.declared.values.get("alias")
+            return Named(self.declared, "", alias if isinstance(alias, str) else None, self.place)
         name, alias = (item.name, item.alias or None) if item else (None, None)
         return Named(self.declared, name, alias, self.place, self.opens, self.begin)
 
@@ -60,6 +66,7 @@ class Walk:
         self._problems: list[Problem] = []
         self._rows: list[_Row] = []
         self._names_vary = False
+        self._groups = Groups()
         self._places = 0
 
     def run(self, root: Place, earlier: frozenset[str] | None) -> tuple[Compiled, ...]:
@@ -110,31 +117,60 @@ class Walk:
         self, place: Place, scope: Scope, *, resources: Resources, number: int, managed: bool
     ) -> tuple[Compiled, ...]:
         """Compile what stands in one manifest, the place of ``number`` in the run."""
-        compiled = []
+        compiled: list[Compiled] = []
         for index, declared in enumerate(resources.declared):
-            entry = resources.shared(index)
-            if entry is None:
-                entry = self._render(
-                    place.part, scope, index=index, declared=declared, managed=managed
+            made = []
+            for turn in self._turns(declared, scope, number, managed):
+                entry = resources.shared(index) or self._render(
+                    place.part, turn, index=index, declared=declared, managed=managed
                 )
                 if entry is None:
                     self._rows.append(_Row(declared, None, number))
-                    continue
-            if entry.blobs and not entry.item.sensitive:
-                entry = self._veiled(entry)
-            at, begin, opens = len(self.found), -1, False
-            self.found.append(entry)
-            self.declared.append(declared)
-            runs = managed and entry.item.managed
-            if declared.type.applies:
-                begin = len(self._rows)
-                entry, opens = self._apply(place, declared, entry, runs)
-                self.found[at] = entry
-            if runs and entry.item.deferred_render:
-                self.turns[at] = (declared, scope, place.part.travel)
-            self._rows.append(_Row(declared, entry, number, runs, opens, begin))
-            compiled.append(entry)
+                else:
+                    made.append(
+                        self._placed(
+                            place, turn, declared=declared, entry=entry, number=number,
+                            managed=managed,
+                        )
+                    )  # fmt: skip
+            self._groups.add(declared, made)
+            compiled += made
         return tuple(compiled)
+
+    def _turns(self, declared: Declared, scope: Scope, number: int, managed: bool) -> list[Scope]:
+        """What each resource that an entry makes sees."""
+        scopes, problems = turns(declared, scope)
+        self._problems += problems if managed else []
+        if not scopes:
+            self._rows.append(_Row(declared, None, number, is_none=not problems))
+        return scopes
+
+    def _placed(
+        self,
+        place: Place,
+        scope: Scope,
+        *,
+        declared: Declared,
+        entry: Compiled,
+        number: int,
+        managed: bool,
+    ) -> Compiled:
+        """Put a resource, with what it applies, behind those that came so far."""
+        entry = self._groups.spelt_out(entry)
+        if entry.blobs and not entry.item.sensitive:
+            entry = self._veiled(entry)
+        at, begin, opens = len(self.found), -1, False
+        self.found.append(entry)
+        self.declared.append(declared)
+        runs = managed and entry.item.managed
+        if declared.type.applies:
+            begin = len(self._rows)
+            entry, opens = self._apply(place, declared, entry, runs)
+            self.found[at] = entry
+        if runs and entry.item.deferred_render:
+            self.turns[at] = (declared, scope, place.part.travel)
+        self._rows.append(_Row(declared, entry, number, runs, opens, begin))
+        return entry
 
     def _veiled(self, entry: Compiled) -> Compiled:
         """The resource, with no hash of its content to be told where that holds a secret."""
@@ -156,7 +192,7 @@ class Walk:
         rendering = Rendering(declared, scope, part.travel)
         entry = rendering.compile(index)
         if managed:
-            self._problems += rendering.problems
+            self._problems += [at_turn(problem, scope) for problem in rendering.problems]
         elif entry is None and not names_vary(declared):
             entry = rendering.name_only(index)
         return entry

@@ -1,0 +1,41 @@
+"""``ccm.defaults``: what the resources of a manifest begin with, by type (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as AnyMapping
+
+from inventory.document import Mapping
+from orchestrator.manifest.checking import Nodes, refuse_loop, spell_out
+from orchestrator.manifest.complaint import suggestion
+from orchestrator.manifest.types import Types
+from remote_runtime.errors import Problem
+
+Defaults = AnyMapping[str, Nodes]
+NO_DEFAULTS: Defaults = {}
+
+
+def read_defaults(ccm: Mapping, types: Types, above: Defaults, problems: list[Problem]) -> Defaults:
+    """Those of a manifest, per property over what it inherits from ``above``."""
+    node = ccm.get("defaults")
+    if node is None:
+        return above
+    if not isinstance(node, Mapping):
+        message = f"defaults must be a map of types, not {node.describe()}"
+        hint = "write 'defaults: {file: {owner: root}}'"
+        problems.append(Problem(message, node.position, hint, "input.type"))
+        return above
+    found = dict(above)
+    for key, value in node.pairs():
+        type_ = types.get(key.text)
+        if type_ is None:
+            message = f"there is no resource type {key.text!r}"
+            hint = suggestion(key.text, types.names())
+            problems.append(Problem(message, key.position, hint, "input.unknown"))
+        elif not isinstance(value, Mapping):
+            message = f"the defaults of {key.text} must be a map, not {value.describe()}"
+            problems.append(Problem(message, value.position, "", "input.type"))
+        else:
+            own = spell_out(type_, value, problems)
+            refuse_loop(own, problems)
+            found[key.text] = {**above.get(key.text, {}), **own}
+    return found
