@@ -73,6 +73,8 @@ class HostRun(LinkTask[HostResult]):
             link.cancel(CANCEL_GRACE)
 
     def _enter(self, phase: Phase) -> None:
+        if phase == self._phase:
+            return
         self._phase = phase
         now = time.time()
         self._phases.append((phase, round(now, 3)))

@@ -264,6 +264,7 @@ class FakeConnector:
         self.links: dict[str, FakeLink] = {}
 
     def open(self, host: FakeHost, on_phase: Callable[[Phase], None]) -> FakeLink:
+        on_phase(Phase.CONNECTING)
         on_phase(Phase.AUTHENTICATING)
         script = self._scripts.get(host.name, self._script)
         link = self.links[host.name] = FakeLink(script)
