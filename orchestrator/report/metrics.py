@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.report.grid import NANOSECOND
+from orchestrator.report.grouping import ORDER
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 _PREFIX = "choria_ccm_"
+_UNFINISHED = "unfinished"  # hosts that came to no end
 _STATES = {
     "total": "Resources that had their turn",
     "changed": "Resources that were changed, or in a preview would be",
@@ -34,6 +36,8 @@ class _Run:
 
     def __init__(self, kept: KeptRun) -> None:
         self._about = kept.about
+        self._manifest: str = kept.about["manifest"]
+        self._outcomes = Counter(result.outcome for result in kept.results())
         self._states: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in _STATES}
         self._times: dict[tuple[str, str, str], tuple[int, float]] = {}
         self._checks: Counter[tuple[str, str, str, str]] = Counter()
@@ -54,46 +58,51 @@ class _Run:
 
     def collect(self) -> "Iterator[Metric]":
         """What prometheus_client asks for."""
-        from prometheus_client.core import GaugeMetricFamily, SummaryMetricFamily
+        from prometheus_client.core import SummaryMetricFamily
 
         for state, counter in self._states.items():
             family = f"{_PREFIX}resource_state_{state}_count"
-            yield _gauge(family, _STATES[state], ("type", "name"), counter.items())
+            yield self._gauge(family, _STATES[state], ("type", "name"), counter.items())
         times = SummaryMetricFamily(
             f"{_PREFIX}resource_apply_duration_seconds",
             "How long a resource took",
-            labels=("type", "provider", "name"),
+            labels=("type", "provider", "name", "manifest"),
         )
         for labels, (count, seconds) in self._times.items():
-            times.add_metric(labels, count, seconds)
+            times.add_metric((*labels, self._manifest), count, seconds)
         yield times
         if self._about["end"]:
             whole = SummaryMetricFamily(
                 f"{_PREFIX}manifest_apply_duration_seconds",
                 "How long the whole run took",
-                count_value=1,
-                sum_value=self._about["end"] - self._about["start"],
+                labels=("manifest",),
             )
+            whole.add_metric((self._manifest,), 1, self._about["end"] - self._about["start"])
             yield whole
         checked = f"{_PREFIX}healthcheck_status_count"
         which = ("type", "name", "status", "check")
-        yield _gauge(checked, "Results of health checks", which, self._checks.items())
-        yield GaugeMetricFamily(
-            f"{_PREFIX}run_end_timestamp_seconds",
-            "When the run ended, in seconds since the epoch",
-            self._about["end"] or 0,
-        )
+        yield self._gauge(checked, "Results of health checks", which, self._checks.items())
+        left = len(self._about["hosts"]) - self._outcomes.total()
+        ends = [*((name, self._outcomes[name]) for name in ORDER), (_UNFINISHED, left)]
+        hosts = (((name,), number) for name, number in ends)
+        yield self._gauge(f"{_PREFIX}hosts_count", "Hosts by outcome", ("outcome",), hosts)
+        ended = f"{_PREFIX}run_end_timestamp_seconds"
+        text = "When the run ended, in seconds since the epoch"
+        yield self._gauge(ended, text, (), [((), self._about["end"] or 0)])
 
+    def _gauge(
+        self,
+        name: str,
+        text: str,
+        labels: tuple[str, ...],
+        values: Iterable[tuple[tuple[str, ...], float]],
+    ) -> "Metric":
+        from prometheus_client.core import GaugeMetricFamily
 
-def _gauge(
-    name: str, text: str, labels: tuple[str, ...], values: Iterable[tuple[tuple[str, ...], int]]
-) -> "Metric":
-    from prometheus_client.core import GaugeMetricFamily
-
-    family = GaugeMetricFamily(name, text, labels=labels)
-    for key, number in values:
-        family.add_metric(key, number)
-    return family
+        family = GaugeMetricFamily(name, text, labels=(*labels, "manifest"))
+        for key, number in values:
+            family.add_metric((*key, self._manifest), number)
+        return family
 
 
 def write_metrics(kept: KeptRun, path: str) -> None:

@@ -8,12 +8,16 @@ from prometheus_client.parser import text_string_to_metric_families
 from orchestrator.report.metrics import write_metrics
 from tests.orchestrator.report.runs import Kept, mixed_run
 
+SITE = "/srv/site/site.yaml"
+
 
 def samples(path: Path) -> dict[tuple[str, ...], float]:
     """Every sample by its name and the values of its labels, in the labels' order."""
     families = text_string_to_metric_families(path.read_text(encoding="utf-8"))
     return {
-        (sample.name, *(value for _, value in sorted(sample.labels.items()))): sample.value
+        (sample.name, *(value for _, value in sorted(sample.labels.items()) if value != SITE)): (
+            sample.value
+        )
         for family in families
         for sample in family.samples
     }
@@ -61,3 +65,15 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> 
     with pytest.raises(OSError, match=r"ccm\.prom"):
         write_metrics(mixed_run(), str(tmp_path / "ccm.prom"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ccm.prom", "state"]
+
+
+def test_hosts_that_were_not_reached_are_counted(tmp_path: Path) -> None:
+    """A run that reached nobody has samples that say so; every sample names the manifest."""
+    kept = Kept("web1", "web2")
+    gone = {"outcome": "unreachable", "message": "no route"}
+    write_metrics(kept.end(web1=gone, web2=gone), str(tmp_path / "ccm.prom"))
+    found = samples(tmp_path / "ccm.prom")
+    assert found["choria_ccm_hosts_count", "unreachable"] == 2
+    assert found["choria_ccm_hosts_count", "ok"] == found["choria_ccm_hosts_count", "failed"] == 0
+    told = (tmp_path / "ccm.prom").read_text().splitlines()
+    assert all(f'manifest="{SITE}"' in line for line in told if not line.startswith("#"))
