@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.kept_runs import KeptRun
 
 HELP = "List the runs that are kept, the newest first."
+_LEAST = 16  # columns of the last one
 EXAMPLE = """
 ccm runs
 ccm runs -n 5 --json
@@ -39,12 +40,24 @@ def run(args: argparse.Namespace) -> int:
     elif not found:
         print(f"no run is kept in {runs_folder()}", file=sys.stderr)
     else:
-        rows = [("RUN", "WHEN", "TOOK", "OUTCOME", "MANIFEST"), *map(_row, found)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            cells = zip(row, widths, strict=True)
-            print("  ".join(f"{cell:<{width}}" for cell, width in cells).rstrip())
+        _write([("RUN", "WHEN", "TOOK", "MANIFEST", "OUTCOME"), *map(_row, found)])
     return 0
+
+
+def _write(rows: list[tuple[str, ...]]) -> None:
+    """The columns; on a terminal the last one is wrapped in the room that it has."""
+    import shutil
+    import textwrap
+
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    before = sum(widths[:-1]) + 2 * len(widths[:-1])
+    room = max(_LEAST, shutil.get_terminal_size().columns - before)
+    for row in rows:
+        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
+        last = textwrap.wrap(row[-1], room) if sys.stdout.isatty() else [row[-1]]
+        print("  ".join([*cells[:-1], last[0]]))
+        for line in last[1:]:
+            print(" " * before + line)
 
 
 def _row(kept: "KeptRun") -> tuple[str, ...]:
@@ -55,20 +68,18 @@ def _row(kept: "KeptRun") -> tuple[str, ...]:
     length = took(about["end"] - about["start"]) if about["end"] else "-"
     what = about["manifest"] if about["command"] == "ensure" else basename(about["manifest"])
     manifest = what + (" (noop)" if about["noop"] else "")
-    return kept.run_id, when, length, _outcome(kept), manifest
+    return kept.run_id, when, length, manifest, _outcome(kept)
 
 
 def _outcome(kept: "KeptRun") -> str:
-    """How many hosts ended how."""
-    from collections import Counter
-
+    """How many hosts came to what."""
+    from orchestrator.report.totals import host_counts
     from remote_runtime.errors import InputError
 
     if not kept.about["end"]:
         return "did not end"
     try:
-        found = Counter(result.outcome for result in kept.results())
+        found = host_counts(kept.results(), kept.about["noop"])
     except InputError:
         return "cannot be read"
-    order = ("defect", "failed", "unreachable", "interrupted", "ok")
-    return ", ".join(f"{found[name]} {name}" for name in order if found[name])
+    return ", ".join(f"{number:,} {words}" for _, words, number in found if number) or "no host"

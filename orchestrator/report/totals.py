@@ -1,9 +1,10 @@
 """The last lines of a summary: what the whole fleet adds up to (controller)."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from orchestrator.fleet import outcome
+from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Collected
 from orchestrator.report.style import Style
 from orchestrator.report.wording import buckets, took
@@ -35,13 +36,13 @@ def _parts(pairs: list[tuple[str, str, int]], style: Style) -> str:
     return ", ".join(style(role, f"{number:,} {word}") for role, word, number in pairs if number)
 
 
-def _hosts(collected: Collected, style: Style, noop: bool) -> str:
-    results = collected.results.values()
+def host_counts(results: Collection[HostResult], noop: bool) -> list[tuple[str, str, int]]:
+    """How many hosts came to what, each with the role of its words; the worst first."""
     found = Counter(result.outcome for result in results)
     fine = [buckets(r.tally, noop) for r in results if r.outcome == outcome.OK]
     changed = sum(1 for found in fine if found["changed"])
     pending = sum(1 for found in fine if found["would change"] and not found["changed"])
-    pairs = [
+    return [
         (outcome.DEFECT, "stopped by a defect", found[outcome.DEFECT]),
         (outcome.FAILED, "failed", found[outcome.FAILED]),
         (outcome.UNREACHABLE, "unreachable", found[outcome.UNREACHABLE]),
@@ -50,6 +51,11 @@ def _hosts(collected: Collected, style: Style, noop: bool) -> str:
         ("changed", "would change", pending),
         ("ok", "unchanged", found[outcome.OK] - changed - pending),
     ]
+
+
+def _hosts(collected: Collected, style: Style, noop: bool) -> str:
+    results = collected.results.values()
+    pairs = host_counts(results, noop)
     return f"{len(results):,}: {_parts(pairs, style)}" if results else "none finished"
 
 

@@ -100,8 +100,13 @@ def test_the_list_of_runs_fits_what_is_in_it(desk: Desk) -> None:
     desk.push()
     head, line = desk.ccm("runs")[1].splitlines()
     assert len(line) <= 80
-    assert line[head.index("OUTCOME") :].startswith("1 ok")
-    assert line[head.index("MANIFEST") :] == "site.yaml"
+    assert line[head.index("OUTCOME") :] == "1 changed"
+    assert line[head.index("MANIFEST") :].split()[0] == "site.yaml"
+    desk.push()
+    desk.push("--noop")
+    head, *lines = desk.ccm("runs")[1].splitlines()
+    told = [line[head.index("OUTCOME") :] for line in lines]
+    assert told == ["1 unchanged", "1 unchanged", "1 changed"]
 
 
 def test_a_preview_and_its_push_do_not_differ(desk: Desk) -> None:
