@@ -8,14 +8,15 @@ from typing import TextIO
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Finding, Grid
-from orchestrator.report.host_names import fold
+from orchestrator.report.host_names import named
+from orchestrator.report.totals import host_counts
 from orchestrator.report.wording import brief, check_line, headline, took
 
 # GitHub takes 65,536 characters in a comment.
 MOST_CHARACTERS = 60_000
 MOST_TEXT = 4 << 20
 MOST_ROWS = 50
-_HOSTS = 200  # characters for the names of hosts
+_HOSTS = 80  # characters for the names of hosts
 _ACTIVE = re.compile(r"([\\`*_\[\]<>#|~@&])")
 _TITLES = {"failed": "Failures", "changed": "Changes", "skipped": "Skipped"}
 
@@ -45,7 +46,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
         row = (result.host, result.outcome, result.message)
         yield f"| {' | '.join(map(_plain, row))} |\n"
     if len(troubled) > MOST_ROWS:
-        yield f"\n… {len(troubled) - MOST_ROWS} more hosts\n"
+        yield f"\n… and {_counted(len(troubled) - MOST_ROWS, 'host', [])} more\n"
     for status, title in _TITLES.items():
         findings = grid.findings(status)
         if findings:
@@ -63,25 +64,28 @@ def _totals(grid: Grid) -> str:
         for word, number in count.items()
     ]
     ended = f", {took(about['end'] - about['start'])}" if about["end"] else ", did not end"
-    resources = f"{total:,} resources" + (f": {', '.join(parts)}" if parts else "")
-    return f"{len(grid.hosts):,} hosts, {resources}{ended}. Run `{grid.kept.run_id}`."
+    counts = host_counts(grid.results.values(), grid.noop)
+    ends = [f"{number:,} {words}" for _, words, number in counts if number]
+    left = len(grid.hosts) - len(grid.results)
+    if left:
+        ends.append(f"{left:,} did not end")
+    hosts, resources = _counted(len(grid.hosts), "host", ends), _counted(total, "resource", parts)
+    return f"{hosts}; {resources}{ended}. Run `{grid.kept.run_id}`."
+
+
+def _counted(number: int, noun: str, parts: list[str]) -> str:
+    text = f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{text}: {', '.join(parts)}" if parts else text
 
 
 def _finding(finding: Finding) -> str:
     entry = finding.entry
-    hosts = _plain(_named(finding.hosts))
-    number = f" ({len(finding.hosts)} hosts)" if len(finding.hosts) > 1 else ""
-    head = f"{_code(entry.resource)} on {hosts}{number}"
+    head = f"{_code(entry.resource)} on {_plain(named(finding.hosts, _HOSTS))}"
     detail = headline(entry)
     short = "; ".join(brief(change) for change in entry.changes if "\n" not in change.diff)
     told = "; ".join(_plain(text) for text in (detail, short) if text)
     line = f"- {head}{f': {told}' if told else ''}\n"
     return line + "".join(_indented(block) for block in _fences(entry))
-
-
-def _named(hosts: list[str]) -> str:
-    text = ", ".join(fold(hosts))
-    return text if len(text) <= _HOSTS else text[: _HOSTS - 1] + "…"
 
 
 def _fences(entry: Entry) -> Iterator[str]:

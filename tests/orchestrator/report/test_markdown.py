@@ -16,7 +16,9 @@ def markdown(kept: KeptRun) -> str:
 def test_trouble_comes_first_and_changes_have_their_diffs() -> None:
     """Totals, hosts in trouble, failures, then changes of which hosts, once each."""
     text = markdown(mixed_run())
-    assert text.startswith("## Push of site.yaml\n\n8 hosts, 73 resources: 1 failed, 1 skipped,")
+    assert text.startswith(
+        "## Push of site.yaml\n\n8 hosts: 1 failed, 1 unreachable, 6 changed; 73 "
+    )
     assert text.index("does not answer") < text.index("### Failures") < text.index("### Changes")
     assert "- `file#/etc/motd` on web\\[1-7\\] (7 hosts)\n  ```diff\n" in text
     assert text.count("+new web") == 1
@@ -49,3 +51,17 @@ def test_it_fits_into_a_comment() -> None:
     assert len(text) <= MOST_CHARACTERS
     assert text.endswith("_More in `ccm report 20260921T133640Z-aaaaaa`._\n")
     assert text.count("```") % 2 == 0
+
+
+def test_many_hosts_make_no_long_word() -> None:
+    """Hosts without an order are cut between two of them and counted; one host is one."""
+    names = [f"h{number}" for number in range(1, 600, 2)]
+    kept = Kept(*names)
+    for name in names:
+        kept.event(name, "/x", "failed", error=["no"])
+    text = markdown(kept.end())
+    assert "(300 hosts): " in text or "(300 hosts)\n" in text
+    assert max(map(len, text.split())) <= 100
+    kept = Kept("h1", run_id="20260921T133641Z-aaaaaa")
+    kept.event("h1", "/x")
+    assert "\n1 host: 1 unchanged; 1 resource: 1 stable, " in markdown(kept.end())
