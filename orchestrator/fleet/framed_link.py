@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from orchestrator.fleet.outcome import TIMED_OUT
 from orchestrator.fleet.ports import Link
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError, UnreachableError
@@ -171,7 +172,7 @@ class FramedLink:
         if self.until is not None and now >= self.until:
             return _Overdue("its time is up (--timeout)", UnreachableError(
                 "its time is up, what was in flight there is ended",
-                kind="host.timeout",
+                kind=TIMED_OUT,
                 hint="raise --timeout, or find out what takes so long",
             ))  # fmt: skip
         if now - self._progressed < self._stall_from or self.expired:

@@ -11,6 +11,7 @@ FAILED = "failed"
 UNREACHABLE = "unreachable"
 INTERRUPTED = "interrupted"
 DEFECT = "defect"
+TIMED_OUT = "host.timeout"  # the kind of an error: --timeout was over
 
 _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": "unknown"}
 # In the order of the records.

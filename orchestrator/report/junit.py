@@ -1,6 +1,7 @@
 """A run as JUnit XML: a suite per host, a case per resource (controller)."""
 
 import re
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 from xml.sax.saxutils import escape, quoteattr
@@ -10,7 +11,7 @@ from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Cell, Grid
-from orchestrator.report.wording import check_line, ended, headline
+from orchestrator.report.wording import check_line, ended, fate, headline
 
 MOST_TEXT = 64 << 20  # bytes of messages and diffs
 # What XML 1.0 cannot hold, in whatever form it is written.
@@ -51,15 +52,23 @@ def _counts(grid: Grid, host: str) -> dict[str, int]:
 def _suite(grid: Grid, host: str) -> Iterator[str]:
     result = grid.results.get(host)
     seconds = result.seconds if result else 0.0
-    yield f"  <testsuite {_attributes(name=host, **_counts(grid, host), time=f'{seconds:.3f}')}>"
+    began = result.phases[0][1] if result and result.phases else grid.kept.about["start"]
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(began))
+    told = _attributes(name=host, **_counts(grid, host), time=f"{seconds:.3f}", timestamp=stamp)
+    yield f"  <testsuite {told}>"
     for name, cell in grid.cells[host].items():
         yield from _case(host, name, cell)
     error = _host_error(result)
     if error:
-        yield f"    <testcase {_attributes(classname=host, name='host')}>"
+        yield f"    <testcase {_attributes(classname=class_name(host), name='host')}>"
         yield f"      <error {_attributes(message=error)}>{_escaped(_stderr(result))}</error>"
         yield "    </testcase>"
     yield "  </testsuite>"
+
+
+def class_name(host: str) -> str:
+    """A host's name as one class: readers take what is before the last dot for its package."""
+    return host.replace(".", "_")
 
 
 def _host_error(result: HostResult | None) -> str:
@@ -70,8 +79,7 @@ def _host_error(result: HostResult | None) -> str:
         return ""
     if result.outcome == outcome.INTERRUPTED:
         return ended(result)
-    word = "defect in ccm" if result.outcome == outcome.DEFECT else result.outcome
-    return f"{word} {ended(result)}"
+    return f"{fate(result)} {ended(result)}"
 
 
 def _stderr(result: HostResult | None) -> str:
@@ -79,7 +87,7 @@ def _stderr(result: HostResult | None) -> str:
 
 
 def _case(host: str, name: str, cell: Cell) -> Iterator[str]:
-    case = _attributes(classname=host, name=name, time=f"{cell.seconds:.3f}")
+    case = _attributes(classname=class_name(host), name=name, time=f"{cell.seconds:.3f}")
     inner = list(_inner(cell.status, cell.entry)) if cell.entry else []
     if not inner:
         yield f"    <testcase {case}/>"

@@ -9,7 +9,7 @@ from orchestrator.report.collected import Collected, Entry
 from orchestrator.report.grouping import ORDER, alike, alike_but_for, told_of_manifest
 from orchestrator.report.host_names import fold
 from orchestrator.report.style import Style
-from orchestrator.report.wording import ended, meant
+from orchestrator.report.wording import ended, fate, meant
 from orchestrator.support.plain_text import one_line
 
 MOST_LINES = 10
@@ -58,7 +58,7 @@ def _of_hosts(collected: Collected) -> list[Turn]:
     for host, result in collected.results.items():
         if result.message:
             key = result.outcome, alike(result.message, host)
-            turn = Turn(result.outcome, "", result.outcome, ended(result), [])
+            turn = Turn(result.outcome, "", fate(result), ended(result), [])
             found.setdefault(key, turn).hosts.append(host)
     return sorted(found.values(), key=lambda turn: (ORDER.index(turn.role), -len(turn.hosts)))
 

@@ -12,7 +12,7 @@ from orchestrator.report.pivot import FEW_HOSTS, pivot_lines
 from orchestrator.report.rows import Choice, Rows
 from orchestrator.report.style import Style
 from orchestrator.report.totals import total_lines
-from orchestrator.report.wording import INDENT, counts, ended, error_lines, span, to_run
+from orchestrator.report.wording import INDENT, counts, ended, error_lines, fate, span, to_run
 from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
 
@@ -139,7 +139,7 @@ class Summary:
             return words or "nothing to do"
         if block.outcome == outcome.FAILED and not result.message:
             return words
-        word = "defect in ccm" if block.outcome == outcome.DEFECT else block.outcome
+        word = fate(result)
         return f"{word} ({words})" if words else word
 
     def _host_error(self, block: Block) -> Iterator[str]:

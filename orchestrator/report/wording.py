@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 
-from orchestrator.fleet.outcome import INTERRUPTED, OK, HostResult, Tally
+from orchestrator.fleet.outcome import DEFECT, INTERRUPTED, OK, TIMED_OUT, HostResult, Tally
 from orchestrator.report.collected import CheckResult, Entry
 from orchestrator.report.host_names import fold
 from orchestrator.report.intent import ChangeLine, Intent, intent
@@ -213,10 +213,17 @@ def to_run(results: list[HostResult]) -> str:
     return f"{command} -l {shlex.quote(only)}"
 
 
+def fate(result: HostResult) -> str:
+    """What a host came to, in a word or two."""
+    if result.kind == TIMED_OUT:
+        return "timed out"
+    return "defect in ccm" if result.outcome == DEFECT else result.outcome
+
+
 def host_line(result: HostResult, noop: bool) -> str:
     """One host's fate in one line."""
     text = counts([result], noop) or ("nothing to do" if result.outcome == OK else "")
-    word = result.outcome
+    word = fate(result)
     if word == OK and result.changed:
         word = "changed" if buckets(result.tally, noop)["changed"] else "pending"
     told = f" ({text})" if text else ""

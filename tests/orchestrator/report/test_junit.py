@@ -50,3 +50,18 @@ def test_text_that_xml_cannot_hold_is_replaced() -> None:
     failure = junit(kept.end()).find("testsuite/testcase/failure")
     assert failure is not None
     assert failure.get("message") == "]]>\ufffd\ufffd[31m"
+
+
+def test_a_name_with_dots_is_one_class() -> None:
+    """Readers take what is before the last dot for a package; a suite says when it began."""
+    kept = Kept("web1.example.org")
+    kept.event("web1.example.org", "/x")
+    suite = junit(kept.end()).find("testsuite")
+    assert suite is not None
+    assert (suite.get("name"), suite.get("timestamp")) == (
+        "web1.example.org",
+        "2026-09-21T14:13:20",
+    )
+    case = suite.find("testcase")
+    assert case is not None
+    assert case.get("classname") == "web1_example_org"

@@ -313,3 +313,11 @@ def test_a_check_that_failed_is_told_once_and_others_keep_to_the_width() -> None
     assert text.count("1 of 5 failed") == 1
     assert "        disk WARNING: little space left" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_host_whose_time_was_up_timed_out() -> None:
+    """--timeout is no trouble with the network, and is not called so."""
+    told = Told("web1")
+    told.end("web1", "unreachable", kind="host.timeout", message="its time is up")
+    assert "web1  timed out" in told.summary()
+    assert "[1/1] web1: timed out: its time is up" in told.out.getvalue()
