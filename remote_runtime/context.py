@@ -99,7 +99,7 @@ class Context(object):
         self._on_progress(self._turn.position, self.mask.text(action))
 
     def notice(self, level: str, text: str) -> None:
-        """Send a line for people; ``level`` is info, warning or error."""
+        """Send a line for people; ``level`` is info, waiting, warning or error."""
         self._on_notice(level, self.mask.text(text))
 
     @property

@@ -187,7 +187,7 @@ class Session(object):
 
         lock = Lock(self._lock_path or lock_path(), self._cancellation)
         holder = {"run_id": plan.run_id, "user": plan.user, "since": timestamp(time.time())}
-        lock.acquire(holder, plan.options.lock_timeout, lambda text: self._notice("info", text))
+        lock.acquire(holder, plan.options.lock_timeout, lambda text: self._notice("waiting", text))
         return lock
 
     def _tidy(self, alone: bool) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import sys
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
@@ -134,6 +135,8 @@ class Output:
         """Draw what has changed; called several times a second."""
         if self._live is not None:
             self._live.tick()
+        if self._lines is not None:
+            self._lines.tick(time.monotonic())
 
     def interrupting(self) -> None:
         """Say that the run is being ended; called by a signal handler, so it only takes note."""

@@ -60,8 +60,10 @@ class Notices:
         self._lines = 0
 
     def say(self, level: str, text: str) -> None:
-        """Publish one line; ``level`` is info, warning or error."""
-        if level == "info":
+        """Publish one line; ``level`` is info, waiting, warning or error."""
+        waits = level == "waiting"
+        if waits or level == "info":
+            level = "info"
             self._lines += 1
             count, most, words = self._lines, MAX_LINES, "lines of output"
         else:
@@ -70,7 +72,7 @@ class Notices:
         if count == most:
             level, text = "warning", f"more than {most} {words}, the rest is left out"
         if count <= most:
-            self.bus.publish(happening.HostNotice(self.host, level, text))
+            self.bus.publish(happening.HostNotice(self.host, level, text, waits))
 
 
 class Conversation:
@@ -155,7 +157,7 @@ class Conversation:
             self._bus.publish(happening.ResourceProgress(self._host, resource, action, time.time()))
         elif message["t"] == "notice":
             level = message.get("level")
-            level = level if level in ("warning", "error") else "info"
+            level = level if level in ("waiting", "warning", "error") else "info"
             self._notices.say(str(level), one_line(str(message.get("text"))))
         else:
             raise ProtocolError(f"{one_line(message['t'], 40)!r} was not expected here")

@@ -53,11 +53,15 @@ class ResourceEvent(NamedTuple):
 
 
 class HostNotice(NamedTuple):
-    """A line for people from, or about, one host; ``level`` is info, warning or error."""
+    """A line for people from, or about, one host; ``level`` is info, warning or error.
+
+    ``waits``: it tells for whom the host waits, and goes on with its step afterwards.
+    """
 
     host: str
     level: str
     text: str
+    waits: bool = False
 
 
 class HostFinished(NamedTuple):

@@ -1,10 +1,15 @@
 """Plain progress lines, for logs and pipes (controller)."""
 
+import time
 from typing import TextIO
 
 from orchestrator.fleet import events as happening
-from orchestrator.report.wording import host_line
+from orchestrator.report.at_work import AtWork
+from orchestrator.report.collected import entry_of
+from orchestrator.report.wording import host_line, took
 from orchestrator.support.plain_text import one_line
+
+SILENCE = 30.0  # seconds
 
 
 class Lines:
@@ -17,16 +22,16 @@ class Lines:
         self._out = out
         self._verbose = verbose
         self._noop = False
-        self._hosts = 0
-        self._ended = 0
+        self._work = AtWork()
+        self._said_at = time.monotonic()
 
     def handle(self, event: happening.Event) -> None:
         """Write what there is to say."""
+        self._work.handle(event)
         if isinstance(event, happening.ResourceEvent):
             self._resource(event)
         elif isinstance(event, happening.HostFinished):
-            self._ended += 1
-            count = f"[{self._ended}/{self._hosts}]"
+            count = f"[{self._work.ended}/{self._work.hosts}]"
             self._say(f"{count} {event.result.host}: {host_line(event.result, self._noop)}")
         elif isinstance(event, happening.HostNotice):
             if self._verbose or event.level == "info":
@@ -36,19 +41,30 @@ class Lines:
                 self._say(f"{event.host}: {event.phase.words}")
         elif isinstance(event, happening.RunStarted):
             self._noop = event.noop
-            self._hosts = len(event.hosts)
 
     def _resource(self, event: happening.ResourceEvent) -> None:
         told = event.event
         status = told["status"]
         if status == "failed" or (self._verbose and status != "stable"):
-            reason = told["error"][0] if told["error"] else told.get("noop_message", "")
+            reason = told["error"][0] if told["error"] else entry_of(told).message
             name = f"{told['type']}#{told['name']}"
             self._say(
                 f"{event.host}: {status} {one_line(name)}{reason and ': ' + one_line(reason)}"
             )
 
+    def tick(self, now: float) -> None:
+        """Say that the run is at work, where it has said nothing for ``SILENCE`` seconds."""
+        longest = self._work.longest()[:1]
+        if longest and now - self._said_at >= SILENCE:
+            host, row = longest[0]
+            work = self._work
+            self._say(
+                f"[{work.ended}/{work.hosts}] {work.running} running, {work.waiting} waiting; "
+                f"longest {host}: {one_line(row.doing)} ({took(time.time() - row.since)})"
+            )
+
     def _say(self, text: str) -> None:
+        self._said_at = time.monotonic()
         self._out.write(text + "\n")
         self._out.flush()
 

@@ -1,7 +1,7 @@
 """The live view on a terminal (controller): the only module that imports rich.
 
-Hosts by state, a progress bar, what each running host is doing and since when. Failures are written
-above it as they happen, and stay.
+Hosts by state, a progress bar, the latest failures, what each running host is doing and since when.
+The summary, which takes its place, tells the failures; with -v they are written above it, too.
 """
 
 import contextlib
@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -20,43 +20,35 @@ from rich.text import Text
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.at_work import AtWork
+from orchestrator.report.collected import entry_of
 from orchestrator.report.grouping import alike
 from orchestrator.report.wording import host_line, took
 from orchestrator.support.plain_text import one_line
 
 SHORTEST_REFRESH = 0.2
 MAX_ROWS = 16
-MAX_WIDTH = 120
 MAX_SLOWEST = 3
-MAX_ALIKE = 3
+MAX_LATEST = 4
 MAX_SAID = 1_000
 _STYLES = {
     outcome.DEFECT: "bold red",
     outcome.FAILED: "bold red",
     outcome.UNREACHABLE: "bold magenta",
     outcome.INTERRUPTED: "yellow",
+    "changed": "yellow",
+    "would change": "yellow",
     outcome.OK: "green",
 }
 
 
-class _Running:
-    """A host in the window: what it is doing, since when, how far it is."""
+class _Said(NamedTuple):
+    """What ``host`` said first, and how many hosts did."""
 
-    __slots__ = ("began", "doing", "done", "planned", "since")
-
-    def __init__(self, at: float) -> None:
-        self.began = self.since = at
-        self.doing = ""
-        self.done = self.planned = 0
-
-    def enter(self, doing: str, at: float) -> None:
-        self.doing, self.since = doing, at
-
-    def plan(self, resources: int) -> None:
-        self.planned = resources
-
-    def count(self) -> None:
-        self.done += 1
+    host: str
+    text: str
+    style: str
+    hosts: int
 
 
 class LiveView:
@@ -68,12 +60,11 @@ class LiveView:
         self._verbose = verbose
         self._lock = threading.Lock()
         self._drawing = threading.Lock()
-        self._running: dict[str, _Running] = {}
+        self._work = AtWork()
         self._ended: Counter[str] = Counter()
         self._slowest: list[HostResult] = []
         self._above: list[Text] = []
-        self._said: Counter[str] = Counter()
-        self._hosts = 0
+        self._said: dict[str, _Said] = {}
         self._noop = False
         self._note = ""
         self._began = time.time()
@@ -89,59 +80,56 @@ class LiveView:
     def handle(self, event: happening.Event) -> None:
         """Take note of an event; nothing is drawn here."""
         with self._lock:
+            self._work.handle(event)
             if isinstance(event, happening.ResourceEvent):
                 self._resource(event)
-            elif isinstance(event, happening.ResourceProgress):
-                row = self._running.get(event.host)
-                if row is not None:
-                    row.enter(f"{event.resource}  {event.action}", event.at)
-            elif isinstance(event, happening.HostPhase):
-                row = self._running.setdefault(event.host, _Running(event.at))
-                row.enter(event.phase.words, event.at)
-            elif isinstance(event, happening.HostPlanned):
-                self._running[event.host].plan(event.resources)
             elif isinstance(event, happening.HostFinished):
                 self._finished(event.result)
             elif isinstance(event, happening.HostNotice):
-                self._say(event.host, event.text, "dim")
+                self._noticed(event)
             elif isinstance(event, happening.RunStarted):
-                self._hosts, self._noop, self._began = len(event.hosts), event.noop, event.at
+                self._noop, self._began = event.noop, event.at
+
+    def _noticed(self, event: happening.HostNotice) -> None:
+        if event.level == "info" and not event.waits:  # what the user asked a command to print
+            text = one_line(event.text, 2000)
+            self._above.append(Text.assemble((event.host, "bold"), ": ", (text, "dim")))
+        elif not event.waits or self._verbose:
+            self._say(event.host, event.text, "dim")
 
     def _resource(self, event: happening.ResourceEvent) -> None:
         told = event.event
-        row = self._running.get(event.host)
-        if row is not None:
-            row.count()
         if told["failed"] or (self._verbose and told["status"] != "stable"):
-            reason = told["error"][0] if told["error"] else told.get("noop_message", "")
+            reason = told["error"][0] if told["error"] else entry_of(told).message
             text = f"{told['status']} {told['type']}#{told['name']}{reason and ': ' + reason}"
             self._say(event.host, text, "red" if told["failed"] else "yellow")
 
     def _finished(self, result: HostResult) -> None:
-        self._running.pop(result.host, None)
-        self._ended[result.outcome] += 1
+        word = "changed" if result.outcome == outcome.OK and result.changed else result.outcome
+        self._ended["would change" if word == "changed" and self._noop else word] += 1
         self._slowest = sorted([*self._slowest, result], key=lambda r: -r.seconds)[:MAX_SLOWEST]
         if self._verbose or (result.outcome != outcome.OK and result.message):
             self._say(result.host, host_line(result, self._noop), _STYLES[result.outcome])
 
     def _say(self, host: str, text: str, style: str) -> None:
-        """Write a line above the view; what many hosts say alike is said for a few of them."""
+        """Show a line in the view, what many hosts say alike once; above it with -v."""
         text = one_line(text, 2000)
-        self._said[alike(text, host)] += 1
-        times = self._said[alike(text, host)]
+        if self._verbose:
+            self._above.append(Text.assemble((host, "bold"), ": ", (text, style)))
+            return
+        key = alike(text, host)
+        said = self._said.pop(key, _Said(host, text, style, 0))
         if len(self._said) > MAX_SAID:
             self._said.clear()
-        if times > MAX_ALIKE and not self._verbose:
-            host, text, style = "…", "and so on more hosts; the summary names them", "dim"
-        if times <= MAX_ALIKE + 1 or self._verbose:
-            self._above.append(Text.assemble((host, "bold"), ": ", (text, style)))
+        self._said[key] = said._replace(hosts=said.hosts + 1)
 
-    def _write(self, line: Text) -> None:
-        """One line of the terminal, unless everything is wanted; the summary has the rest."""
-        if self._verbose:
-            self._console.print(line)
-        else:
-            self._console.print(line, no_wrap=True, overflow="ellipsis")
+    def _latest(self) -> list[Text]:
+        lines = []
+        for host, text, style, hosts in list(self._said.values())[-MAX_LATEST:]:
+            more = f" and {hosts - 1:,} more" if hosts > 1 else ""
+            line = Text(no_wrap=True, overflow="ellipsis")
+            lines.append(line.append(host, "bold").append(f"{more}: ").append(text, style))
+        return lines
 
     def start(self) -> None:
         """Begin to draw."""
@@ -174,7 +162,7 @@ class LiveView:
                 above, self._above = self._above, []
                 view = self._view()
             for line in above:
-                self._write(line)
+                self._console.print(line)
             self._live.update(view, refresh=True)
         finally:
             self._drawing.release()
@@ -184,7 +172,7 @@ class LiveView:
         with self._lock:
             above, self._above = self._above, []
         for line in above:
-            self._write(line)
+            self._console.print(line)
         self._live.stop()
 
     def _view(self) -> Group:
@@ -194,34 +182,40 @@ class LiveView:
         for name, style in _STYLES.items():
             if self._ended[name]:
                 counts.append(f"{self._ended[name]:,} {name}   ", style)
-        counts.append(f"{len(self._running):,} running   ", "cyan")
-        counts.append(f"{max(0, self._hosts - ended - len(self._running)):,} waiting", "dim")
+        counts.append(f"{self._work.running:,} running   ", "cyan")
+        counts.append(f"{self._work.waiting:,} waiting", "dim")
         parts: list[RenderableType] = [self._head(now, ended), counts]
         if self._note:
             parts.append(Text(self._note, "bold yellow"))
-        return Group(*parts, self._rows(now), self._slow())
+        latest = self._latest() if self._console.size.height > MAX_LATEST + 12 else []
+        return Group(*parts, *latest, self._rows(now, len(latest)), self._slow())
 
     def _head(self, now: float, ended: int) -> Table:
         head = Table.grid(padding=(0, 2, 0, 0), expand=True)
-        head.width = min(MAX_WIDTH, self._console.width)
+        head.width = self._console.width
         head.add_column(no_wrap=True, overflow="ellipsis")
         head.add_column(ratio=1, min_width=10)
         head.add_column(justify="right", no_wrap=True)
-        bar = ProgressBar(total=max(1, self._hosts), completed=ended, complete_style="green")
-        text = f"{ended:,}/{self._hosts:,} hosts  {took(now - self._began)}"
+        bar = ProgressBar(
+            total=max(1, self._work.hosts),
+            completed=ended,
+            style="bright_black",
+            complete_style="green",
+        )
+        text = f"{ended:,}/{self._work.hosts:,} hosts  {took(now - self._began)}"
         head.add_row(Text(self._title, "bold"), bar, Text(text))
         return head
 
-    def _rows(self, now: float) -> Table:
-        """The running hosts, the one that has been running for the longest first."""
+    def _rows(self, now: float, taken: int) -> Table:
+        """The hosts at work, the one whose step takes the longest first."""
         table = Table.grid(padding=(0, 2, 0, 0), expand=True)
-        table.width = min(MAX_WIDTH, self._console.width)
+        table.width = self._console.width
         table.add_column(no_wrap=True, overflow="ellipsis", max_width=32)
         table.add_column(justify="right", no_wrap=True)
         table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
         table.add_column(justify="right", no_wrap=True)
-        room = max(1, min(MAX_ROWS, self._console.size.height - 8))
-        rows = sorted(self._running.items(), key=lambda item: item[1].began)
+        room = max(1, min(MAX_ROWS, self._console.size.height - 8 - taken))
+        rows = self._work.longest()
         for host, row in rows[:room]:
             done = Text(f"{row.done}/{row.planned}" if row.planned else "", "dim")
             since = Text(took(max(0.0, now - row.since)), "dim")

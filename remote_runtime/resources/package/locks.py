@@ -96,8 +96,8 @@ def wait(context: "Context", look: Look, deadline: float) -> None:
         if not told:
             told = True
             text = "waiting up to %.0f s for the package lock %s" % (left, found)
-            context.notice("info", text)
             context.progress(text)
+            context.notice("waiting", text)
         context.sleep(min(PAUSE, left))
 
 

@@ -13,7 +13,6 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.report.live import LiveView
-from orchestrator.support.plain_text import plain
 
 
 class Terminal(io.StringIO):
@@ -34,6 +33,10 @@ def view_of(hosts: int, width: int, height: int) -> list[str]:
         live.handle(happening.ResourceProgress(name, "package#nginx", "installing", now - 3))
     for name in names[: hosts // 10]:
         live.handle(happening.HostFinished(HostResult(name, Tally(), "failed", seconds=4.0)))
+    return drawn(live, width, height)
+
+
+def drawn(live: LiveView, width: int, height: int) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=width, height=height, force_terminal=True, color_system=None)
     live._console = console
@@ -70,8 +73,8 @@ def everything_read(main: int) -> bytes:
     return b"".join(pieces)
 
 
-def test_the_view_goes_away_and_failures_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After close the terminal shows the failures that were told and no rest of the view."""
+def test_the_view_goes_away_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After close no rest of the view is left: the summary tells each failure, once."""
     monkeypatch.setenv("TERM", "xterm")
     main, other = pty.openpty()
     with os.fdopen(other, "w") as stream:
@@ -86,23 +89,50 @@ def test_the_view_goes_away_and_failures_stay(monkeypatch: pytest.MonkeyPatch) -
     written = everything_read(main).decode()
     os.close(main)
     assert "web1" in written
-    assert "connection refused" in written
+    assert written.rindex("\x1b[2K") > written.rindex("web1")
     assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l")
 
 
-def test_what_many_hosts_say_alike_is_said_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fleet that fails for one reason fills no screen: three lines, each cut to the width."""
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "60")
-    out = Terminal()
-    live = LiveView(out, "push of site.yaml")
+def test_what_many_hosts_say_alike_is_said_once() -> None:
+    """A fleet that fails for one reason is one line of the view, with the number of hosts."""
+    live = LiveView(Terminal(), "push of site.yaml")
     for number in range(40):
         message = f"192.0.2.{number} refuses the connection " + "at length " * 20
         live.handle(
             happening.HostFinished(HostResult(f"w{number}", Tally(), "unreachable", "", message))
         )
-    live.close()
-    lines = [line for line in plain(out.getvalue()).splitlines() if ": " in line]
-    assert [line.split(":")[0] for line in lines] == ["w0", "w1", "w2", "…"]
-    assert max(map(len, lines)) <= 60
-    assert "more hosts" in lines[-1]
+    said = [line for line in drawn(live, 60, 30) if "refuses" in line]
+    assert [line[:29] for line in said] == ["w0 and 39 more: unreachable: "]
+
+
+def test_the_step_that_takes_longest_is_first() -> None:
+    """A host that hangs stands above those that go on, whatever the inventory's order."""
+    live = LiveView(Terminal(), "push of site.yaml")
+    now = time.time()
+    live.handle(happening.RunStarted("r", now - 99, ("a", "b"), False))
+    for host, at in (("a", now - 90), ("b", now - 80)):
+        live.handle(happening.HostPhase(host, Phase.RUNNING, at))
+    live.handle(happening.ResourceProgress("a", "package#x", "installing", now - 1))
+    lines = [line.split()[0] for line in drawn(live, 80, 24) if line.startswith("  ")]
+    assert lines == ["b", "a"]
+
+
+def test_a_host_that_waits_for_a_lock_is_waiting() -> None:
+    """Who waits for another push is told so and is not counted as running."""
+    live = LiveView(Terminal(), "push of site.yaml")
+    live.handle(happening.RunStarted("r", time.time(), ("a",), False))
+    live.handle(happening.HostPhase("a", Phase.RUNNING, time.time()))
+    live.handle(happening.HostNotice("a", "info", "waiting for the push of bob", waits=True))
+    text = "\n".join(drawn(live, 80, 24))
+    assert "0 running   1 waiting" in text
+    assert "waiting for the push of bob" in text
+
+
+def test_changed_hosts_are_counted_as_changed() -> None:
+    """ok are the hosts on which nothing had to be done."""
+    live = LiveView(Terminal(), "push of site.yaml")
+    tally = Tally()
+    tally.changed = 1
+    live.handle(happening.HostFinished(HostResult("a", tally)))
+    live.handle(happening.HostFinished(HostResult("b", Tally())))
+    assert "1 changed   1 ok" in "\n".join(drawn(live, 80, 24))

@@ -218,7 +218,7 @@ class Locked(unittest.TestCase):
         holder = self.hold(0.7)
         locks.wait(self.context, self.look, time.monotonic() + 30)
         ((level, text),) = self.context.notices
-        self.assertEqual(level, "info")
+        self.assertEqual(level, "waiting")
         self.assertIn("held by", text)
         self.assertIn("pid %d" % holder.pid, text)
 

@@ -1,0 +1,81 @@
+"""What the hosts of a run are doing right now, for those who show it (controller)."""
+
+from orchestrator.fleet import events as happening
+
+
+class HostAtWork:
+    """A host at work: what it is doing, since when, how far it is, whether it waits for another."""
+
+    __slots__ = ("doing", "done", "planned", "since", "waits")
+
+    def __init__(self, at: float) -> None:
+        self.since = at
+        self.doing = ""
+        self.done = self.planned = 0
+        self.waits = False
+
+    def enter(self, doing: str, at: float) -> None:
+        """Begin a step."""
+        self.doing, self.since, self.waits = doing, at, False
+
+    def wait(self, reason: str) -> None:
+        """Go on with the step once somebody else lets go of something."""
+        self.doing, self.waits = reason, True
+
+    def plan(self, resources: int) -> None:
+        """So many resources are to be done."""
+        self.planned = resources
+
+    def count(self) -> None:
+        """One more resource is done."""
+        self.done += 1
+        self.waits = False
+
+
+class AtWork:
+    """The hosts that have begun and not ended, by name; ``handle`` takes a run's events."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, HostAtWork] = {}
+        self.hosts = 0
+        self.ended = 0
+
+    @property
+    def running(self) -> int:
+        """How many hosts are at work and wait for nobody."""
+        return sum(not row.waits for row in self.rows.values())
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for their turn, or for somebody else on their host."""
+        return max(0, self.hosts - self.ended - self.running)
+
+    def longest(self) -> list[tuple[str, HostAtWork]]:
+        """The hosts whose step takes the longest first."""
+        return sorted(self.rows.items(), key=lambda item: item[1].since)
+
+    def handle(self, event: happening.Event) -> None:
+        """Take note of an event."""
+        if isinstance(event, happening.RunStarted):
+            self.hosts = len(event.hosts)
+        elif isinstance(event, happening.HostPhase):
+            row = self.rows.setdefault(event.host, HostAtWork(event.at))
+            row.enter(event.phase.words, event.at)
+        elif isinstance(event, happening.HostFinished):
+            self.rows.pop(event.result.host, None)
+            self.ended += 1
+        else:
+            row_of = self.rows.get(getattr(event, "host", ""))
+            if row_of is not None:
+                _of_row(row_of, event)
+
+
+def _of_row(row: HostAtWork, event: happening.Event) -> None:
+    if isinstance(event, happening.ResourceProgress):
+        row.enter(f"{event.resource}  {event.action}", event.at)
+    elif isinstance(event, happening.ResourceEvent):
+        row.count()
+    elif isinstance(event, happening.HostPlanned):
+        row.plan(event.resources)
+    elif isinstance(event, happening.HostNotice) and event.waits:
+        row.wait(event.text)

@@ -1,0 +1,23 @@
+"""Hosts at work, and the line that says so in a log."""
+
+import io
+import time
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.phases import Phase
+from orchestrator.report.lines import SILENCE, Lines
+
+
+def test_a_silent_run_says_that_it_is_at_work() -> None:
+    """Where nothing was written for a while a line names the host whose step takes longest."""
+    out = io.StringIO()
+    lines = Lines(out)
+    now = time.time()
+    lines.handle(happening.RunStarted("r", now - 70, ("a", "b", "c"), False))
+    for host, at in (("a", now - 65), ("b", now - 60)):
+        lines.handle(happening.HostPhase(host, Phase.RUNNING, at))
+    lines.handle(happening.ResourceProgress("a", "package#x", "installing", now - 5))
+    lines.tick(time.monotonic())
+    assert out.getvalue() == ""
+    lines.tick(time.monotonic() + SILENCE)
+    assert out.getvalue().startswith("[0/3] 2 running, 1 waiting; longest b: running (1 min")
