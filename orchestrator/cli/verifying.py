@@ -1,5 +1,6 @@
 """Runs a verify and writes what it found: what ``ccm verify`` and ``ccm push --verify`` share."""
 
+import sys
 import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TextIO
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import outcome
 from orchestrator.report.style import Style
-from orchestrator.report.verification import Verification
+from orchestrator.report.verification import Progress, Verification
 from orchestrator.verify.assessment import Assessment
 from orchestrator.verify.running import Checkup, verify
 from remote_runtime.errors import UsageError
@@ -34,6 +35,7 @@ def carry_out(
     report.begin(job.manifest.name, len(job.hosts))
     began = time.monotonic()
     asking: list[Rollout[Any] | None] = [None]
+    progress = Progress(sys.stderr, len(job.hosts), quiet)
 
     def watch(rollout: "Rollout[Any] | None") -> None:
         asking[0] = rollout
@@ -44,7 +46,7 @@ def carry_out(
         asking[0].interrupt()
 
     with Interrupts(interrupt):
-        tally = verify(job, report.take, watch)
+        tally = verify(job, report.take, watch, progress)
     if tally.exit_code or not silent_if_good:
         report.finish(tally, time.monotonic() - began)
     return tally

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from orchestrator.report.style import Style
+from orchestrator.report.host_names import named
+from orchestrator.report.style import Style, can_redraw
 
 if TYPE_CHECKING:
     from orchestrator.verify.assessment import Assessment, Outcome
@@ -13,12 +15,45 @@ if TYPE_CHECKING:
 _WORDS = {"passed": "ok", "failed": "failed", "skipped": "skipped"}
 
 _MOST_WARNINGS = 20
+_MOST_HOSTS = 10  # so many have a line of their own, of more those with the same counts share one
+_NAMES = 200  # characters
+_HEARTBEAT = 30.0  # seconds
+
+
+class Progress:
+    """How many hosts have answered: one line drawn over itself on a terminal, else one at times."""
+
+    def __init__(
+        self,
+        out: TextIO,
+        hosts: int,
+        quiet: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._out = out
+        self._hosts = hosts
+        self._quiet = quiet
+        self._clock = clock
+        self._redraws = can_redraw(out)
+        self._next = clock() + _HEARTBEAT
+
+    def __call__(self, answered: int) -> None:
+        if self._quiet or self._hosts == 1:
+            return
+        text = f"{answered} of {self._hosts} hosts have answered"
+        if self._redraws:
+            self._out.write(f"\r\x1b[K{text if answered < self._hosts else ''}")
+        elif self._clock() >= self._next:
+            self._next = self._clock() + _HEARTBEAT
+            self._out.write(text + "\n")
+        self._out.flush()
 
 
 class Verification:
-    """Takes outcomes as they come; those of a host come one after the other.
+    """Takes outcomes as they come, and writes at the end what they come to.
 
-    Without ``blocks`` something else shows them, and only the sum is written.
+    What several hosts fail alike stands once, above what each host has of its own. Without
+    ``blocks`` something else shows them, and only the sum is written.
     """
 
     def __init__(
@@ -29,8 +64,7 @@ class Verification:
         self._style = style
         self._verbose = verbose
         self._quiet = quiet
-        self._host: str | None = None
-        self._group: list[Outcome] = []
+        self._taken: dict[str, list[Outcome]] = {}
 
     def begin(self, name: str, hosts: int) -> None:
         """Say what is being done: the first answer may take a while."""
@@ -38,14 +72,13 @@ class Verification:
             self._write([self._style("title", f"verify of {name} on {_count(hosts, 'host')}"), ""])
 
     def take(self, outcome: Outcome) -> None:
-        """Keep one outcome; the block of a host is written when the next one begins."""
-        if self._group and outcome.host != self._group[0].host:
-            self._flush()
-        self._group.append(outcome)
+        """Keep one outcome."""
+        self._taken.setdefault(outcome.host, []).append(outcome)
 
     def finish(self, found: Assessment, seconds: float) -> None:
-        """Write the last block and the sum of all."""
-        self._flush()
+        """Write the blocks and the sum of all."""
+        if self._blocks:
+            self._write_blocks()
         for text in found.warnings[:_MOST_WARNINGS]:
             self._write([f"warning: {text}"])
         if len(found.warnings) > _MOST_WARNINGS:
@@ -56,18 +89,35 @@ class Verification:
             ["", *self._sum(found, seconds)] if not self._quiet else self._sum(found, seconds)
         )
 
-    def _flush(self) -> None:
-        group, self._group = self._group, []
-        if not group or not self._blocks:
-            return
-        bad = [outcome for outcome in group if outcome.status == "failed"]
-        if self._quiet and not bad:
-            return
-        head = group[0].host or "no host"
-        self._write([f"{self._style('title', head)}  {self._counts(group)}"])
-        for outcome in group:
-            if outcome.status == "failed" or self._verbose:
-                self._write(self._block(outcome))
+    def _write_blocks(self) -> None:
+        shared = {} if self._verbose else self._shared()
+        for (label, text), hosts in shared.items():
+            self._write(self._block("failed", f"{label} on {named(hosts, _NAMES)}", text))
+        rows: dict[tuple[str, ...], list[str]] = {}
+        for host, group in self._taken.items():
+            bad = any(outcome.status == "failed" for outcome in group)
+            if self._quiet and not bad:
+                continue
+            own = [one for one in group if self._is_shown(one) and _failure(one) not in shared]
+            alone = own or self._verbose or len(self._taken) <= _MOST_HOSTS
+            lines = [line for one in own for line in self._block(one.status, one.label, one.text)]
+            key = (host if alone else "", self._counts(group), *lines)
+            rows.setdefault(key, []).append(host or "no host")
+        for (_, counts, *lines), hosts in rows.items():
+            head = self._style("title", named(hosts, _NAMES))
+            self._write([f"{head}  {'each ' if len(hosts) > 1 else ''}{counts}", *lines])
+
+    def _shared(self) -> dict[tuple[str, str], list[str]]:
+        """What more than one host fails, in the same words."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for host, group in self._taken.items():
+            for outcome in group:
+                if outcome.status == "failed":
+                    found.setdefault(_failure(outcome), []).append(host)
+        return {failure: hosts for failure, hosts in found.items() if len(set(hosts)) > 1}
+
+    def _is_shown(self, outcome: Outcome) -> bool:
+        return outcome.status == "failed" or self._verbose
 
     def _counts(self, group: list[Outcome]) -> str:
         parts = []
@@ -77,10 +127,10 @@ class Verification:
                 parts.append(self._style(role, f"{number} {status}"))
         return ", ".join(parts)
 
-    def _block(self, outcome: Outcome) -> Iterator[str]:
-        role = _WORDS.get(outcome.status, "faint")
-        yield f"  {self._style(role, outcome.status):<8} {outcome.label}"
-        yield from _indented(outcome.text, 11)
+    def _block(self, status: str, label: str, text: str) -> Iterator[str]:
+        role = _WORDS.get(status, "faint")
+        yield f"  {self._style(role, status):<8} {label}"
+        yield from _indented(text, 11)
 
     def _sum(self, found: Assessment, seconds: float) -> list[str]:
         counts = [
@@ -88,9 +138,19 @@ class Verification:
         ] or ["nothing to check"]
         if found.unreached:
             counts.append(f"{_count(len(found.unreached), 'host')} not reached")
+        if found.not_run:
+            counts.append(f"{sum(found.not_run.values())} not run")
+        if found.interrupted:
+            counts.append("interrupted")
         role = "ok" if found.exit_code == 0 else "failed"
         text = f"{_count(found.hosts, 'host')}: {', '.join(counts)}"
         lines = [f"{self._style(role, text)} in {seconds:.1f} s"]
+        if found.not_run:
+            stopped = "interrupted" if found.interrupted else "stopped at a failure"
+            silent = [host for host in found.not_run if host not in self._taken]
+            nothing = f", none of {named(silent, _NAMES)}" if silent else ""
+            number = _count(sum(found.not_run.values()), "check")
+            lines.append(f"{stopped}: {number} had no turn{nothing}")
         left = [f"{number} {reason}" for reason, number in sorted(found.left_out.items())]
         if left:
             total = sum(found.left_out.values())
@@ -101,6 +161,10 @@ class Verification:
         for line in lines:
             self._out.write(line + "\n")
         self._out.flush()
+
+
+def _failure(outcome: Outcome) -> tuple[str, str]:
+    return outcome.label, outcome.text
 
 
 def _indented(text: str, columns: int) -> list[str]:

@@ -20,7 +20,8 @@ class Assessment(NamedTuple):
     """What a verify came to; exit codes are those of the reference page.
 
     ``refused`` are tests of the user that cannot be collected, in words; ``unreached`` says why a
-    host was not reached, or lost; ``left_out`` counts resources without a check by the reason.
+    host was not reached, or lost; ``left_out`` counts resources without a check by the reason,
+    ``not_run`` the checks of each host that had no turn once it was stopped.
     """
 
     hosts: int = 0
@@ -29,6 +30,7 @@ class Assessment(NamedTuple):
     unreached: Mapping[str, str] = {}
     warnings: Sequence[str] = ()
     left_out: Mapping[str, int] = {}
+    not_run: Mapping[str, int] = {}
     defect: bool = False
     interrupted: bool = False
 
@@ -61,6 +63,7 @@ class Assessment(NamedTuple):
             "hosts": self.hosts,
             **{status: self.count(status) for status in ("passed", "failed", "skipped")},
             "left_out": dict(self.left_out),
+            "not_run": dict(self.not_run),
             "unreached": dict(self.unreached),
             "failures": [
                 {"host": one.host, "check": one.label, "text": one.text} for one in self.failed

@@ -43,6 +43,7 @@ class Checking:
         self._visited: Mapping[str, Visited] = {}
         self._places: dict[str, tuple[str, str, bool]] = {}
         self._masks: dict[str, Mask] = {}
+        self._ran: set[str] = set()
         self._outcomes: list[Outcome] = []
         self._refused: list[str] = []
         self._unreached: dict[str, str] = {}
@@ -65,6 +66,9 @@ class Checking:
             unreached=self._unreached,
             warnings=[f"{one.name}: {text}" for one in visited for text in one.warnings],
             left_out=sum((one.left_out for one in visited), Counter()),
+            not_run=Counter(
+                place[0] for node, place in self._places.items() if node not in self._ran
+            ),
             defect=self._defect or code == pytest.ExitCode.INTERNAL_ERROR,
             interrupted=self._interrupted or stopped,
         )
@@ -142,6 +146,7 @@ class Checking:
         if report.when != "call" and report.passed:
             return
         host, label, derived = self._places.get(report.nodeid, ("", report.nodeid, False))
+        self._ran.add(report.nodeid)
         outcome = Outcome(host, label, report.outcome, _why(report), derived)
         self._outcomes.append(outcome)
         self._told(outcome)

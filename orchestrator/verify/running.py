@@ -68,12 +68,12 @@ def verify(
     checkup: Checkup,
     told: Callable[[Outcome], None],
     watch: Callable[[Rollout[Any] | None], None] = lambda rollout: None,
+    asked: Callable[[int], None] = lambda hosts: None,
 ) -> Assessment:
     """Run every check; ``told`` gets each outcome, ``watch`` the rollout while it asks the hosts,
-    and then None."""
+    and then None, ``asked`` how many of them have answered."""
     import pytest
 
-    from orchestrator.fleet.host_task import InterruptedRunError
     from orchestrator.verify import hostspecs
     from orchestrator.verify.checking import Checking
     from orchestrator.verify.members import Fleet, Means
@@ -85,10 +85,10 @@ def verify(
     names = [host.name for host in checkup.hosts]
 
     def visit() -> Mapping[str, Visited]:
-        found = visit_all(fleet.members, checkup.forks, bool(checkup.tests), watch)
+        found = visit_all(
+            fleet.members, checkup.forks, keep=bool(checkup.tests), watch=watch, asked=asked
+        )
         watch(None)
-        if any(isinstance(one.error, InterruptedRunError) for one in found.values()):
-            raise KeyboardInterrupt
         return {name: found[name] for name in names}
 
     checking = Checking(checkup.manifest, names, visit=visit, token=token, told=told)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.host_task import HostTask
-from orchestrator.fleet.rollout import Rollout, run_all
+from orchestrator.fleet.rollout import Rollout
 from orchestrator.support.plain_text import one_line
 from orchestrator.verify.backend import LiveBackend, as_host
 from orchestrator.verify.derivation import Check, derive
@@ -103,11 +103,28 @@ def _verdict(check: Check, answers: Sequence[Found], mask: Mask) -> Verdict:
 def visit_all(
     members: Iterable[Member],
     forks: int,
+    *,
     keep: bool,
     watch: Callable[[Rollout[Any]], None] = lambda rollout: None,
+    asked: Callable[[int], None] = lambda hosts: None,
 ) -> dict[str, Visited]:
     """Ask many hosts side by side; host name → what it said.
 
-    ``watch`` gets the rollout before it starts, so that a signal can interrupt it.
+    ``watch`` gets the rollout before it starts, so that a signal can interrupt it: then this ends
+    with KeyboardInterrupt. ``asked`` is told how many hosts have answered, each time one has.
     """
-    return run_all((Visit(member, keep) for member in members), forks, watch, GRACE)
+    found: dict[str, Visited] = {}
+
+    def take(name: str, visited: Visited) -> None:
+        found[name] = visited
+        asked(len(found))
+
+    rollout = Rollout(
+        (Visit(member, keep) for member in members), forks, finished=take, grace=GRACE
+    )
+    watch(rollout)
+    rollout.run()
+    if rollout.interrupted:
+        # What a host says whose connection was closed for that is no news of the host.
+        raise KeyboardInterrupt
+    return found

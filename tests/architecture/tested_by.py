@@ -234,7 +234,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/verify/plugin.py",
         "orchestrator/verify/quieting.py",
         "orchestrator/verify/running.py",
-        "orchestrator/verify/visiting.py",
     ),
     "tests/push/test_verify_tests.py": ("orchestrator/verify/resources.py",),
     "tests/remote_runtime/apply/test_apply.py": ("remote_runtime/resources/apply/",),

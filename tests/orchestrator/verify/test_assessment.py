@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.cli.exit_code import stronger
 from orchestrator.report.style import Style
-from orchestrator.report.verification import Verification
+from orchestrator.report.verification import Progress, Verification
 from orchestrator.verify.assessment import Assessment, Outcome
 
 GOOD = Outcome("web1", "file#/a", "passed", derived=True)
@@ -66,6 +66,47 @@ def test_the_report_goes_host_by_host() -> None:
     )
     assert "  passed   file#/a\n" in written(GOOD, BAD, verbose=True)
     assert "web2 could not be asked" in written(OTHER, verbose=True)
+
+
+def test_what_many_hosts_fail_alike_stands_once() -> None:
+    """Sixty equal failures are one block with the hosts' names, and the counts one line."""
+    lines = written(*(BAD._replace(host=f"web{n}") for n in range(1, 61)))
+    assert lines.splitlines()[2:6] == [
+        "  failed   file#/b on web[1-60] (60 hosts)",
+        "           mode: expected 0644, found 0600",
+        "web[1-60] (60 hosts)  each 1 failed",
+        "",
+    ]
+    own = written(BAD, BAD._replace(host="web2"), BAD._replace(host="web2", label="file#/c"))
+    assert own.count("mode: expected") == 2
+    assert "web2  2 failed\n  failed   file#/c\n" in own
+
+
+def test_what_had_no_turn_is_told() -> None:
+    """After -x, or an interrupt, the checks that did not run are counted and their hosts named."""
+    stopped = Assessment(3, [BAD], not_run={"web1": 2, "web2": 3, "web3": 3})
+    for made, why in (
+        (stopped, "stopped at a failure"),
+        (stopped._replace(interrupted=True), "interrupted"),
+    ):
+        out = io.StringIO()
+        report = Verification(out, Style(), verbose=False, quiet=False)
+        report.take(BAD)
+        report.finish(made, 1.0)
+        assert "1 failed, 8 not run" in out.getvalue()
+        assert f"{why}: 8 checks had no turn, none of web[2-3] (2 hosts)\n" in out.getvalue()
+    assert stopped.record()["not_run"] == {"web1": 2, "web2": 3, "web3": 3}
+
+
+def test_the_answers_are_counted_while_they_come() -> None:
+    """Where no terminal is, there is a line every half a minute; a terminal's is drawn over."""
+    now = [0.0]
+    out = io.StringIO()
+    progress = Progress(out, 60, clock=lambda: now[0])
+    for answered in (1, 2, 3):
+        progress(answered)
+        now[0] += 25.0
+    assert out.getvalue() == "3 of 60 hosts have answered\n"
 
 
 def test_a_quiet_report_shows_failures_only() -> None:
