@@ -22,7 +22,12 @@ from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_host_key import HostKeyCheck
 from orchestrator.transport.ssh_keys import Keyring
 from orchestrator.transport.ssh_login import Authenticator
-from orchestrator.transport.ssh_transport import CHANNEL_TIMEOUT, EagerTransport, session_factory
+from orchestrator.transport.ssh_transport import (
+    BROKEN,
+    CHANNEL_TIMEOUT,
+    EagerTransport,
+    session_factory,
+)
 from remote_runtime.errors import UnreachableError
 
 PROXY_ATTEMPTS = 3
@@ -143,7 +148,7 @@ class Dialer:
                 session.start_client(timeout=left)
                 key = session.get_remote_server_key()
                 return key.get_name(), key.asbytes()
-            except (paramiko.SSHException, OSError, EOFError) as error:
+            except BROKEN as error:
                 mapped = _mapped(route, session, sock=sock, deadline=deadline, error=error)
                 if not isinstance(mapped, _Shed):
                     raise mapped from error
@@ -173,7 +178,7 @@ class Dialer:
             return gateway.session.open_channel(
                 "direct-tcpip", (route.address, route.port), ("127.0.0.1", 0), timeout=left
             )
-        except (paramiko.SSHException, OSError, EOFError) as error:
+        except BROKEN as error:
             raise UnreachableError(
                 f"{last.label} cannot reach {route.address} port {route.port}: {error}",
                 "transport.connect",
@@ -207,7 +212,7 @@ class Dialer:
             connection.open()
         except BaseException as error:
             mapped = error
-            if isinstance(error, (paramiko.SSHException, OSError, EOFError)):
+            if isinstance(error, BROKEN):
                 session = sessions[0] if sessions else None
                 mapped = _mapped(route, session, sock=sock, deadline=deadline, error=error)
             opened.close()

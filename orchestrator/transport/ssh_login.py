@@ -12,7 +12,7 @@ from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.known_hosts import STANDARD_PORT
 from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_keys import Keyring
-from orchestrator.transport.ssh_transport import EagerTransport
+from orchestrator.transport.ssh_transport import BROKEN, EagerTransport
 from remote_runtime.errors import UnreachableError
 
 
@@ -44,7 +44,7 @@ class Authenticator:
                 return
         except _SilentError as error:
             raise self._cut_short("did not answer the login", "transport.silent") from error
-        except (OSError, EOFError, paramiko.SSHException) as error:
+        except BROKEN as error:
             # A server that has had enough of keys says so.
             if transport.is_active() or "authentication" in str(error):
                 raise self._failed(transport, str(error)) from error

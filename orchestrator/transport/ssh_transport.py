@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import paramiko
+from cryptography.exceptions import InvalidTag
 from paramiko.auth_handler import AuthOnlyHandler
 from paramiko.common import (
     cMSG_CHANNEL_OPEN,
@@ -25,6 +26,8 @@ from paramiko.common import (
 from paramiko.message import Message
 from paramiko.transport import ServiceRequestingTransport
 
+# How a connection ends that breaks off or is tampered with, wherever that shows.
+BROKEN = (OSError, EOFError, paramiko.SSHException, InvalidTag)
 WINDOW = 1 << 20  # at most this much unread data of a host is held
 AUTH_TIMEOUT = 60.0
 CHANNEL_TIMEOUT = 30.0
