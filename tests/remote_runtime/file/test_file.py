@@ -312,7 +312,7 @@ class FileTest(FolderTest):
         """A directory with something in it is removed by force only."""
         os.makedirs(self.path("d", "e"))
         event = self.apply(self.file("d", ensure="absent"))
-        self.assertIn("force: true", event["error"][0])
+        self.assertIn("is not empty: it holds e", event["error"][0])
         self.assertTrue(os.path.exists(self.path("d", "e")))
         self.apply(self.file("d", ensure="absent", force=True))
         self.assertFalse(os.path.exists(self.path("d")))
