@@ -8,7 +8,7 @@ from remote_runtime.changes import Change, Ended
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.lean import jsontext
-from remote_runtime.masking import MASKED, Mask, strings_of
+from remote_runtime.masking import MASKED, Mask, credentials_in, strings_of
 from remote_runtime.registry import resource_class
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
@@ -150,7 +150,8 @@ def secrets_of(item: Item) -> List[str]:
         chosen: Sequence[str] = [k for k in item.properties if k not in _PLAIN]
     else:
         chosen = item.secrets
-    return strings_of([_of_user(item.properties.get(key)) for key in chosen])
+    values = strings_of([_of_user(item.properties.get(key)) for key in chosen])
+    return values + credentials_in([item.name, item.properties])
 
 
 def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:

@@ -6,21 +6,29 @@ from remote_runtime.lean import jsontext
 
 MASKED = "[masked]"
 SHORTEST = 4  # shorter values would mask half of every text
+MANY = 200  # spellings, from which on a text is not searched for each
+_PIECE = 8
+SHORTEST_TOKEN = 8  # of a URL's query, beyond the URL: it may as well be a word
 
 # ``re`` is imported and compiles them when first needed: most runs need none of them.
 # They begin with letters that are there, or a text could be made that takes for ever to search.
 _URL = r"(://[^/\s:@'\"]*):([^/\s@'\"]+)@"
 _URL_TOKEN = r"(\bhttps?://)[^/\s:@'\"]+@"
 _AUTHORIZATION = r"(?im)((?:proxy-)?authorization[\"']?\s*[:=]\s*)([^\r\n]+)"
-
-
+_QUERY = (
+    r"(?i)([?&;](?:[\w.~-]{0,40}(?:token|secret|passw|credential|signature|api[_-]?key)"
+    r"[\w.~-]{0,40}|auth|key|pass|pwd|sig)=)([^&;#\s'\"<>]+)"
+)
 _HASH = r"\b[0-9a-f]{16,}\b"
+_BESIDE = "[A-Za-z0-9+/_-]{0,3}"  # base64 letters that hold some bits of a secret, and of others
 
 
 class Mask(object):
     """Replaces secret values, URL credentials and Authorization headers in text and in values.
 
-    ``hashes``: hashes too, because a short secret can be guessed by the hash of what holds it.
+    A secret is found as it stands, quoted for Python, JSON, a URL, a shell or HTML, and in base64
+    and hex. ``hashes``: hashes too, because a short secret can be guessed by the hash of what
+    holds it.
     """
 
     def __init__(
@@ -28,9 +36,9 @@ class Mask(object):
     ) -> None:
         self._hashes = hashes
         self._base = base  # whose secrets are hidden as well
-        self._spellings: Set[str] = set()
-        self._pattern: Any = None
         self._secrets: Set[str] = set()
+        self._spellings: Dict[str, bool] = {}  # each with whether it is a part of base64
+        self._by_piece: Dict[int, Dict[str, List[str]]] = {}
         self.add(secrets)
 
     def add(self, secrets: Iterable[str]) -> None:
@@ -38,8 +46,9 @@ class Mask(object):
         for secret in secrets:
             self._secrets.add(secret)
             for part in [secret] + secret.splitlines():
-                self._spellings.update(s for s in _spellings(part.strip()) if len(s) >= SHORTEST)
-        self._pattern = None
+                if len(part.strip()) >= SHORTEST:
+                    self._spellings.update(_spellings(part.strip()))
+        self._by_piece = {}
 
     def extended(self, secrets: Sequence[str], hashes: bool = False) -> "Mask":
         """A mask that hides these values as well, for one resource; cheap."""
@@ -53,35 +62,59 @@ class Mask(object):
 
     def text(self, text: str) -> str:
         """Return the text with every secret replaced."""
-        known = self._base._spellings if self._base else self._spellings
-        needed = known or self._spellings or self._hashes
-        if not (needed or "://" in text or "uthorization" in text.lower()):
+        found = self._found(text)
+        url = "://" in text
+        header = "uthorization" in text.lower()
+        query = "=" in text and "?" in text
+        if not (found or url or header or query or self._hashes):
             return text
         import re
 
-        pattern = self._searched_for(text)
-        if pattern is not None:
-            text = pattern.sub(MASKED, text)
-        if "://" in text:
+        if found:
+            # The longest first, so that no secret is left over behind one that it begins with. One
+            # pattern for all, because secrets may overlap.
+            ordered = sorted(found, key=len, reverse=True)
+            beside = (("", ""), (_BESIDE, _BESIDE + "={0,2}"))
+            around = [(re.escape(s), beside[found[s]]) for s in ordered]
+            text = re.sub("|".join([a + s + z for s, (a, z) in around]), MASKED, text)
+        if url:
             text = re.sub(_URL, r"\1:%s@" % MASKED, text)
             text = re.sub(_URL_TOKEN, r"\1%s@" % MASKED, text)
-        if "uthorization" in text.lower():
+        if query:
+            text = re.sub(_QUERY, r"\1" + MASKED, text)
+        if header:
             text = re.sub(_AUTHORIZATION, r"\1" + MASKED, text)
         if self._hashes:
             text = re.sub(_HASH, MASKED, text)
         return text
 
-    def _searched_for(self, text: str) -> Any:
-        """The pattern of all secrets that may stand in the text; None where there is none."""
-        if self._base is None:
-            if self._pattern is None and self._spellings:
-                self._pattern = _pattern_of(self._spellings)
-            return self._pattern
-        more = [s for s in self._spellings if s in text]
-        if not more:
-            return self._base._searched_for(text)
-        # One pattern for all, because secrets may overlap.
-        return _pattern_of(more + [s for s in self._base._spellings if s in text])
+    def _found(self, text: str) -> Dict[str, bool]:
+        """Return the spellings that stand in a text."""
+        found = self._base._found(text) if self._base else {}
+        for spelling in self._spellings if len(self._spellings) < MANY else self._likely(text):
+            if spelling in text:
+                found[spelling] = self._spellings[spelling]
+        return found
+
+    def _likely(self, text: str) -> Set[str]:
+        """Return the spellings of which some characters stand in a text, in one pass over it.
+
+        A long one is known by any of its pieces: one of them stands at an even distance.
+        """
+        if not self._by_piece:
+            for spelling in self._spellings:
+                long = len(spelling) >= 2 * _PIECE - 1
+                length = _PIECE if long else SHORTEST
+                pieces = self._by_piece.setdefault(length, {})
+                for at in range(_PIECE if long else 1):
+                    pieces.setdefault(spelling[at : at + length], []).append(spelling)
+        likely: Set[str] = set()
+        for length, pieces in self._by_piece.items():
+            step = _PIECE if length == _PIECE else 1
+            there = {text[at : at + length] for at in range(0, len(text), step)}
+            for piece in there.intersection(pieces):
+                likely.update(pieces[piece])
+        return likely
 
     def value(self, value: Any) -> Any:
         """Return a JSON value with every text in it masked, Authorization values wholly."""
@@ -97,37 +130,75 @@ class Mask(object):
         return value
 
 
-def _pattern_of(spellings: Iterable[str]) -> Any:
-    import re
-
-    # The longest first, so that no secret is left over behind one that it begins with.
-    return re.compile(_branches(sorted(spellings, key=len, reverse=True), 0))
-
-
-def _branches(words: List[str], depth: int) -> str:
-    """The alternatives behind their first ``depth`` characters, which all of them share.
-
-    A tree of the first few, because each alternative is tried at each place of a text.
-    """
-    import re
-
-    if depth == SHORTEST or len(words) == 1:
-        return "|".join([re.escape(word[depth:]) for word in words])
-    groups: Dict[str, List[str]] = {}
-    for word in words:
-        groups.setdefault(word[depth], []).append(word)
-    return "|".join(
-        ["%s(?:%s)" % (re.escape(c), _branches(group, depth + 1)) for c, group in groups.items()]
-    )
-
-
 def _is_header(key: Any) -> bool:
     return str(key).lower() in ("authorization", "proxy-authorization")
 
 
-def _spellings(secret: str) -> List[str]:
-    """How a secret may stand in a message: plain, as Python quotes it, as JSON does."""
-    return [secret, repr(secret)[1:-1], jsontext.dumps(secret)[1:-1]]
+def _spellings(secret: str) -> Dict[str, bool]:
+    """How a secret may stand in a message, each with whether it is a part of base64."""
+    data = secret.encode("utf-8", "surrogateescape")
+    plain = [
+        secret,
+        repr(secret)[1:-1],
+        jsontext.dumps(secret)[1:-1],
+        secret.replace("'", "'\\''"),
+        secret.replace("'", "'\"'\"'"),
+        secret.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
+        data.hex(),
+        data.hex().upper(),
+    ]
+    plain.append(plain[-3].replace('"', "&quot;").replace("'", "&#x27;"))
+    for kept in ("", "/", "/:@"):
+        quoted = _quoted(data, kept)
+        plain += [quoted, quoted.lower(), quoted.replace("%20", "+")]
+    found = dict.fromkeys(_base64_cores(data), True)
+    found.update(dict.fromkeys(plain, False))
+    return found
+
+
+def _quoted(data: bytes, kept: str) -> str:
+    """Bytes as a URL has them, without urllib."""
+    unreserved = "_.-~" + kept
+    texts = [chr(b) if b < 128 else "" for b in data]
+    return "".join(
+        [c if c and (c.isalnum() or c in unreserved) else "%%%02X" % b for c, b in zip(texts, data)]
+    )
+
+
+def _base64_cores(data: bytes) -> List[str]:
+    """What a text in base64 has of bytes that stand anywhere in what it encodes."""
+    import binascii
+
+    found = []
+    for before in range(3):
+        letters = binascii.b2a_base64(b"\0" * before + data)
+        core = letters[(8 * before + 5) // 6 : 8 * (before + len(data)) // 6].decode("ascii")
+        found += [core, core.replace("+", "-").replace("/", "_")]
+    return [core for core in found if len(core) >= SHORTEST]
+
+
+def credentials_in(value: Any) -> List[str]:
+    """The logins and tokens in the URLs of a JSON value: they may be told in another form."""
+    found: List[str] = []
+    for text in strings_of(value):
+        if "://" not in text:
+            continue
+        import re
+
+        for user, password in re.findall(_URL, text):
+            found += [_unquoted(password), _unquoted(user[3:] + ":" + password)]
+        tokens = [_unquoted(token) for _, token in re.findall(_QUERY, text)]
+        found += [token for token in tokens if len(token) >= SHORTEST_TOKEN]
+    return found
+
+
+def _unquoted(text: str) -> str:
+    """What a part of a URL stands for."""
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote
+
+    return unquote(text)
 
 
 def strings_of(value: Any) -> List[str]:

@@ -1,3 +1,4 @@
+import base64
 import json
 import re
 import unittest
@@ -45,6 +46,17 @@ class EventTest(unittest.TestCase):
         for leak in ("top secret", "old one", "line of output"):
             self.assertNotIn(leak, text)
         self.assertIn("0600", text)
+
+    def test_url(self) -> None:
+        """The login and the tokens of a URL are hidden in it, and told in another form too."""
+        url = "https://me:p4ssw0rd@h/x?sig=dG9rZW4tb2YtdXJs"
+        outcome = Outcome(item("archive", "/a", properties={"url": url}))
+        basic = base64.b64encode(b"me:p4ssw0rd").decode()
+        outcome.fail("401: sent Basic %s for p4ssw0rd" % basic, "token dG9rZW4tb2YtdXJs")
+        text = json.dumps(EventMaker(Mask()).make(outcome, False, 0))
+        for leak in ("p4ssw0rd", basic[:8], basic[-8:], "dG9rZW4"):
+            self.assertNotIn(leak, text)
+        self.assertIn("https://[masked]@h/x?sig=[masked]", text)
 
     def test_secret_property(self) -> None:
         """The value of a secret property is hidden wherever it stands."""

@@ -1,9 +1,14 @@
+import base64
 import hashlib
+import json
+import shlex
 import unittest
+from html import escape
+from urllib.parse import quote, quote_plus
 
 import pytest
 
-from remote_runtime.masking import MASKED, Mask
+from remote_runtime.masking import MASKED, Mask, credentials_in
 
 
 class MaskTest(unittest.TestCase):
@@ -73,3 +78,36 @@ class MaskTest(unittest.TestCase):
             mask.value({"headers": {"Authorization": "Bearer x", "Host": "h"}, "n": 1}),
             {"headers": {"Authorization": MASKED, "Host": "h"}, "n": 1},
         )
+
+    def test_other_forms(self) -> None:
+        """A secret is hidden in base64 at any offset, in hex, and quoted for anything."""
+        secret = 's3/cr\'t & <"v\u00e4lue">'
+        mask = Mask([secret])
+        data = secret.encode()
+        told = [
+            base64.b64encode(b"x" * before + data + b"y" * after).decode()
+            for before in range(4) for after in range(4)
+        ]  # fmt: skip
+        for text in told:
+            left = mask.text("Basic %s." % text).replace(MASKED, "")
+            self.assertLess(len(left), len("Basic .") + 8, text)
+        told = [
+            base64.urlsafe_b64encode(data).decode(), data.hex(), data.hex().upper(), quote(secret),
+            quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1], escape(secret),
+            shlex.quote(secret)[1:-1], repr(secret)[1:-1],
+        ]  # fmt: skip
+        for text in told:
+            self.assertEqual(mask.text(">%s<" % text), ">%s<" % MASKED)
+
+    def test_tokens_of_a_query(self) -> None:
+        """What a URL's query calls a token, key, signature or password is hidden."""
+        mask = Mask()
+        url = "GET https://h/x?page=2&access_token=%s&X-Amz-Signature=%s#a"
+        self.assertEqual(mask.text(url % ("abc", "f0")), url % (MASKED, MASKED))
+        self.assertEqual(mask.text("/x?sig=%2Fa&key=b ok"), "/x?sig=[masked]&key=[masked] ok")
+        self.assertEqual(mask.text("is a==b? monkey=1"), "is a==b? monkey=1")
+
+    def test_credentials_in_urls(self) -> None:
+        """The login and the tokens of a URL are found, as they are and as they are written."""
+        found = credentials_in({"url": "https://me:p%40ss@h/x?token=abcdefgh&v=1", "n": 1})
+        self.assertEqual(found, ["p@ss", "me:p@ss", "abcdefgh"])
