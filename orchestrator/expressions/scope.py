@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.expressions.environ import OWN, Environ
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
@@ -40,7 +41,7 @@ class Scope(NamedTuple):
 
     facts: Facts
     data: Any
-    environ: Mapping[str, str]
+    environ: Environ
     host: Mapping[str, Any]
     folder: Folder
     renderers: Renderers
@@ -83,7 +84,10 @@ class Scope(NamedTuple):
             return default
         if self.lenient:
             return ""
-        raise EvaluationError(f"lookup({path!r}): no such path", kind="template.undefined")
+        reason = "no such path"
+        if root == "environ" and rest.startswith(OWN):
+            reason = f"what begins with {OWN} is ccm's own and not for templates"
+        raise EvaluationError(f"lookup({path!r}): {reason}", kind="template.undefined")
 
     def registrations(
         self, cluster: str, protocol: str, service: str, address: str

@@ -10,13 +10,13 @@ from inventory.document import Mapping, Node, Scalar, Sequence, comments_before
 from orchestrator.expressions import EvaluationError, Expression, Scope
 from orchestrator.manifest.validators import VALIDATORS
 from remote_runtime.errors import InputError, Position, Problem
+from remote_runtime.masking import SHORTEST
 from remote_runtime.nearest import nearest
 
 _WORD = re.compile(r"@([A-Za-z_]\w*)\s*(.*)\Z")
 _TRAILING = re.compile(r"\s#\s*(@[A-Za-z_].*)\Z")
 _KNOWN = ("require", "required", "validate", "secret")
 _VALUE_NAMES = ("value", "Value")
-SHORTEST_SECRET = 4
 
 Path = tuple[str, ...]
 """Keys below ``data``; ``*`` stands for every entry of a list."""
@@ -76,13 +76,13 @@ def check_annotations(annotations: list[Annotation], data: Any, scope: Scope) ->
 
 
 def secrets(annotations: list[Annotation], data: Any) -> list[str]:
-    """The texts that ``@secret`` marks, of at least ``SHORTEST_SECRET`` characters."""
+    """The texts that ``@secret`` marks, of at least ``SHORTEST`` characters."""
     found: dict[str, None] = {}
     for annotation in annotations:
         if annotation.word == "secret":
             for value in _values(data, annotation.path):
                 found.update(dict.fromkeys(_texts(value)))
-    return [text for text in found if len(text) >= SHORTEST_SECRET]
+    return [text for text in found if len(text) >= SHORTEST]
 
 
 def _comments(key: Scalar, value: Node) -> list[str]:

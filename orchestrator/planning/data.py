@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions import RENDERERS, EvaluationError, NeedFileError, Scope
+from orchestrator.expressions.environ import Environ
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
 from orchestrator.manifest.annotations import check_annotations, secrets
@@ -34,7 +35,7 @@ class Given:
     ) -> None:
         self.data = assignments("--data", options.data)
         given = options.environ
-        self.environ = load_environ() if given is None else dict(given)
+        self.environ = Environ(load_environ() if given is None else given)
         found = [load_source(path, problems, warnings) for path in options.hiera]
         self.sources = [source for source in found if source]
         self.registry = _registry(options.registration)
@@ -83,14 +84,24 @@ class ManifestData:
         if not self._is_static or (by and ("data" in by.templated or by.written is not None)):
             return None
         if by not in self._shared:
-            nobody = self._scope(Facts({}, {}), {}, {}, lenient=True)
+            nobody = self._scope(Facts({}, {}), {}, {}, heard={}, lenient=True)
             self._shared[by] = self._resolve(nobody, handed)
         return self._shared[by]
 
     def of(
-        self, host: Any, facts: Facts, by: Declared | None, handed: Mapping[str, Any]
+        self,
+        host: Any,
+        facts: Facts,
+        by: Declared | None,
+        handed: Mapping[str, Any],
+        *,
+        heard: dict[str, None] | None = None,
     ) -> tuple[Scope, Resolved]:
-        """What the templates of one host (an inventory's ``Host``) see."""
+        """What the templates of one host (an inventory's ``Host``) see.
+
+        ``heard`` receives the secrets of the environment that they read.
+        """
+        heard = {} if heard is None else heard
         names = {
             "name": host.name,
             "address": host.address,
@@ -99,15 +110,22 @@ class ManifestData:
         }
         resolved = self.shared(by, handed)
         if resolved is None:
-            resolved = self._resolve(self._scope(facts, {}, names, lenient=True), handed)
-        return self._scope(facts, resolved.data, names), resolved
+            own = self._scope(facts, {}, names, heard={}, lenient=True)
+            resolved = self._resolve(own, handed)
+        return self._scope(facts, resolved.data, names, heard=heard), resolved
 
     def _scope(
-        self, facts: Facts, data: Any, names: dict[str, Any], lenient: bool = False
+        self,
+        facts: Facts,
+        data: Any,
+        names: dict[str, Any],
+        *,
+        heard: dict[str, None],
+        lenient: bool = False,
     ) -> Scope:
         given = self._given
         return Scope(
-            facts, data, given.environ, names, self._folder, RENDERERS, lenient,
+            facts, data, given.environ.told_to(heard), names, self._folder, RENDERERS, lenient,
             registry=given.registry,
         )  # fmt: skip
 
@@ -117,14 +135,16 @@ class ManifestData:
             for source in self._given.sources:
                 data = merge_deep(data, source.resolve(scope))
         except EvaluationError as error:
-            return Resolved({}, [Problem(error.message, error.where, error.hint, error.kind)], [])
+            problem = Problem(error.message, error.where, error.hint, error.kind)
+            return Resolved({}, [problem], list(scope.environ.heard))
         except NeedFileError as error:
             message = f"data cannot wait for {error.path}, which is a file of the target"
             hint = "use a path beside the manifest"
             return Resolved({}, [Problem(message, None, hint, error.kind)], [])
         data = merge_deep(data, self._given.data)
         problems = check_annotations(self._annotations, data, scope)
-        return Resolved(data, problems, secrets(self._annotations, data))
+        hidden = dict.fromkeys([*secrets(self._annotations, data), *scope.environ.heard])
+        return Resolved(data, problems, list(hidden))
 
 
 def plan_error(problems: list[Problem], secrets: Sequence[str] = ()) -> PlanError:

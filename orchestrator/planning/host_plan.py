@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
@@ -27,8 +27,9 @@ class HostPlan:
 
     ``resources`` are those of the manifest itself, each with its children, ``everything`` is all
     of them, pre-order, and ``declared`` what those were made of. ``secrets`` are texts to mask in
-    every sink, ``warnings`` sentences for the user, ``fail_on_error`` whether the first failure
-    ends the run, ``earlier`` what the session's earlier commands came to on the host.
+    every sink, which the walk adds to where a turn reads more of the environment's, ``warnings``
+    sentences for the user, ``fail_on_error`` whether the first failure ends the run, ``earlier``
+    what the session's earlier commands came to on the host.
     """
 
     def __init__(
@@ -37,7 +38,7 @@ class HostPlan:
         everything: Sequence[Compiled],
         *,
         declared: Sequence[Declared],
-        secrets: Sequence[str],
+        secrets: Collection[str],
         warnings: Sequence[str],
         fail_on_error: bool,
     ) -> None:
@@ -45,6 +46,7 @@ class HostPlan:
         self._everything = everything
         self.declared = declared
         self.secrets = tuple(secrets)
+        self._heard = secrets
         self.warnings = list(warnings)
         self.fail_on_error = fail_on_error
         self.earlier: dict[str, Any] = {}
@@ -132,6 +134,12 @@ class HostPlan:
     ) -> dict[str, Any]:
         item = self._everything[index].item
         whole = {**item.properties, **values}
+        if len(self._heard) > len(self.secrets):
+            raise ResourceError(
+                "it reads a secret of the environment that the host was not told to mask",
+                hint="spell out the variable's name in the template",
+                kind="template",
+            )
         problems = check_final(declared, item.name, whole, frozenset())
         if problems:
             raise ResourceError(str(problems[0][1]), kind="template")

@@ -64,7 +64,7 @@ class Planner:
             resources,
             walk.found,
             declared=walk.declared,
-            secrets=list(walk.secrets),
+            secrets=walk.secrets,
             warnings=list(map(mask.text, warnings + walk.warnings)),
             fail_on_error=self.site.fail_on_error,
         )

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from orchestrator.expressions import Scope
 from orchestrator.language.facts import Facts
-from orchestrator.manifest.annotations import SHORTEST_SECRET
 from orchestrator.manifest.children import MOST_RESOURCES
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.references import Named, check_names
@@ -20,7 +19,7 @@ from orchestrator.planning.rendering import Rendering, names_vary
 from orchestrator.planning.resources import Resources
 from orchestrator.planning.travel import Travel
 from remote_runtime.errors import Problem
-from remote_runtime.masking import strings_of
+from remote_runtime.masking import SHORTEST, strings_of
 
 
 class _Row(NamedTuple):
@@ -93,7 +92,9 @@ class Walk:
         resources are only there to be named, and nothing that is wrong with them matters.
         """
         number, self._places = self._places, self._places + 1
-        scope, resolved = place.part.data.of(self._host, self._facts, by, handed)
+        scope, resolved = place.part.data.of(
+            self._host, self._facts, by, handed, heard=self.secrets
+        )
         self.secrets.update(dict.fromkeys(resolved.secrets))
         problems = resolved.problems
         if not problems:
@@ -169,6 +170,7 @@ class Walk:
             self.found[at] = entry
         if runs and entry.item.deferred_render:
             self.turns[at] = (declared, scope, place.part.travel)
+            scope.environ.hear(repr(declared.raw))
         self._rows.append(_Row(declared, entry, number, runs, opens, begin))
         return entry
 
@@ -205,7 +207,7 @@ class Walk:
         handed = properties.get("data") or {}
         may_apply = properties.get("allow_apply") is not False
         if entry.item.sensitive:
-            texts = [t for t in strings_of(handed) if len(t) >= SHORTEST_SECRET]
+            texts = [t for t in strings_of(handed) if len(t) >= SHORTEST]
             self.secrets.update(dict.fromkeys(texts))
         child = place.child(declared, entry.item.name, may_apply)
         if not isinstance(child, Refusal):

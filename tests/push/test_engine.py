@@ -97,7 +97,7 @@ ccm:
         - "DIR/{{ Host.name }}-{{ Data.list[1] }}":
             content: |
               {{ Data.greeting }} {{ lookup('data.nested.deep.key') }} {{ Data.nested.deep.more }}
-              {{ lookup('facts.host.info.kernelArch') }} {{ Facts.role }} {{ Environ.CCM_WORD }}
+              {{ lookup('facts.host.info.kernelArch') }} {{ Facts.role }} {{ Environ.WORD_OF_MINE }}
               {{ lookup('data.no', 'fallback') }} ${ Data.list[0] } ${HOME} $1 {% raw %} {# no #}
               {{ '{{' }} {{ file('beside.txt') }}{{ Data.from_hiera }}
         - DIR/raw: {content: "{{ Data.greeting }}\\n", render: false, mode: "0644"}
@@ -110,7 +110,7 @@ def test_templates_and_data(target: Target) -> None:
     scratch = target.ccm.scratch
     (scratch / "beside.txt").write_text("beside {{ the manifest }}")
     (scratch / "hiera.yaml").write_text("data: {from_hiera: ' and hiera', mode: '0600'}\n")
-    target.ccm.environment["CCM_WORD"] = "environ"
+    target.ccm.environment["WORD_OF_MINE"] = "environ"
     options = ["--fact", "role=web", "--hiera", str(scratch / "hiera.yaml"), "--data", "mode='640'"]
     done = target.push(TEMPLATES, *options, "--data", "injected='{{ Data.greeting }}'")
     assert done.code == 0, done.output

@@ -171,9 +171,9 @@ def _expandenv(text: str) -> str:
 
     class Environment(dict[str, str]):
         def __missing__(self, key: str) -> str:
-            return ""
+            return str(_given("Environ").get(key, ""))
 
-    return Template(text).safe_substitute(Environment(_given("Environ")))
+    return Template(text).safe_substitute(Environment())
 
 
 def _root(turn: Turn) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def _root(turn: Turn) -> dict[str, Any]:
         facts = given["Facts"]
         given["Facts"] = Facts(copy.deepcopy(dict(dict.items(facts))), facts.unavailable)
         given.update({name: copy.deepcopy(given[name]) for name in ("Data", "Host")})
-        given["Environ"] = dict(given["Environ"])
+        given["Environ"] = given["Environ"].told_to(given["Environ"].heard)
         known = template_variables(given)
         turn.__dict__["go_root"] = known
     return known

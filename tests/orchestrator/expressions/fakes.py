@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.expressions import RENDERERS, Expression, Scope, Template
+from orchestrator.expressions.environ import Environ
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
 
@@ -16,7 +17,7 @@ def scope(folder: Path = Path("."), lenient: bool = False, **changes: Any) -> Sc
     settings: dict[str, Any] = {
         "facts": Facts(FACTS, unavailable),
         "data": DATA,
-        "environ": {"HOME": "/home/me"},
+        "environ": Environ({"HOME": "/home/me"}),
         "host": {"name": "web1", "address": "192.0.2.1", "groups": ["web"], "vars": {}},
         "folder": Folder(folder),
         "renderers": RENDERERS,

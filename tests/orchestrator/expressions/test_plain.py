@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.expressions import RENDERERS, EvaluationError, Expression, Scope
+from orchestrator.expressions.environ import Environ
 from orchestrator.expressions.plain import plain_program
 from orchestrator.expressions.program import Program
 from orchestrator.language.facts import Facts
@@ -39,7 +40,7 @@ def scope(tmp_path: Path) -> Scope:
     return Scope(
         Facts({"host": {"name": "a"}}, {"slow": "too slow"}),
         DATA,
-        {"HOME": "/root"},
+        Environ({"HOME": "/root"}),
         {"name": "web1", "address": "192.0.2.1", "groups": ["web"], "vars": {"role": "db"}},
         Folder(tmp_path),
         RENDERERS,

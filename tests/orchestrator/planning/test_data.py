@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from remote_runtime.errors import UsageError
+from remote_runtime.errors import ResourceError, UsageError
 
 from .planned import gathered, plan, planner, refused, refused_host, show
 
@@ -188,3 +188,39 @@ def test_data_that_needs_missing_facts_refuses_the_host(tmp_path: Path) -> None:
     text = "data: {a: '{{ lookup(''facts.cpu.info'') }}'}\n" + RESOURCES
     error = refused_host(tmp_path, text, gathered({}, unavailable={"cpu": "2 s are over"}))
     assert error.kind == "facts.timeout"
+
+
+SECRET = {"DB_PASSWORD": "hunter2-hunter2", "API_TOKEN": "of-no-use-here", "OF_MINE": "by-its-name"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{exec: [{x: {command: '{{ Environ.DB_PASSWORD }}'}}]}",
+        "{exec: [{\"{{ lookup('environ.DB_PASSWORD') }}\": {}}]}",
+        "{exec: [{x: {command: '{{ Data.password }}'}}]}",
+        "{exec: [{x: {control: {if: \"Environ.DB_PASSWORD != ''\"}}}]}",
+        "{file: [{/x: {content: \"{{ file('/etc/x') ~ Environ.DB_PASSWORD }}\", owner: root,"
+        " group: root, mode: '0644'}}]}",
+    ],
+)
+def test_a_secret_of_the_environment_is_masked_where_it_is_read(tmp_path: Path, text: str) -> None:
+    """The plan has what its templates read, and nothing else of the environment."""
+    data = "data: {password: \"{{ lookup('environ.DB_PASSWORD') }}\"}\n" * ("Data" in text)
+    made = plan(tmp_path, f"{data}ccm: {{resources: [{text}]}}", environ=SECRET)
+    assert made.secrets == ("hunter2-hunter2",)
+    listed = {**SECRET, "CCM_SECRET_ENV": "OF_*"}
+    made = plan(
+        tmp_path, "ccm: {resources: [{exec: [{'{{ Environ.OF_MINE }}': {}}]}]}", environ=listed
+    )
+    assert made.secrets == ("by-its-name",)
+
+
+def test_a_turn_reads_no_secret_that_the_host_does_not_mask(tmp_path: Path) -> None:
+    """A name that is put together at the turn, behind a file of the target, fails the resource."""
+    content = "{{ file('/etc/x') }}{{ lookup('environ.DB_' ~ 'PASSWORD') }}"
+    file = f'{{/x: {{content: "{content}", owner: root, group: root, mode: "0644"}}}}'
+    made = plan(tmp_path, f"ccm: {{resources: [{{file: [{file}]}}]}}", environ=SECRET)
+    with pytest.raises(ResourceError) as caught:
+        made.render(0, lambda path: b"x")
+    assert "spell out" in str(caught.value)

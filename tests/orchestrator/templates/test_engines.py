@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.expressions.environ import Environ
 from orchestrator.templates.engines import go
 from tests.orchestrator.language.jet.fakes import DATA, host
 from tests.orchestrator.templates.trees import failure, fill, needs_gotpl, refused, render, tree
@@ -114,6 +115,18 @@ def test_go_changes_no_shared_data(tmp_path: Path) -> None:
     )
     assert [file.content for file in made.render(host().names)] == ["changed"]
     assert DATA["name"] == "web"
+
+
+@needs_gotpl
+@pytest.mark.parametrize(
+    "template", ["{{ .Environ.DB_TOKEN }}", '{{ env "DB_TOKEN" }}', '{{ expandenv "$DB_TOKEN" }}']
+)
+def test_go_reads_no_secret_unheard(template: str, tmp_path: Path) -> None:
+    """A secret of the environment is one in whatever way Go's language reads it."""
+    environ = Environ({"DB_TOKEN": "hunter2", "API_TOKEN": "not-read"})
+    made = tree(tmp_path, {"a": template}, engine="go")
+    assert [file.content for file in made.render(host(environ=environ).names)] == ["hunter2"]
+    assert list(environ.heard) == ["hunter2"]
 
 
 @needs_gotpl

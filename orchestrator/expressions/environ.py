@@ -1,0 +1,72 @@
+"""What templates see of the controller's environment, and which of it is secret (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from remote_runtime.masking import SHORTEST
+
+OWN = "CCM_"
+"""What begins with it is ccm's own, passwords among it, and not for templates."""
+
+LISTED = "CCM_SECRET_ENV"
+"""The variable that lists further secret names: globs with commas between them."""
+
+SECRET_NAMES = (
+    "*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*SECRET*", "*TOKEN*", "*CREDENTIAL*", "*_KEY",
+)  # fmt: skip
+
+
+class Environ(dict[str, str]):
+    """The variables that templates may read.
+
+    ``heard`` receives the values of those with a secret name once they are read: a plan takes what
+    is to be masked to its host, and what no template of that host reads must not get there.
+    """
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        super().__init__({k: v for k, v in variables.items() if not k.startswith(OWN)})
+        listed = [name.strip() for name in variables.get(LISTED, "").split(",")]
+        patterns = [pattern.upper() for pattern in (*SECRET_NAMES, *filter(None, listed))]
+        self._secret = frozenset(
+            name for name in self if any(fnmatchcase(name.upper(), p) for p in patterns)
+        )
+        self.heard: dict[str, None] = {}
+
+    def told_to(self, heard: dict[str, None]) -> Environ:
+        """A copy whose secrets go elsewhere."""
+        copy = Environ({})
+        copy.update(dict.items(self))
+        copy._secret, copy.heard = self._secret, heard
+        return copy
+
+    def hear(self, text: str) -> None:
+        """Take note of every secret that a text names, which is rendered later."""
+        for name in self._secret:
+            if name in text:
+                self._note(name)
+
+    def __getitem__(self, name: str) -> str:
+        self._note(name)
+        return super().__getitem__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return super().__iter__()  # without it a copy would be made past __getitem__
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self._note(name)
+        return super().get(name, default)
+
+    def values(self) -> Any:
+        return [self[name] for name in self]
+
+    def items(self) -> Any:
+        return [(name, self[name]) for name in self]
+
+    def _note(self, name: str) -> None:
+        if name in self._secret:
+            value = super().__getitem__(name)
+            if len(value) >= SHORTEST:
+                self.heard[value] = None

@@ -1,0 +1,74 @@
+"""What templates may read of the environment, and what of it is masked."""
+
+import json
+
+import pytest
+
+from orchestrator.expressions import EvaluationError
+from orchestrator.expressions.environ import Environ
+
+from .fakes import evaluate
+
+VARIABLES = {
+    "HOME": "/home/me",
+    "DB_PASSWORD": "hunter2-hunter2",
+    "LICENCE": "listed-by-name",
+    "PIN_OF_DOOR": "listed-by-glob",
+    "SHORT_TOKEN": "abc",
+    "CCM_SSH_PASSWORD": "of-ccm-itself",
+    "CCM_SECRET_ENV": "licence, PIN_*",
+}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Environ.CCM_SSH_PASSWORD",
+        "lookup('environ.CCM_SSH_PASSWORD')",
+        "Environ['CCM_SSH_PASSWORD']",
+    ],
+)
+def test_what_is_of_ccm_itself_is_out_of_reach(source: str) -> None:
+    """No template reads a variable that begins with CCM_, alone or with all others."""
+    environ = Environ(VARIABLES)
+    with pytest.raises(EvaluationError) as caught:
+        evaluate(source, environ=environ)
+    assert "CCM_" in str(caught.value)
+    for whole in ("Environ", "lookup('environ')", "Environ | tojson", "Environ.items() | list"):
+        assert "of-ccm-itself" not in json.dumps(evaluate(whole, environ=environ))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Environ.{}", "Environ['{}']", "Environ.get('{}')", "lookup('environ.{}')",
+        "'{}' in Environ and Environ['{}']", "lookup('environ.{}|@this')",
+        "Environ.values() | list", "Environ.items() | list", "Environ", "dict(Environ)",
+        "Environ | tojson", "lookup('environ')", "Environ | dictsort",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["DB_PASSWORD", "LICENCE", "PIN_OF_DOOR"])
+def test_a_secret_is_heard_however_it_is_read(source: str, name: str) -> None:
+    """A name that says so, or one that CCM_SECRET_ENV lists, makes its value a secret once read."""
+    environ = Environ(VARIABLES)
+    evaluate("Environ.HOME", environ=environ)
+    assert environ.heard == {}
+    evaluate(source.replace("{}", name), environ=environ)
+    assert VARIABLES[name] in environ.heard
+    assert not {"/home/me", "abc"} & set(environ.heard)
+
+
+def test_hosts_are_told_apart() -> None:
+    """What the templates of one host read is no secret of another, which need not know it."""
+    environ, mine, others = Environ(VARIABLES), {}, {}
+    evaluate("Environ.DB_PASSWORD", environ=environ.told_to(mine))
+    evaluate("Environ.HOME", environ=environ.told_to(others))
+    assert list(mine) == ["hunter2-hunter2"]
+    assert others == {}
+
+
+def test_a_text_that_is_rendered_later() -> None:
+    """The secrets that a text names are heard of beforehand."""
+    environ = Environ(VARIABLES)
+    environ.hear("{{ file('/etc/x') ~ lookup('environ.DB_PASSWORD') }}")
+    assert list(environ.heard) == ["hunter2-hunter2"]
