@@ -84,7 +84,7 @@ class ManifestData:
         if not self._is_static or (by and ("data" in by.templated or by.written is not None)):
             return None
         if by not in self._shared:
-            nobody = self._scope(Facts({}, {}), {}, {}, heard={}, lenient=True)
+            nobody = self._scope(Facts({}, {}), data={}, names={}, heard={}, lenient=True)
             self._shared[by] = self._resolve(nobody, handed)
         return self._shared[by]
 
@@ -92,9 +92,9 @@ class ManifestData:
         self,
         host: Any,
         facts: Facts,
+        *,
         by: Declared | None,
         handed: Mapping[str, Any],
-        *,
         heard: dict[str, None] | None = None,
     ) -> tuple[Scope, Resolved]:
         """What the templates of one host (an inventory's ``Host``) see.
@@ -110,16 +110,16 @@ class ManifestData:
         }
         resolved = self.shared(by, handed)
         if resolved is None:
-            own = self._scope(facts, {}, names, heard={}, lenient=True)
+            own = self._scope(facts, data={}, names=names, heard={}, lenient=True)
             resolved = self._resolve(own, handed)
-        return self._scope(facts, resolved.data, names, heard=heard), resolved
+        return self._scope(facts, data=resolved.data, names=names, heard=heard), resolved
 
     def _scope(
         self,
         facts: Facts,
+        *,
         data: Any,
         names: dict[str, Any],
-        *,
         heard: dict[str, None],
         lenient: bool = False,
     ) -> Scope:

@@ -52,7 +52,7 @@ class Hierarchy:
     def resolve(self, host: Any, gathered: Gathered) -> tuple[dict[str, Any], list[str]]:
         """What it comes to for an inventory's ``Host``, masked, and the warnings; PlanError."""
         facts, warnings = self._overlay(host, gathered)
-        resolved = self._data.of(host, facts, None, {})[1]
+        resolved = self._data.of(host, facts, by=None, handed={})[1]
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
         return _masked(resolved.data, resolved.secrets), warnings

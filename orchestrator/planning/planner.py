@@ -80,7 +80,7 @@ class Planner:
         PlanError.
         """
         facts, _ = self._overlay(host, gathered)
-        scope, resolved = self._root.part.data.of(host, facts, None, {})
+        scope, resolved = self._root.part.data.of(host, facts, by=None, handed={})
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
         return scope, resolved.secrets

@@ -93,7 +93,7 @@ class Walk:
         """
         number, self._places = self._places, self._places + 1
         scope, resolved = place.part.data.of(
-            self._host, self._facts, by, handed, heard=self.secrets
+            self._host, self._facts, by=by, handed=handed, heard=self.secrets
         )
         self.secrets.update(dict.fromkeys(resolved.secrets))
         problems = resolved.problems

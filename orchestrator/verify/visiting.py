@@ -13,10 +13,12 @@ from orchestrator.verify.backend import LiveBackend, as_host
 from orchestrator.verify.derivation import Check, derive
 from orchestrator.verify.expectation import Found, judge
 from orchestrator.verify.members import Member
-from orchestrator.verify.observing import observe
+from orchestrator.verify.observing import ReadAll, observe
+from orchestrator.verify.shell import Answer
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.masking import MASKED, Mask
 
+SHOWN = "was not run, because it would show a secret to everybody on the host"
 GRACE = 2.0  # seconds that an interrupted verify waits for its hosts
 
 
@@ -70,7 +72,7 @@ class Visit(HostTask[Visited]):
         shell = self._member.shell()
         derived = derive(plan, self._read, self._member.expectations)
         questions = [check.expectations for check in derived.checks]
-        answers = observe(self.name, questions, shell.read_all, mask)
+        answers = observe(self.name, questions, _discreet(shell.read_all, mask), mask)
         verdicts = [
             _verdict(check, found, mask)
             for check, found in zip(derived.checks, answers, strict=True)
@@ -89,6 +91,18 @@ class Visit(HostTask[Visited]):
             message = f"file({path!r}) cannot be read there: {one_line(said, 200)}"
             raise ResourceError(message, kind="template.file") from error
         return content
+
+
+def _discreet(read_all: ReadAll, mask: Mask) -> ReadAll:
+    """Do not ask what holds a secret: everybody on the host sees the commands that run there."""
+
+    def ask(commands: Sequence[bytes]) -> list[Answer]:
+        texts = [command.decode("utf-8", "replace") for command in commands]
+        shown = [mask.text(text) == text for text in texts]
+        told = iter(read_all([c for c, may in zip(commands, shown, strict=True) if may]))
+        return [next(told) if may else Answer(0, b"", b"", SHOWN) for may in shown]
+
+    return ask
 
 
 def _verdict(check: Check, answers: Sequence[Found], mask: Mask) -> Verdict:

@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.rollout import Rollout
-from orchestrator.verify.visiting import visit_all
+from orchestrator.verify.checks.file import expectations
+from orchestrator.verify.observing import observe
+from orchestrator.verify.subject import Subject
+from orchestrator.verify.visiting import _discreet, visit_all
 from remote_runtime.errors import UnreachableError
+from remote_runtime.masking import Mask
+from tests.orchestrator.verify.fakes import Script
 
 
 class Member:
@@ -46,3 +51,13 @@ def test_each_host_that_has_answered_is_counted() -> None:
         "web1": "the connection was lost",
         "web2": "the connection was lost",
     }
+
+
+def test_no_command_shows_a_secret() -> None:
+    """What would have a secret in its arguments is not run, which fails the check and is told."""
+    script, mask = Script({}), Mask(["hunter2"])
+    for properties in ({"owner": "root"}, {"ensure": "absent"}):
+        check = expectations(Subject("/srv/hunter2", properties))
+        (found,) = observe("web1", [check], _discreet(script.read_all, mask), mask)
+        assert any(not one.holds and "show a secret" in one.instead for one in found)
+    assert not any("hunter2" in command for asked in script.rounds for command in asked)
