@@ -3,16 +3,20 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from orchestrator.fleet import outcome
 from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Cell, Grid
 
 MOST_CELLS = 250_000
 # The letter of a cell: an outcome must be told apart without its colour.
 LETTERS = {"failed": "F", "skipped": "S", "changed": "C", "stable": "·"}
+# The same of a whole host whose resources had no turn.
+HOST_LETTERS = {outcome.DEFECT: "D", outcome.UNREACHABLE: "U", outcome.INTERRUPTED: "I"}
 
 
 class MatrixLine(NamedTuple):
-    """One row: its name and the outcome of each of its cells, "" where there is none."""
+    """One row: its name and the outcome of each of its cells; that of the host where a resource
+    had no turn, "" where there is nothing to tell."""
 
     name: str
     statuses: list[str]
@@ -21,30 +25,37 @@ class MatrixLine(NamedTuple):
 class Matrix:
     """The larger side of hosts and resources makes the rows, because pages scroll downwards.
 
+    Hosts in trouble come first.
+
     ``left_out`` counts resources without a column or row: beyond ``most`` cells, those that are
     stable everywhere go first.
     """
 
     def __init__(self, grid: Grid, most: int = MOST_CELLS) -> None:
         self._grid = grid
-        self.resources = _chosen(grid, most)
-        self.left_out = len(grid.resources) - len(self.resources)
-        self.rows_are_hosts = len(grid.hosts) > len(self.resources)
+        chosen = _chosen(grid, most)
+        self.left_out = len(grid.resources) - len(chosen)
+        self.rows_are_hosts = len(grid.hosts) > len(chosen)
+        failed = {
+            host: sum(cell.status == "failed" for cell in cells.values())
+            for host, cells in grid.cells.items()
+        }
+        self.hosts = sorted(grid.hosts, key=lambda host: (not self._fate(host), -failed[host]))
+        self.resources = chosen
 
     @property
     def columns(self) -> list[str]:
         """The names above the columns."""
-        return self.resources if self.rows_are_hosts else self._grid.hosts
+        return self.resources if self.rows_are_hosts else self.hosts
 
     @property
     def _names(self) -> list[str]:
-        return self._grid.hosts if self.rows_are_hosts else self.resources
+        return self.hosts if self.rows_are_hosts else self.resources
 
     def lines(self) -> Iterator[MatrixLine]:
         """The rows."""
         for name in self._names:
-            cells = (self._cell(name, column) for column in self.columns)
-            yield MatrixLine(name, [cell.status if cell else "" for cell in cells])
+            yield MatrixLine(name, [self._status(name, column) for column in self.columns])
 
     def details(self) -> dict[str, Any]:
         """What a script needs to tell about a cell: texts by number, and which cell has which."""
@@ -58,6 +69,14 @@ class Matrix:
                     cells[f"{row},{column}"] = [number, round(cell.seconds * 1000)]
         entries = [_record(entry) for entry in numbers]
         return {"rows_are_hosts": self.rows_are_hosts, "entries": entries, "cells": cells}
+
+    def _status(self, row: str, column: str) -> str:
+        cell = self._cell(row, column)
+        return cell.status if cell else self._fate(row if self.rows_are_hosts else column)
+
+    def _fate(self, host: str) -> str:
+        result = self._grid.results.get(host)
+        return result.outcome if result and result.outcome in HOST_LETTERS else ""
 
     def _cell(self, row: str, column: str) -> Cell | None:
         host, resource = (row, column) if self.rows_are_hosts else (column, row)

@@ -9,8 +9,8 @@
   const rows = [...table.tBodies[0].rows];
   const heads = [...table.tHead.rows[0].cells].slice(1);
   const names = {
-    rows: rows.map((row) => row.cells[0].textContent.trim()),
-    columns: heads.map((head) => head.textContent.trim()),
+    rows: rows.map((row) => row.cells[0].dataset.name),
+    columns: heads.map((head) => head.dataset.name),
   };
   const byHost = details.rows_are_hosts;
 
@@ -51,6 +51,8 @@
         rows.forEach((row) => { row.cells[column + 1].hidden = gone; });
       }
     });
+    document.getElementById("nothing").hidden = shownRows > 0;
+    table.parentElement.hidden = shownRows === 0;
     const [hosts, resources] = byHost
       ? [shownRows, shownColumns.size] : [shownColumns.size, shownRows];
     form.querySelector("output").textContent =
@@ -122,7 +124,8 @@
       return diff;
     }
     return make("p", `${change.what}: ` +
-      (change.diff || `${change.before || "none"} → ${change.after || "none"}`));
+      (change.diff || [change.before, change.after].filter(Boolean).join(" → ")) +
+      (change.diff || change.after ? "" : " is gone"));
   }
 
   function tell(cell) {
@@ -133,7 +136,7 @@
     const host = byHost ? names.rows[row] : names.columns[column];
     const close = make("button", "Close");
     close.type = "button";
-    close.addEventListener("click", () => { panel.hidden = true; });
+    close.addEventListener("click", shut);
     const took = milliseconds < 10000 ? `${milliseconds} ms` : `${milliseconds / 1000} s`;
     panel.replaceChildren(close, make("h3", `${entry.resource} on ${host}`),
       make("p", `${entry.status}, ${took}`));
@@ -148,20 +151,73 @@
     panel.hidden = false;
   }
 
+  function shut() {
+    panel.hidden = true;
+    current.focus();
+  }
+
+  // One cell is in the order of the Tab key, the arrow keys lead from it to the others.
+  function enter(cell) {
+    current.tabIndex = -1;
+    current = cell;
+    current.tabIndex = 0;
+  }
+
+  const steps = {
+    ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0],
+  };
+
+  function move(cell, [down, right]) {
+    let row = rows.indexOf(cell.parentElement) + down;
+    let column = cell.cellIndex + right;
+    while (rows[row]?.cells[column] && column > 0) {
+      const next = rows[row].cells[column];
+      if (!next.hidden && !rows[row].hidden && next.classList.contains("told")) {
+        enter(next);
+        next.focus();
+        return;
+      }
+      row += down;
+      column += right;
+    }
+  }
+
   function told(event) {
     const cell = event.target.closest("td.told");
-    if (!cell || (event.type === "keydown" && event.key !== "Enter")) return;
-    tell(cell);
+    if (!cell) return;
+    const open = event.type === "click" || event.key === "Enter" || event.key === " ";
+    if (!open && !(event.key in steps)) return;
+    event.preventDefault();
+    enter(cell);
+    if (open) tell(cell);
+    else move(cell, steps[event.key]);
   }
 
   for (const place of Object.keys(details.cells)) {
     const [row, column] = place.split(",").map(Number);
     const cell = rows[row].cells[column + 1];
     cell.classList.add("told");
-    cell.tabIndex = 0;
+    cell.tabIndex = -1;
   }
+  let current = table.querySelector("td.told") || table;
+  if (current !== table) {
+    table.setAttribute("role", "grid");
+    enter(current);
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !panel.hidden) shut();
+  });
   table.addEventListener("click", told);
   table.addEventListener("keydown", told);
+  for (const card of document.querySelectorAll(".cards button")) {
+    card.addEventListener("click", () => {
+      form.reset();
+      for (const box of form.querySelectorAll("input[name=outcome]")) {
+        box.checked = box.value === card.value;
+      }
+      apply();
+    });
+  }
   form.addEventListener("input", apply);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(apply));

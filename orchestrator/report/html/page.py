@@ -14,7 +14,7 @@ from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.report.grid import Grid
 from orchestrator.report.grouping import ORDER
 from orchestrator.report.host_names import fold
-from orchestrator.report.html.matrix import LETTERS, Matrix
+from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
 from orchestrator.report.html.slowest import slowest_resources
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from orchestrator.report.wording import check_line, diff_role, took
@@ -23,6 +23,7 @@ from remote_runtime.version import VERSION
 MOST_TEXT = 8 << 20  # bytes of messages and diffs
 MOST_DIFF_LINES = 2_000
 MOST_SLOW = 10
+LONGEST_NAME = 40  # characters, above and beside the matrix
 _TITLES = {"push": "Push", "apply": "Apply", "ensure": "Ensure"}
 
 
@@ -32,6 +33,7 @@ def write_html(kept: KeptRun, out: TextIO) -> None:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.lstrip_blocks = True
+    environment.filters.update(shortly=_shortly, middle=_middle)
     environment.filters.update(took=took, folded=_folded, diff=_diff_lines, line=check_line)
     template = environment.from_string(_text("page.html"))
     for piece in template.generate(_scope(Grid(kept, MOST_TEXT))):
@@ -60,6 +62,7 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "findings": {status: grid.findings(status) for status in LETTERS},
         "notices": grid.notices,
         "letters": LETTERS,
+        "marks": {**LETTERS, **HOST_LETTERS},
         "matrix": matrix,
         "details": _for_script(matrix.details()),
         "timeline": timeline,
@@ -80,6 +83,18 @@ def _fate(result: Any) -> str:
 def _title(about: dict[str, Any]) -> str:
     command = about["command"]
     return "Preview" if about["noop"] else _TITLES.get(command, command.capitalize())
+
+
+def _shortly(seconds: float) -> str:
+    """A time that may be less than what ``took`` can tell."""
+    if seconds >= 1:
+        return took(seconds)
+    return f"{seconds * 1000:.0f} ms" if seconds >= 0.0005 else "under 1 ms"
+
+
+def _middle(name: str) -> str:
+    """A name cut in the middle: paths differ at their end, types at the beginning."""
+    return name if len(name) <= LONGEST_NAME else f"{name[:12]}…{name[13 - LONGEST_NAME :]}"
 
 
 def _folded(names: list[str]) -> str:

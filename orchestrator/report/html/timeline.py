@@ -1,5 +1,6 @@
 """When each host did what, as bars of a drawing (controller)."""
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -33,7 +34,8 @@ class Row(NamedTuple):
 
 
 class Timeline:
-    """The bars of every host, the first to begin at the top; ``seconds`` is what WIDTH stands for.
+    """The bars of every host, the first to begin at the top; ``seconds`` is how long all took.
+    WIDTH stands for four steps of the scale.
 
     The steps are by the controller's clock. The resources are by the host's, which may be wrong:
     they are moved so that the last one ends with the host's run.
@@ -44,6 +46,7 @@ class Timeline:
         spans = [_span(result) for result in grid.results.values() if result.phases]
         self._start = min((begin for begin, _ in spans), default=0.0)
         self.seconds = max((end for _, end in spans), default=0.0) - self._start
+        self._step = _step(self.seconds / 4)
 
     def rows(self) -> Iterator[Row]:
         """One row for each host that was begun."""
@@ -54,7 +57,7 @@ class Timeline:
 
     def marks(self) -> list[str]:
         """The times to write above the bars, evenly spaced."""
-        return [took(self.seconds * part / 4) for part in range(5)]
+        return [f"{self._step * part:g} s" for part in range(5)]
 
     def _steps(self, result: HostResult) -> Iterator[Bar]:
         _, end = _span(result)
@@ -82,10 +85,16 @@ class Timeline:
         return self._bar(end - cell.seconds, end, cell.status, title)
 
     def _bar(self, begin: float, end: float, kind: str, title: str) -> Bar:
-        scale = WIDTH / self.seconds if self.seconds > 0 else 0.0
+        scale = WIDTH / self._step / 4
         left = min(max((begin - self._start) * scale, 0.0), WIDTH)
         right = min(max((end - self._start) * scale, left), WIDTH)
         return Bar(round(left, 1), round(right - left, 1), kind, title)
+
+
+def _step(least: float) -> float:
+    """The next of 1, 2, 2.5, 5 and 10 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(least)) if least > 0 else 1.0
+    return next((n * power for n in (1, 2, 2.5, 5) if n * power >= least), 10 * power)
 
 
 def _span(result: HostResult) -> tuple[float, float]:

@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.report.grid import Grid
 from orchestrator.report.html import write_html
 from orchestrator.report.html.matrix import Matrix
+from orchestrator.report.html.page import _middle, _shortly
 from orchestrator.report.html.timeline import WIDTH, Timeline
+from orchestrator.report.wording import took
 from tests.orchestrator.report.runs import START, Kept, mixed_run
 
 
@@ -153,3 +156,71 @@ def test_a_hosts_clock_may_be_wrong() -> None:
     slow = row.bars[-1]
     assert (slow.kind, slow.x, slow.width) == ("stable", WIDTH / 2, WIDTH / 2)
     assert [bar.kind for bar in row.bars[:4]] == ["connect", "facts", "plan", "run"]
+
+
+def tab_stops(browser: Chrome) -> int:
+    """How often Tab is pressed from the top of the page to its end."""
+    wanted = "a[href], button, input, summary, [tabindex='0']"
+    return sum(element.is_displayed() for element in browser.find_elements(By.CSS_SELECTOR, wanted))
+
+
+@pytest.mark.parametrize("width", [400, 1280, 1920])
+def test_a_large_fleet_fits_any_window(browser: Chrome, tmp_path: Path, width: int) -> None:
+    """The page of 500 hosts never scrolls sideways, and Tab comes to its end in 60 presses."""
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get(page(mixed_run(500, 100), tmp_path))
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert tab_stops(browser) <= 60
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_keys_tell_about_a_cell(browser: Chrome, tmp_path: Path) -> None:
+    """Arrow keys lead to a cell, Space tells about it, Escape closes and returns to it."""
+    browser.get(page(mixed_run(), tmp_path))
+    (cell,) = browser.find_elements(By.CSS_SELECTOR, ".matrix td[tabindex='0']")
+    cell.send_keys(Keys.ARROW_DOWN)
+    other = browser.switch_to.active_element
+    assert other != cell
+    other.send_keys(Keys.SPACE)
+    assert shown(browser, "#cell h3")
+    other.send_keys(Keys.ESCAPE)
+    assert shown(browser, "#cell h3") == []
+    assert browser.switch_to.active_element == other
+
+
+def test_a_filter_that_fits_nothing_says_so(browser: Chrome, tmp_path: Path) -> None:
+    """No empty table is left; a card of an outcome is a filter of its own."""
+    browser.get(page(mixed_run(), tmp_path))
+    browser.find_element(By.NAME, "host").send_keys("no such host")
+    assert shown(browser, "#nothing") == ["Nothing fits the filter."]
+    assert shown(browser, ".matrix") == []
+    browser.find_element(By.CSS_SELECTOR, ".cards .failed button").click()
+    assert shown(browser, ".matrix thead th, .matrix tbody th") == ["web2", "file#/etc/broken"]
+
+
+def test_trouble_comes_first_in_the_matrix() -> None:
+    """What failed, and a host that was not reached, stand before the rest and are marked."""
+    matrix = Matrix(Grid(mixed_run(20, 12), 1 << 20))
+    lines = list(matrix.lines())
+    assert [line.name for line in lines[:2]] == ["web20", "web2"]
+    assert set(lines[0].statuses) == {"unreachable"}
+    assert "failed" in lines[1].statuses
+
+
+def test_a_long_name_keeps_both_ends() -> None:
+    """Paths differ at their end, so a name is cut in the middle."""
+    names = [f"file#/srv/{'deep/' * 20}{name}" for name in ("a.conf", "b.conf")]
+    cut = [_middle(name) for name in names]
+    assert len(set(cut)) == 2
+    assert {len(name) for name in cut} == {40}
+    assert cut[0].startswith("file#/srv/")
+    assert cut[0].endswith("a.conf")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.0, "under 1 ms"), (0.012, "12 ms"), (3.21, took(3.21))]
+)
+def test_a_short_time_is_told(seconds: float, text: str) -> None:
+    """A mean of milliseconds is not 0.00 s."""
+    assert _shortly(seconds) == text
