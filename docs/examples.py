@@ -12,8 +12,9 @@ from typing import Any
 
 from inventory.document import parse_document, to_plain
 from orchestrator.cli.spelling import command_line, named
+from orchestrator.manifest.declared import ABSENT
 from orchestrator.manifest.request import PROTOCOL
-from orchestrator.manifest.types import load_type
+from orchestrator.manifest.types import Type, load_type
 
 _YAML = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SESSION = 'eval "$(ccm session new)"'
@@ -21,23 +22,38 @@ _SESSION = 'eval "$(ccm session new)"'
 
 def resources_of(page: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Type, name and properties of each resource in the first example of a page."""
+    for type_, name, properties in _read(page):
+        yield type_.name, name, properties
+
+
+def _read(page: str) -> Iterator[tuple[Type, str, dict[str, Any]]]:
     found = _YAML.search(page)
     document: Any = to_plain(parse_document(found[1], "example")) if found else []
     if isinstance(document, dict):
         document = document["ccm"]["resources"]
     for item in document:
         for type_name, resources in item.items():
+            type_ = load_type(type_name)
+            if type_ is None:
+                raise ValueError(f"there is no type {type_name}")
             for name, properties in named(resources):
-                yield type_name, name, properties
+                yield type_, name, _meant(type_, properties)
+
+
+def _meant(type_: Type, properties: dict[str, Any]) -> dict[str, Any]:
+    """Without what `defaults` gave and means nothing where the resource is to be absent."""
+    if properties.get("ensure") != ABSENT:
+        return properties
+    known = type_.properties
+    return {
+        k: v for k, v in properties.items() if k not in known or ABSENT not in known[k].not_with
+    }
 
 
 def command_lines(page: str) -> str:
     """The block of commands that do what the first example does."""
     lines = []
-    for type_name, name, properties in resources_of(page):
-        type_ = load_type(type_name)
-        if type_ is None:
-            raise ValueError(f"there is no type {type_name}")
+    for type_, name, properties in _read(page):
         if {"require", "subscribe"} & properties.keys() and _SESSION not in lines:
             lines.insert(0, _SESSION)
         lines.append(command_line(type_, name, properties))
