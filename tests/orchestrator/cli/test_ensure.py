@@ -129,7 +129,7 @@ def test_every_property_has_a_flag_of_its_own(name: str) -> None:
     spelt = [option for action in actions for option in action.option_strings]
     assert len(spelt) == len(set(spelt))
     flags = {flag.name for flag in flags_of(type_)}
-    apart = {"ensure", "control", "require", "subscribe", "health_checks", "render"}
+    apart = {"ensure", "control", "require", "subscribe", "health_checks", "render", "foreach"}
     assert flags | apart | set(type_.spellings) >= set(type_.properties)
     for option in ("--noop", "--data", "--fact", "--hiera", "--if", "--unless", "--check"):
         assert option in spelt
