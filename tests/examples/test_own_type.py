@@ -14,7 +14,7 @@ from tests.push.command import Ccm, Run
 from tests.push.target import Target, on_this_machine, over_ssh
 
 CRON_D = Path("/etc/cron.d")
-NAME = "ccm-test-nightly"
+NAME = f"ccm-test-nightly-{os.getpid()}"  # other workers have jobs in the same folder
 NEVER = "0 0 31 2 *"
 LINE = f"{NEVER} root date +\\%F >> /dev/null"
 
