@@ -58,7 +58,11 @@ def of_kind(path: str, wanted: str, what: str = "type", follow: bool = False) ->
     def find(host: Host) -> str:
         return kind(host, path, follow)
 
-    return equal(what, wanted, find)._replace(gate=True)
+    def tell(host: Host, found: str) -> str:
+        lost = found == "a symlink" and kind(host, path, follow=True) == "nothing"
+        return f"{found} that leads nowhere" if lost else found
+
+    return equal(what, wanted, find)._replace(tell=tell, gate=True)
 
 
 def absent(path: str, what: str = "path") -> list[Expectation]:

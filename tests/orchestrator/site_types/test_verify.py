@@ -17,7 +17,8 @@ from tests.orchestrator.verify.fakes import Script, said
 
 JOB = Subject("backup", {"schedule": "30 3  * * *", "command": "date +%F"})
 LINE = "30 3 * * * date +\\%F"
-NO_FILE = {"test -e /etc/cron.d/backup": (1, "")}
+STAT = "stat -c %F -- /etc/cron.d/backup"
+NO_FILE = {STAT: (1, "", f"{STAT}: No such file or directory\n")}
 
 
 def expected(site: Path, subject: Subject = JOB) -> list[Expectation]:

@@ -16,7 +16,10 @@ from remote_runtime.masking import Mask
 from tests.orchestrator.transport.fakes import image as runtime_image
 from tests.orchestrator.transport.fakes import local
 
-DEBIAN: Mapping[str, tuple[int, str]] = {
+Said = tuple[int, str] | tuple[int, str, str]
+"""An exit code, what went to stdout and, if anything, to stderr."""
+
+DEBIAN: Mapping[str, Said] = {
     "uname -s": (0, "Linux\n"),
     "uname -m": (0, "x86_64\n"),
     "cat /etc/os-release": (0, 'ID=debian\nVERSION_ID="12"\n'),
@@ -28,7 +31,7 @@ FEDORA = {**DEBIAN, "cat /etc/os-release": (0, "ID=fedora\nVERSION_ID=41\n")}
 class Script:
     """Answers commands as they stand in it; what does not is 127, as a shell says."""
 
-    def __init__(self, answers: Mapping[str, tuple[int, str]], system: Any = DEBIAN) -> None:
+    def __init__(self, answers: Mapping[str, Said], system: Any = DEBIAN) -> None:
         self._answers = {**system, **answers}
         self.rounds: list[list[str]] = []
 
@@ -37,8 +40,8 @@ class Script:
         return [self._answer(command.decode()) for command in commands]
 
     def _answer(self, command: str) -> Answer:
-        code, out = self._answers.get(command, (127, ""))
-        return Answer(code, out.encode(), b"" if command in self._answers else b"sh: not found")
+        code, out, *err = self._answers.get(command, (127, "", "sh: not found"))
+        return Answer(code, out.encode(), "".join(err).encode())
 
 
 def run_here(commands: Sequence[bytes]) -> list[Answer]:
