@@ -22,6 +22,7 @@ ccm:
         - DIR/a/b/c: {ensure: directory, mode: "0640"}
         - DIR/a/b/c/inside: {contents: "inside\\n"}
         - DIR/was-there: {ensure: directory, mode: "0700"}
+        - DIR/linked-directory: {ensure: directory, mode: "0750"}
         - DIR/gone: {ensure: absent}
         - DIR/gone-link: {ensure: absent}
         - DIR/gone-empty: {ensure: absent}
@@ -46,10 +47,11 @@ def prepare(target: Target) -> None:
     target.write("victim", "never written through\n")
     for name in ("gone", "gone-tree/deep/file"):
         target.write(name, "x")
-    for name in ("gone-empty", "was-there"):
+    for name in ("gone-empty", "was-there", "led-to"):
         target.path(name).mkdir()
     for name, to in (("gone-link", "victim"), ("link", "victim"), ("dangling", "nowhere")):
         os.symlink(to, target.path(name))
+    os.symlink("led-to", target.path("linked-directory"))
 
 
 def filled(site: str) -> str:
@@ -97,7 +99,7 @@ def look(target: Target) -> None:
     assert target.read("with space 'quoted'") == "odd name\n"
     assert target.read("checked") == "good\n"
     modes = {"text": 0o644, "bare": 0o600, "kept": 0o640, "short-mode": 0o640, "long-mode": 0o600}
-    modes |= {"a": 0o750, "a/b": 0o750, "a/b/c": 0o750, "was-there": 0o700}
+    modes |= {"a": 0o750, "a/b": 0o750, "a/b/c": 0o750, "was-there": 0o700, "led-to": 0o750}
     for name, mode in modes.items():
         found = target.look(name)
         assert found is not None, name
@@ -110,6 +112,7 @@ def look(target: Target) -> None:
         assert found.kind == "file"
         assert target.read(name) == text
     assert not target.path("nowhere").exists()
+    assert os.readlink(target.path("linked-directory")) == "led-to"
 
 
 REFUSED = """\
@@ -121,7 +124,7 @@ ccm:
         - DIR/directory: {content: x}
         - DIR/file: {ensure: directory}
         - DIR/link: {mode: "0600"}
-        - DIR/linked-directory: {ensure: directory}
+        - DIR/linked-file: {ensure: directory}
         - DIR/file/below: {content: x}
         - DIR/no/parent: {content: x}
         - DIR/pipe: {content: x}
@@ -139,7 +142,7 @@ REASONS = {
     "directory": "is a directory, not a file",
     "file": "is a file, not a directory",
     "link": "symlink",
-    "linked-directory": "is a symlink, not a directory",
+    "linked-file": "is a symlink, not a directory",
     "file/below": "is not a directory",
     "no/parent": "parent directory",
     "pipe": "device, socket or pipe",
@@ -158,7 +161,7 @@ def test_what_is_refused_leaves_all_as_it_was(target: Target) -> None:
         target.write(name, "old\n")
     target.path("directory").mkdir()
     os.symlink("file", target.path("link"))
-    os.symlink("directory", target.path("linked-directory"))
+    os.symlink("file", target.path("linked-file"))
     os.mkfifo(target.path("pipe"))
     before = {name: target.look(name) for name in target.names()}
     preview = target.push(REFUSED, "--noop")
