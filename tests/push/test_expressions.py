@@ -143,7 +143,7 @@ MISTAKES = (
     "site.yaml:11:61: the expression 'Data.a | filter(# >)' cannot be read: expected a value",
     "site.yaml:15:18: 'uper' is not a name or function of templates (did you mean upper?)",
     "site.yaml:17:34: the expression 'Data.x matches \"(a\" && true' cannot be read: matches '(a': "
-    "( is not closed",
+    "missing ): (a (write \\( for the character)",
 )
 
 
