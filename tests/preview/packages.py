@@ -1,0 +1,208 @@
+"""The packages of the corpus: they bring units, users, conffiles, programs, and get in each other's
+way. Versions of a name differ in what each comment says.
+"""
+
+from __future__ import annotations
+
+from tests.lab import Package, Rpm
+
+
+def _unit(command: str, more: str = "", install: str = "WantedBy=multi-user.target") -> str:
+    wanted = f"\n[Install]\n{install}\n" if install else ""
+    return f"[Unit]\nDescription=corpus\n\n[Service]\nExecStart={command}\n{more}{wanted}"
+
+
+def _managed(unit: str, enable: bool = True, start: bool = True) -> dict[str, str]:
+    """The maintainer scripts that debhelper makes for a unit."""
+    helper = "enable" if enable else "update-state"
+    started = f"""
+    if [ -d /run/systemd/system ]; then
+        systemctl --system daemon-reload >/dev/null || true
+        if [ -n "$2" ]; then _dh_action=restart; else _dh_action=start; fi
+        deb-systemd-invoke $_dh_action '{unit}' >/dev/null || true
+    fi
+"""
+    return {
+        "postinst": f"""
+if [ "$1" = configure ] || [ "$1" = abort-upgrade ]; then
+    deb-systemd-helper unmask '{unit}' >/dev/null || true
+    if deb-systemd-helper --quiet was-enabled '{unit}'; then
+        deb-systemd-helper {helper} '{unit}' >/dev/null || true
+    else
+        deb-systemd-helper update-state '{unit}' >/dev/null || true
+    fi
+{started if start else ""}
+fi
+""",
+        "prerm": f"""
+if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
+    deb-systemd-invoke stop '{unit}' >/dev/null || true
+fi
+""",
+        "postrm": f"""
+if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
+    systemctl --system daemon-reload >/dev/null || true
+fi
+if [ "$1" = purge ]; then deb-systemd-helper purge '{unit}' >/dev/null || true; fi
+""",
+    }
+
+
+def _web(version: str, answer: str) -> Package:
+    """A web server: program, unit that is enabled and started, conffile, its own user."""
+    scripts = _managed("pv-web.service")
+    scripts["postinst"] = "systemd-sysusers pv-web.conf\n" + scripts["postinst"]
+    return Package(
+        "pv-web",
+        version,
+        {
+            "/usr/sbin/pv-web": "#!/bin/sh\nexec sleep infinity\n",
+            "/lib/systemd/system/pv-web.service": _unit(
+                "/usr/sbin/pv-web", "ExecReload=/bin/true\n"
+            ),
+            "/etc/pv-web/pv-web.conf": f"# pv-web\nanswer = {answer}\n",
+            "/etc/pv-web/conf.d/00-default.conf": "listen = 80\n",
+            "/usr/lib/sysusers.d/pv-web.conf": "u pv-web - 'corpus web' /var/lib/pv-web\n",
+            "/var/lib/pv-web/index.html": "It works\n",
+        },
+        scripts,
+        ("/etc/pv-web/pv-web.conf", "/etc/pv-web/conf.d/00-default.conf"),
+        {"Depends": "pv-lib"},
+    )
+
+
+def _agent(version: str, more: dict[str, str] | None = None) -> Package:
+    """A daemon whose unit is neither enabled nor started."""
+    files = {
+        "/usr/bin/pv-agent": "#!/bin/sh\nexec sleep infinity\n",
+        "/lib/systemd/system/pv-agent.service": _unit("/usr/bin/pv-agent"),
+    }
+    return Package("pv-agent", version, {**files, **(more or {})})
+
+
+def _mta(name: str) -> Package:
+    """One of two mail servers, of which a host can have one."""
+    return Package(
+        name,
+        "1.0-1",
+        {
+            f"/lib/systemd/system/{name}.service": _unit("/bin/sleep infinity"),
+            f"/etc/{name}.conf": f"# {name}\n",
+            f"/usr/lib/{name}/deliver": "#!/bin/sh\nexit 0\n",
+        },
+        _managed(f"{name}.service"),
+        (f"/etc/{name}.conf",),
+        {"Provides": "pv-mail", "Conflicts": "pv-mail", "Replaces": "pv-mail"},
+    )
+
+
+def _plain(name: str, version: str, **fields: str) -> Package:
+    return Package(name, version, {f"/usr/share/{name}/version": f"{version}\n"}, fields=fields)
+
+
+PACKAGES: tuple[Package, ...] = (
+    _web("1.0-1", "forty-one"),
+    _web("1.1-1", "forty-one"),
+    _web("2.0-1", "forty-two"),  # its conffile differs
+    _plain("pv-lib", "1.0-1"),
+    _plain("pv-lib", "2.0-1"),
+    _plain("pv-needs-old", "1.0-1", Depends="pv-lib (<< 2.0)"),
+    _plain("pv-needs-new", "1.0-1", Depends="pv-lib (>= 2.0)"),
+    _plain("pv-enemy", "1.0-1", Conflicts="pv-lib"),
+    _plain("pv-chain-a", "1.0-1", Depends="pv-chain-b"),
+    _plain("pv-chain-b", "1.0-1", Depends="pv-chain-c (= 1.0-1)"),
+    _plain("pv-chain-c", "1.0-1"),
+    _plain("pv-unmet", "1.0-1", Depends="pv-nowhere (>= 3)"),
+    _plain("pv-recommends", "1.0-1", Recommends="pv-chain-c"),
+    _plain("pv-either", "1.0-1", Depends="pv-mail"),
+    _mta("pv-mta-a"),
+    _mta("pv-mta-b"),
+    _agent("1.0-1"),
+    _agent("1.1-1", {"/usr/bin/pv-agentctl": "#!/bin/sh\nexit 0\n"}),  # another program
+    Package(
+        "pv-tool",
+        "1.0-1",
+        {
+            "/usr/bin/pv-tool": '#!/bin/sh\necho "$@" >> /srv/pv-tool.log\n',
+            "/etc/pv-tool.conf": "level = 1\n",
+            "/usr/share/pv-tool/old.dat": "of 1.0\n",
+        },
+        conffiles=("/etc/pv-tool.conf",),
+    ),
+    Package(  # without old.dat, with new.dat and an unchanged conffile
+        "pv-tool",
+        "2.0-1",
+        {
+            "/usr/bin/pv-tool": '#!/bin/sh\necho "$@" >> /srv/pv-tool.log\n',
+            "/etc/pv-tool.conf": "level = 1\n",
+            "/usr/share/pv-tool/new.dat": "of 2.0\n",
+        },
+        conffiles=("/etc/pv-tool.conf",),
+    ),
+    Package(  # its file was pv-tool's
+        "pv-tool-data",
+        "2.0-1",
+        {"/usr/share/pv-tool/old.dat": "of data\n"},
+        fields={"Replaces": "pv-tool (<< 2.0)", "Breaks": "pv-tool (<< 2.0)"},
+    ),
+    Package(
+        "pv-user",
+        "1.0-1",
+        {
+            "/usr/lib/sysusers.d/pv-user.conf": "u pvuser 4711 'corpus' /srv/pvuser\n",
+            "/etc/pv-user/keep": "",
+        },
+        {"postinst": "systemd-sysusers pv-user.conf\n"},
+    ),
+    Package(  # makes its configuration itself
+        "pv-maker",
+        "1.0-1",
+        {"/usr/bin/pv-maker": "#!/bin/sh\nexit 0\n"},
+        {"postinst": "[ -e /etc/pv-maker.conf ] || echo 'made = yes' > /etc/pv-maker.conf\n"},
+    ),
+    Package("pv-broken", "1.0-1", scripts={"postinst": "echo 'no luck today' >&2\nexit 1\n"}),
+    Package("pv-refuses", "1.0-1", scripts={"preinst": "echo 'not on this host' >&2\nexit 1\n"}),
+    Package("pv-stays", "1.0-1", scripts={"prerm": 'test "$1" != remove\n'}),
+    Package(
+        "pv-job",
+        "1.0-1",
+        {
+            "/lib/systemd/system/pv-job.service": _unit("/bin/true", "Type=oneshot\n", ""),
+            "/lib/systemd/system/pv-job.timer": (
+                "[Unit]\nDescription=corpus\n[Timer]\nOnCalendar=yearly\n"
+                "[Install]\nWantedBy=timers.target\n"
+            ),
+        },
+        _managed("pv-job.timer"),
+    ),
+    Package(  # a unit with instances, and one that another name is an alias of
+        "pv-many",
+        "1.0-1",
+        {
+            "/lib/systemd/system/pv-many@.service": _unit("/bin/sleep infinity"),
+            "/lib/systemd/system/pv-real.service": _unit(
+                "/bin/sleep infinity", "", "WantedBy=multi-user.target\nAlias=pv-also.service"
+            ),
+        },
+    ),
+    Package(  # a unit that never comes up
+        "pv-lame",
+        "1.0-1",
+        {"/lib/systemd/system/pv-lame.service": _unit("/usr/bin/pv-not-there")},
+    ),
+    Package(
+        "pv-cron",
+        "1.0-1",
+        {"/etc/cron.d/pv-cron": "0 3 * * * root true\n"},
+        {},
+        ("/etc/cron.d/pv-cron",),
+    ),
+)
+
+RPMS: tuple[Rpm, ...] = (
+    Rpm("pv-base", "1.0-1.el9"),
+    Rpm("pv-base", "2.0-1.el9"),
+    Rpm("pv-app", "1.0-1.el9", fields={"Requires": "pv-base"}),
+    Rpm("pv-old-app", "1.0-1.el9", fields={"Requires": "pv-base < 2.0"}),
+    Rpm("pv-rival", "1.0-1.el9", fields={"Conflicts": "pv-base"}),
+)

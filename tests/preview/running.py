@@ -1,0 +1,145 @@
+"""Runs a scenario: a new host, set up, previewed, compared, pushed and pushed again."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+
+from tests.lab import Host, Lab, LabError
+from tests.push.command import Ccm, Run
+
+from . import fingerprint
+from .judging import WRONG, Event, Verdict, judge, moved_again, not_as_meant
+from .scenario import Scenario
+from .template import PRELUDE, Template
+
+_PREDICTED = ("changed", "stable", "failed", "skipped")
+
+
+@dataclass
+class Result:
+    """What came of a scenario: a verdict for each resource, and what else did not hold."""
+
+    scenario: Scenario
+    verdicts: list[Verdict] = field(default_factory=list)
+    touched: list[str] = field(default_factory=list)
+    """What the preview changed on a host."""
+    unstable: list[str] = field(default_factory=list)
+    """What the second push did."""
+    broken: list[str] = field(default_factory=list)
+    """Why the scenario is not what it is meant to be."""
+
+    def faults(self) -> list[str]:
+        """What the corpus does not let pass, but for what is said of each resource."""
+        return [
+            *(f"{v.host}: {v.resource}: certain and wrong" for v in self.wrong()),
+            *(f"the preview changed {line}" for line in self.touched),
+            *(f"the second push: {line}" for line in self.unstable),
+            *(f"the scenario: {line}" for line in self.broken),
+        ]
+
+    def wrong(self) -> list[Verdict]:
+        """Certain predictions that did not come true, and could have been known."""
+        return [verdict for verdict in self.verdicts if verdict.kind == WRONG]
+
+
+class Corpus:
+    """Two hosts that take turns. Use it in a ``with`` block; ``run`` may be called often."""
+
+    def __init__(self, workers: int = 2) -> None:
+        self._workers = workers
+        self._template = Template()
+        names = [f"web{number + 1}" for number in range(max(workers, 2))]
+        self._lab = Lab(names=names, prepare=dict.fromkeys(names, self._template.put))
+        self._free: SimpleQueue[Host] = SimpleQueue()
+
+    def __enter__(self) -> Corpus:
+        self._folder = Path(tempfile.mkdtemp(prefix="ccm-preview-"))
+        self._lab.__enter__()
+        try:
+            self._template.take(self._lab, self._folder)
+        except BaseException:
+            self.close()
+            raise
+        for host in self._lab.hosts.values():
+            self._free.put(host)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the hosts."""
+        self._lab.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def run(self, scenarios: Sequence[Scenario]) -> Iterator[Result]:
+        """Run scenarios, as many at once as there are workers; results come as they are there."""
+        alone = [scenario for scenario in scenarios if scenario.second is None]
+        with ThreadPoolExecutor(self._workers) as pool:
+            yield from pool.map(self._one, alone)
+        for scenario in scenarios:
+            if scenario.second is not None:
+                yield self._one(scenario)
+
+    def _one(self, scenario: Scenario) -> Result:
+        count = 1 if scenario.second is None else 2
+        with self._borrowed(count) as hosts:
+            try:
+                return self._play(scenario, hosts)
+            except (LabError, AssertionError) as error:
+                return Result(scenario, broken=[str(error)])
+
+    @contextmanager
+    def _borrowed(self, count: int) -> Iterator[list[Host]]:
+        hosts = sorted((self._free.get() for _ in range(count)), key=lambda host: host.name)
+        try:
+            yield hosts
+        finally:
+            for host in hosts:
+                self._free.put(host)
+
+    def _play(self, scenario: Scenario, hosts: list[Host]) -> Result:
+        result = Result(scenario)
+        for host, setup in zip(hosts, [scenario.setup, scenario.second or ""]):
+            host.reset()
+            host.run(PRELUDE + setup, timeout=120)
+        with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
+            pushes = _Pushes(scenario, self._lab, hosts, Path(scratch))
+            before = [fingerprint.look(host) for host in hosts]
+            preview = pushes.run("--noop")
+            for host, was in zip(hosts, before):
+                result.touched += fingerprint.differing(
+                    was, fingerprint.look(host), scenario.touches
+                )
+            push = pushes.run()
+            again = pushes.run()
+        if not push.events:
+            raise AssertionError(f"nothing was pushed: {push.output}")
+        result.verdicts = judge(scenario, _judged(preview.events), _judged(push.events))
+        result.unstable = moved_again(scenario, again.events)
+        result.broken = not_as_meant(scenario, push.events)
+        return result
+
+
+class _Pushes:
+    """The pushes of one scenario, from a folder of its own."""
+
+    def __init__(self, scenario: Scenario, lab: Lab, hosts: list[Host], scratch: Path) -> None:
+        self._ccm = Ccm(scratch)
+        self._site = scenario.write(scratch)
+        self._inventory = lab.inventory(scratch / "hosts.yaml", **scenario.connect)
+        self._options = ("-l", ":".join(host.name for host in hosts), *scenario.options)
+
+    def run(self, *options: str) -> Run:
+        return self._ccm.push(self._inventory, self._site, *self._options, *options)
+
+
+def _judged(events: Sequence[Event]) -> list[Event]:
+    return [event for event in events if event["status"] in _PREDICTED]

@@ -1,0 +1,50 @@
+"""What every host of the corpus has: its packages, their lists, ccm's runtime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.lab import Lab
+from tests.lab.machine import run_tool
+from tests.push.command import Ccm
+
+from .packages import PACKAGES, RPMS
+
+PRELUDE = (Path(__file__).parent / "prelude.sh").read_text(encoding="utf-8")
+"""Shell functions for the setup of scenarios."""
+
+_KEPT = (
+    "srv/ccm-repo",
+    "srv/ccm-rpms",
+    "var/lib/apt/lists",
+    "var/cache/apt",
+    "var/cache/dnf",
+    "root/.cache/ccm",
+)
+_SITE = "ccm: {resources: [{exec: [{'true': {}}]}]}\n"
+
+
+class Template:
+    """Taken of one host once, put on every host before it boots."""
+
+    def __init__(self) -> None:
+        self._archive: Path | None = None
+
+    def take(self, lab: Lab, folder: Path) -> None:
+        """Make one host what all are to be, and keep what that took."""
+        host = next(iter(lab.hosts.values()))
+        host.publish(*PACKAGES)
+        host.publish_rpms(*RPMS)
+        host.run("apt-get update -q && dnf -q makecache", timeout=120)
+        scratch = folder / "template"
+        scratch.mkdir()
+        ran = Ccm(scratch).push(lab.inventory(), _SITE, "-l", host.name, "--noop")
+        assert ran.code == 0, ran.output
+        archive = folder / "template.tar"
+        run_tool(["tar", "-C", host.root, "-cf", archive, *_KEPT])
+        self._archive = archive
+
+    def put(self, root: Path) -> None:
+        """Lay it over the root of a host that is about to boot."""
+        if self._archive is not None:
+            run_tool(["tar", "-C", root, "-xpf", self._archive])
