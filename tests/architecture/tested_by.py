@@ -294,6 +294,11 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/resources/package/dnf_lists.py",
         "remote_runtime/resources/package/rpm_database.py",
     ),
+    "tests/remote_runtime/package/test_foresight.py": (
+        "remote_runtime/resources/package/apt_readiness.py",
+        "remote_runtime/resources/package/apt_simulation.py",
+        "remote_runtime/resources/package/apt_workbench.py",
+    ),
     "tests/remote_runtime/package/test_package.py": (
         "remote_runtime/resources/package/provider.py",
         "remote_runtime/resources/package/resource.py",

@@ -71,6 +71,7 @@ _NOISE = re.compile(
     r"|\(Reading database|debconf: delaying|Get:|Selecting previously|Preparing to unpack"
 )
 _SCRIPT = re.compile(r"dpkg: error processing (?:package|archive) (\S+) \(--\w+\):\s*\n\s*(.+)")
+_UNMET = re.compile(r"^ (\S+ : (?:(?:Pre-?)?Depends|Conflicts|Breaks): .+)$", re.MULTILINE)
 _ERROR = re.compile(r"^(?:E|dpkg(?:-query)?: error): (.+)$", re.MULTILINE)
 
 
@@ -81,9 +82,12 @@ def explain(what: str, result: "Result") -> "ResourceError":
 
 
 def _headline(text: str) -> str:
-    """The line that says most: dpkg's about a script, else apt's first error."""
+    """The line that says most: dpkg's of a script, what is unmet, else apt's first error."""
     script = _SCRIPT.search(text)
     if script:
         return "%s: %s" % script.groups()
+    unmet = _UNMET.search(text)
+    if unmet:
+        return unmet.group(1)
     error = _ERROR.search(text)
     return error.group(1) if error else ""

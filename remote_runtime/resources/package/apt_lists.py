@@ -40,14 +40,17 @@ class Lists(object):
         if os.path.isdir(folder):
             os.utime(folder, None)
 
-    def drop_stale_cache(self) -> None:
-        """Remove apt's cache of what is installed where dpkg's database is newer.
+    def cache_is_stale(self) -> bool:
+        """Whether dpkg's database is newer than apt's cache of what is installed.
 
         apt tells by size and whole seconds whether its cache is current, so it misses a ``dpkg -i``
         in the second in which it made the cache: it takes the old version for installed, then.
         """
-        database, cache = self._time(_DATABASE), self._time(_CACHE)
-        if 0.0 < cache <= database:
+        return 0.0 < self._time(_CACHE) <= self._time(_DATABASE)
+
+    def drop_stale_cache(self) -> None:
+        """Remove apt's cache of what is installed where it is stale."""
+        if self.cache_is_stale():
             try:
                 os.unlink(os.path.join(self._root, _CACHE))
             except OSError:  # a transaction may do without, or fails with a reason of its own

@@ -48,7 +48,7 @@ def _pid_of_holder(path: str) -> Optional[int]:
     import fcntl
 
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None  # the package manager will say itself why it cannot open it
     try:

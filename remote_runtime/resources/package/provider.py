@@ -34,6 +34,31 @@ class Available(NamedTuple):
     versions: Sequence[str] = ()
 
 
+class VersionChange(NamedTuple):
+    """One package that a transaction changes; "" where it is not installed."""
+
+    name: str
+    before: str
+    after: str
+
+
+class Operation(NamedTuple):
+    """What a package manager is asked for: one package, in one version, or ``removal``.
+
+    ``version`` "" leaves it to the manager; ``exact`` says that this very version was asked for, so
+    it may be older than what is there. A removal leaves the package's configuration files.
+    """
+
+    name: str
+    version: str = ""
+    exact: bool = False
+    removal: bool = False
+
+    def __str__(self) -> str:
+        doing = "removing" if self.removal else "installing"
+        return " ".join(filter(None, (doing, self.name, self.version)))
+
+
 class PackageProvider(Provider):
     """A package manager. Every method may raise ``ResourceError``.
 
@@ -117,15 +142,19 @@ class PackageProvider(Provider):
         """Download the package lists. The one thing here that is not counted as a change."""
         raise NotImplementedError
 
-    def install(self, name: str, version: str, exact: bool, lock_timeout: float) -> None:
-        """Install, upgrade or downgrade, never interrupted; "" leaves the version to the manager.
-
-        ``exact`` says that this very version was asked for, so it may be older than what is there.
-        """
+    def holder(self) -> str:
+        """Which lock of the package manager somebody else holds, and who; "" for none."""
         raise NotImplementedError
 
-    def uninstall(self, name: str, lock_timeout: float) -> None:
-        """Remove the package and leave its configuration files; never interrupted."""
+    def foresee(self, operation: Operation) -> Sequence[VersionChange]:
+        """All that a transaction would change, in noop; ``ResourceError`` where it would fail.
+
+        Nothing at all where only running it can tell.
+        """
+        return ()
+
+    def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
+        """Change packages, never interrupted; return all that changed, as far as can be told."""
         raise NotImplementedError
 
     def needs_lists(self, ensure: str, installed: Installed) -> bool:

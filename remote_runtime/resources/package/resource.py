@@ -12,20 +12,21 @@ from remote_runtime.resources.package.provider import (
     PRESENT,
     Available,
     Installed,
+    Operation,
     PackageProvider,
+    VersionChange,
     matching_version,
 )
 
-_LISTS = Condition("lists")
+_LISTS, _LOCK = Condition("lists"), Condition("lock")
 _VERSIONS_SHOWN = 10
 
 
 class _Step(NamedTuple):
-    """What is to be done: the version to ask for, "" for whatever comes, and how noop words it."""
+    """What is to be done, how noop words it, and the state that an event has afterwards."""
 
     message: str
-    version: str
-    exact: bool
+    operation: Operation
     after: str
 
 
@@ -173,55 +174,76 @@ class Resource(ResourceType):
         """Install, upgrade, downgrade or remove. Nothing here is a refresh."""
         if self._settled(state.installed, state.available):
             return []
-        if self.ensure == ABSENT:
-            return [self._removal(state)]
-        return self._would(state)
+        step = self._step(state)
+        if state.installed.held and step.operation.removal:
+            raise ResourceError(
+                "%s is held at version %s" % (self.name, state.ensure),
+                hint="release it with `apt-mark unhold %s`" % self.name,
+            )
+        return [self._action(state, step, self._foreseen(state, step) if self.context.noop else ())]
 
     def _would(self, state: State) -> List[Action]:
-        step = self._step(state.installed, state.available)
+        """What it would do, as far as can be told where something is in its way."""
+        return [self._action(state, self._step(state), ())]
+
+    def _action(self, state: State, step: _Step, foreseen: Sequence[VersionChange]) -> Action:
+        changes = [Change("ensure", state.ensure, step.after)]
+
+        def act() -> None:
+            done = self.provider.carry_out(step.operation, self._lock_timeout())
+            changes.extend(self._others(done))
+
+        changes.extend(self._others(foreseen))
+        return Action(step.message, act, changes=changes, provides=[Condition("anything")])
+
+    def _foreseen(self, state: State, step: _Step) -> Sequence[VersionChange]:
+        """What the package manager would change; ``Missing`` where it would fail or has to wait."""
+        would = [self._action(state, step, ())]
+        holder = self.provider.holder()
+        if holder:
+            self.context.pending.add([_LOCK], certain=False)
+            reason = "a push has to wait for the package lock %s" % holder
+            raise Missing(_LOCK, reason, would=would, reason=reason)
+        try:
+            return self.provider.foresee(step.operation)
+        except ResourceError as error:
+            condition = Condition("package", self.name)
+            raise Missing(condition, error.message, would=would, hint=error.hint) from error
+
+    def _others(self, changed: Sequence[VersionChange]) -> List[Change]:
+        """The records of what changes beside this package itself."""
+        own = self.name.partition(":")[0]
         return [
-            Action(
-                step.message,
-                lambda: self._install(step),
-                changes=[Change("ensure", state.ensure, step.after)],
-                provides=[Condition("anything")],
+            Change(
+                "package %s" % change.name,
+                self.provider.shown(change.before) or ABSENT,
+                self.provider.shown(change.after) or ABSENT,
             )
+            for change in changed
+            if change.name.partition(":")[0] != own
         ]
 
-    def _step(self, installed: Installed, available: Available) -> _Step:
-        candidate = available.candidate
+    def _step(self, state: State) -> _Step:
+        installed, candidate = state.installed, state.available.candidate
+        if self.ensure == ABSENT:
+            return _Step(wording.UNINSTALLED, Operation(self.name, removal=True), ABSENT)
         shown = self.provider.shown(candidate)
         if self.ensure == PRESENT:
-            return _Step(wording.INSTALLED, "", False, shown or PRESENT)
+            return _Step(wording.INSTALLED, Operation(self.name), shown or PRESENT)
         if self.ensure == LATEST:
             words = wording.UPGRADED_LATEST
             if not installed.version:
                 words = wording.INSTALLED_LATEST
-            return _Step(words, candidate, False, shown or LATEST)
-        version = matching_version(self.provider, available, self.ensure) or self.ensure
+            return _Step(words, Operation(self.name, candidate), shown or LATEST)
+        version = matching_version(self.provider, state.available, self.ensure) or self.ensure
         if not installed.version:
             words = wording.INSTALLED_VERSION
         elif self.provider.compare(installed.version, version) < 0:
             words = wording.UPGRADED
         else:
             words = wording.DOWNGRADED
-        return _Step(words % self.ensure, version, True, self.provider.shown(version))
-
-    def _install(self, step: _Step) -> None:
-        self.provider.install(self.name, step.version, step.exact, self._lock_timeout())
-
-    def _removal(self, state: State) -> Action:
-        if state.installed.held:
-            raise ResourceError(
-                "%s is held at version %s" % (self.name, state.ensure),
-                hint="release it with `apt-mark unhold %s`" % self.name,
-            )
-        return Action(
-            wording.UNINSTALLED,
-            lambda: self.provider.uninstall(self.name, self._lock_timeout()),
-            changes=[Change("ensure", state.ensure, ABSENT)],
-            provides=[Condition("anything")],
-        )
+        operation = Operation(self.name, version, exact=True)
+        return _Step(words % self.ensure, operation, self.provider.shown(version))
 
     def _lock_timeout(self) -> float:
         given = self.properties.get("lock_timeout")

@@ -7,6 +7,7 @@ from remote_runtime.cancellation import Cancelled
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.resources.package.apt_lists import Lists
+from remote_runtime.resources.package.apt_readiness import Readiness
 from remote_runtime.system.commands import Result
 
 from ..fake_commands import FakeCommands, make_context
@@ -49,7 +50,9 @@ class Plan(object):
         self.resources = [self._registry.create(item) for item in items]
         self.provider = self.resources[0].provider
         if provider == "apt":
-            self.provider.lists = Lists("/nonexistent")  # not those of the machine of the tests
+            # Not those of the machine of the tests.
+            self.provider.lists = Lists("/nonexistent")
+            self.provider.readiness = Readiness("/nonexistent", user=lambda: 0)
 
     def messages(self) -> List[str]:
         """What noop says of each resource, "" where nothing is to do."""

@@ -38,8 +38,8 @@ class Reading(unittest.TestCase):
         plan.messages()
         self.assertEqual(plan.commands.count("dpkg-query"), 1)
         self.assertEqual(
-            [line for line in plan.commands.asked if line.startswith("apt-cache")],
-            ["apt-cache policy -- ccm-epoch ccm-hello"],
+            [line.partition(" -- ")[2] for line in plan.commands.asked if "policy" in line],
+            ["ccm-epoch ccm-hello"],
         )
 
     def test_a_converged_plan_does_not_ask_apt(self):

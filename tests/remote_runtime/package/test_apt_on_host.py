@@ -191,3 +191,52 @@ def test_a_half_configured_package_is_repaired(debian: Host) -> None:
     debian.run("cd /srv/ccm-repo && dpkg --unpack ccm-pkg10_*.deb")
     assert one(debian, "ccm-pkg10", noop=True)["noop_message"] == "Would have installed"
     assert one(debian, "ccm-pkg10")["final_ensure"] == "1.0-1"
+
+
+def _caches(host: Host) -> list[str]:
+    paths = "/var/cache/apt /var/lib/apt /var/lib/dpkg /tmp /etc/apt"
+    return host.run(
+        f"find {paths} -type f -printf '%p %s %T@ %C@ %i\\n' | sort"
+    ).stdout.splitlines()
+
+
+def test_a_preview_tells_what_comes_and_goes_along(debian: Host) -> None:
+    """Dependencies, conflicts and dependents are the push's records, and apt's caches stay."""
+    debian.publish(
+        Package("ccm-base", "1.0-1"),
+        Package("ccm-top", "1.0-1", fields={"Depends": "ccm-base"}),
+        Package("ccm-rival", "1.0-1", fields={"Conflicts": "ccm-base"}),
+    )
+    debian.run("apt-get update")
+    for name, ensure, along in (
+        ("ccm-top", "present", [("package ccm-base", "absent", "1.0-1")]),
+        ("ccm-base", "absent", [("package ccm-top", "1.0-1", "absent")]),
+        ("ccm-top", "present", [("package ccm-base", "absent", "1.0-1")]),
+        (
+            "ccm-rival",
+            "present",
+            [("package ccm-base", "1.0-1", "absent"), ("package ccm-top", "1.0-1", "absent")],
+        ),
+    ):
+        before = _caches(debian)
+        preview = one(debian, name, ensure=ensure, noop=True)
+        assert sorted({*_caches(debian)} ^ {*before}) == []
+        assert preview["prediction"] == "certain", preview
+        assert [(c["what"], c["from"], c["to"]) for c in preview["changes"][1:]] == along
+        push = one(debian, name, ensure=ensure)
+        assert push["changes"] == preview["changes"]
+
+
+def test_a_preview_fails_where_the_push_would(debian: Host) -> None:
+    """An unmet dependency and a broken list of sources fail the preview as they fail the push."""
+    debian.publish(Package("ccm-fresh", "1.0-1"))
+    debian.run("apt-get update")
+    debian.write("/etc/apt/sources.list.d/broken.list", "deb nonsense\n")
+    broken = [one(debian, "ccm-fresh", noop=noop) for noop in (True, False)]
+    debian.run("rm /etc/apt/sources.list.d/broken.list")
+    unmet = [one(debian, "ccm-unmet", noop=noop) for noop in (True, False)]
+    for preview, push in (broken, unmet):
+        assert preview["failed"]
+        assert push["failed"]
+        assert preview["error"][0] == push["error"][0]
+    assert "ccm-does-not-exist" in unmet[0]["error"][0]

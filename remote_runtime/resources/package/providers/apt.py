@@ -7,14 +7,25 @@ Installing many packages in one transaction is faster, but one broken package wo
 What only a change needs is imported when there is one: most runs find everything installed.
 """
 
-from typing import Callable, Dict, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, Optional, Sequence
 
 from remote_runtime.base import Properties
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import dpkg
 from remote_runtime.resources.package.apt_lists import Lists
-from remote_runtime.resources.package.provider import Available, Installed, PackageProvider
+from remote_runtime.resources.package.provider import (
+    Available,
+    Installed,
+    Operation,
+    PackageProvider,
+    VersionChange,
+)
+
+if TYPE_CHECKING:
+    from remote_runtime.resources.package.apt_readiness import Readiness
+    from remote_runtime.resources.package.apt_workbench import Workbench
+    from remote_runtime.system.commands import Result
 
 PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
 ENVIRONMENT = {
@@ -26,12 +37,7 @@ INSTALL = ("apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=--force-conf
 REMOVE = ("apt-get", "-q", "-y", "remove")
 # Without the option a repository that cannot be reached is only a warning, and the lists stay old.
 UPDATE = ("apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any")
-TRANSACTION_LOCKS = (
-    "/var/lib/dpkg/lock-frontend",
-    "/var/lib/dpkg/lock",
-    "/var/cache/apt/archives/lock",
-)
-LISTS_LOCKS = ("/var/lib/apt/lists/lock",)
+LISTS_LOCK = "/var/lib/apt/lists/lock"
 _AFTER_DNF = 3
 _LIMIT = 16 << 20  # bytes of a query's output; 64 bytes per package
 _NAMES = 1000  # names on one command line
@@ -54,7 +60,10 @@ class Provider(PackageProvider):
         self.lists = Lists()
         self._database: Optional[dpkg.Database] = None
         self._database_at = -1
+        self._architecture = ""
+        self.readiness: Optional["Readiness"] = None
         self._unmanageable: Optional[str] = None
+        self._workbench: Optional["Workbench"] = None
         if not dpkg.is_used():
             self.priority = _AFTER_DNF
 
@@ -81,6 +90,7 @@ class Provider(PackageProvider):
                     "dpkg-query failed: %s" % result.tail(), kind="package.database"
                 )
             self._database = dpkg.Database(result.stdout)
+            self._architecture = self._database.native
             self._database_at = self.context.acted
         return self._database.find(name)
 
@@ -91,21 +101,20 @@ class Provider(PackageProvider):
         legal = [name for name in names if apt_cache.legal(name)]
         found: Dict[str, Available] = {}
         for at in range(0, len(legal), _NAMES):
-            argv = ["apt-cache", "policy", "--"] + legal[at : at + _NAMES]
+            argv = ["policy", "--"] + legal[at : at + _NAMES]
             found.update(apt_cache.parse_policy(self._query(argv)))
         answers: Dict[str, Available] = {}
         for name in names:
             package, architecture = dpkg.split_name(name)
             answer = found.get(name)
-            if answer is None and architecture in ("any", *dpkg.NATIVE, self._native()):
+            if answer is None and architecture in ("any", *dpkg.NATIVE, self._architecture):
                 answer = found.get(package)
             answers[name] = answer or Available()
         return answers
 
-    def _native(self) -> str:
-        return self._database.native if self._database is not None else ""
-
-    def _query(self, argv: Sequence[str]) -> str:
+    def _query(self, words: Sequence[str]) -> str:
+        private = self._private() if self.context.noop else []
+        argv = ["apt-cache", words[0], *private, *words[1:]]
         result = self.context.commands.run(argv, env=ENVIRONMENT, limit=_LIMIT)
         if result.code != 0:
             from remote_runtime.resources.package import apt_errors
@@ -117,7 +126,7 @@ class Provider(PackageProvider):
         """The packages that provide a virtual package, at most a handful."""
         from remote_runtime.resources.package import apt_cache
 
-        printed = self._query(["apt-cache", "showpkg", "--", name])
+        printed = self._query(["showpkg", "--", name])
         return apt_cache.parse_reverse_provides(printed)[:_PROVIDERS_SHOWN]
 
     def lists_outdated(self, max_age: Optional[float]) -> str:
@@ -126,64 +135,97 @@ class Provider(PackageProvider):
 
     def refresh_lists(self, lock_timeout: float) -> None:
         """Run ``apt-get update``; ``ResourceError`` when any of the repositories fails."""
-        self._transaction("refreshing the package lists", UPDATE, LISTS_LOCKS, lock_timeout)
+        from remote_runtime.resources.package import apt_errors, locks
+        from remote_runtime.resources.package.transaction import Manager, carry_out
+
+        def look() -> Optional[locks.Holder]:
+            return locks.holder([LISTS_LOCK])
+
+        carry_out(
+            self.context,
+            Manager(ENVIRONMENT, look, apt_errors.explain, _STEPS),
+            what="refreshing the package lists",
+            argv=UPDATE,
+            lock_timeout=lock_timeout,
+        )
         self.lists.refreshed()
         self.forget_lists()
 
-    def install(self, name: str, version: str, exact: bool, lock_timeout: float) -> None:
-        """Install this version, or what apt prefers for ""."""
-        argv: Tuple[str, ...] = INSTALL
-        if exact:
-            argv += ("--allow-downgrades",)
-        argv += ("%s=%s" % (name, version) if version else name,)
+    def holder(self) -> str:
+        """Who holds a lock that a transaction needs, "" for nobody."""
+        found = self._ready().holder()
+        return str(found) if found else ""
 
-        def reached(now: Installed) -> bool:
-            return now.version == version if version else bool(now.version)
+    def _ready(self) -> "Readiness":
+        if self.readiness is None:
+            from remote_runtime.resources.package.apt_readiness import Readiness
 
-        what = "installing %s" % " ".join(filter(None, (name, version)))
-        self._change(name, what, argv=argv, lock_timeout=lock_timeout, reached=reached)
+            self.readiness = Readiness()
+        return self.readiness
 
-    def uninstall(self, name: str, lock_timeout: float) -> None:
-        """Remove, not purge."""
-        self._change(
-            name,
-            "removing %s" % name,
-            argv=REMOVE + (name,),
-            lock_timeout=lock_timeout,
-            reached=lambda now: not now.version,
-        )
+    def foresee(self, operation: Operation) -> Sequence[VersionChange]:
+        """Let apt simulate it. See the base class."""
+        from remote_runtime.resources.package import apt_errors, apt_simulation
 
-    def _change(
-        self,
-        name: str,
-        what: str,
-        *,
-        argv: Sequence[str],
-        lock_timeout: float,
-        reached: Callable[[Installed], bool],
-    ) -> None:
-        from remote_runtime.resources.package import apt_errors
+        trouble = self._ready().trouble(str(operation))
+        if trouble is not None:
+            raise trouble
+        argv = _words(operation)
+        argv[1:1] = [*apt_simulation.OPTIONS, *self._private()]
+        result = self.context.commands.run(argv, env=ENVIRONMENT, limit=_LIMIT)
+        if result.code != 0:
+            raise apt_errors.explain(str(operation), result)
+        return apt_simulation.planned(result.stdout, self._architecture)
+
+    def _private(self) -> List[str]:
+        """The options that keep apt from writing to the host's caches."""
+        if self._workbench is None:
+            from remote_runtime.resources.package.apt_workbench import Workbench
+
+            self._workbench = Workbench(self.context.files)
+        return self._workbench.options(self.lists.cache_is_stale())
+
+    def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
+        """Run apt-get; "" leaves the version to what it prefers. Removed is not purged."""
+        from remote_runtime.resources.package import apt_errors, apt_simulation
+        from remote_runtime.resources.package.transaction import Manager, carry_out
 
         self._database = None
         self.lists.drop_stale_cache()
+        printed: List[str] = []
+
+        def explain(what: str, result: "Result") -> ResourceError:
+            printed[:] = [result.stdout]
+            return apt_errors.explain(what, result)
+
+        manager = Manager(ENVIRONMENT, self._ready().holder, explain, _STEPS)
         try:
-            self._transaction(what, argv, TRANSACTION_LOCKS, lock_timeout)
+            result = carry_out(
+                self.context,
+                manager,
+                what=str(operation),
+                argv=_words(operation),
+                lock_timeout=lock_timeout,
+            )
+            printed[:] = [result.stdout]
         except ResourceError as error:
             # dpkg retries every package that is broken already and fails for it each time. That is
             # the outcome of the broken package, not of this one.
-            if error.kind != apt_errors.SCRIPT or not reached(self.status(name)):
+            if error.kind != apt_errors.SCRIPT or not self._reached(operation):
                 raise
-            self.context.notice("warning", "%s is done, though: %s" % (what, error.message))
+            self.context.notice("warning", "%s is done, though: %s" % (operation, error.message))
         self.acted()
+        return apt_simulation.done(printed[0], self._architecture)
 
-    def _transaction(
-        self, what: str, argv: Sequence[str], paths: Sequence[str], lock_timeout: float
-    ) -> None:
-        from remote_runtime.resources.package import apt_errors, locks, transaction
+    def _reached(self, operation: Operation) -> bool:
+        version = self.status(operation.name).version
+        if operation.removal:
+            return not version
+        return version == operation.version if operation.version else bool(version)
 
-        manager = transaction.Manager(
-            ENVIRONMENT, lambda: locks.holder(paths), apt_errors.explain, _STEPS
-        )
-        transaction.carry_out(
-            self.context, manager, what=what, argv=argv, lock_timeout=lock_timeout
-        )
+
+def _words(operation: Operation) -> List[str]:
+    if operation.removal:
+        return [*REMOVE, operation.name]
+    downgrades = ["--allow-downgrades"] if operation.exact else []
+    return [*INSTALL, *downgrades, "=".join(filter(None, (operation.name, operation.version)))]

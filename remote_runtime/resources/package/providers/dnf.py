@@ -16,7 +16,13 @@ from remote_runtime.base import Properties
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import rpm_database
-from remote_runtime.resources.package.provider import Available, Installed, PackageProvider
+from remote_runtime.resources.package.provider import (
+    Available,
+    Installed,
+    Operation,
+    PackageProvider,
+    VersionChange,
+)
 
 if TYPE_CHECKING:
     from remote_runtime.resources.package.dnf_lists import Lists
@@ -155,26 +161,20 @@ class Provider(PackageProvider):
         super().forget_lists()
         self._provided = {}
 
-    def install(self, name: str, version: str, exact: bool, lock_timeout: float) -> None:
-        """Install this version, or what dnf prefers for ""; an older one by a downgrade."""
-        now = self.status(name).version
-        older = exact and bool(now) and self.compare(version, now) < 0
-        command = ("dnf", "downgrade" if older else "install", "-y")
-        what = "installing %s" % " ".join(filter(None, (name, self.shown(version))))
-        self._change(what, command + OPTIONS + (self._spec(name, version),), lock_timeout)
+    def holder(self) -> str:
+        """Who holds a lock that a transaction needs, "" for nobody."""
+        found = self._manager().look()
+        return str(found) if found else ""
 
-    def _spec(self, name: str, version: str) -> str:
-        """How dnf is told one version of a package."""
-        package, architecture = self._parts.get(name, (name, ""))
-        return "-".join(filter(None, (package, version))) + (architecture and "." + architecture)
+    def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
+        """Run dnf; "" leaves the version to what it prefers, an older one comes by a downgrade.
 
-    def uninstall(self, name: str, lock_timeout: float) -> None:
-        """Remove it; what it needed and nothing else needs goes with it, as dnf is set up."""
-        self._change("removing %s" % name, ("dnf", "remove", "-y", *OPTIONS, name), lock_timeout)
-
-    def _change(self, what: str, argv: Sequence[str], lock_timeout: float) -> None:
+        What a removed package needed and nothing else needs goes with it, as dnf is set up.
+        """
         from remote_runtime.resources.package import dnf_errors
 
+        argv = self._words(operation)
+        what = str(operation._replace(version=self.shown(operation.version)))
         self._records_at = -1
         known = self._lists().repositories()
         result = self._transaction(what, argv, lock_timeout)
@@ -183,6 +183,21 @@ class Provider(PackageProvider):
             self.forget_lists()  # the package brought a repository, as epel-release does
         for complaint in dnf_errors.complaints(result):
             self.context.notice("warning", "%s is done, though: %s" % (what, complaint))
+        return ()
+
+    def _words(self, operation: Operation) -> Sequence[str]:
+        name, version = operation.name, operation.version
+        if operation.removal:
+            return ("dnf", "remove", "-y", *OPTIONS, name)
+        now = self.status(name).version
+        older = operation.exact and bool(now) and self.compare(version, now) < 0
+        command = ("dnf", "downgrade" if older else "install", "-y")
+        return command + OPTIONS + (self._spec(name, version),)
+
+    def _spec(self, name: str, version: str) -> str:
+        """How dnf is told one version of a package."""
+        package, architecture = self._parts.get(name, (name, ""))
+        return "-".join(filter(None, (package, version))) + (architecture and "." + architecture)
 
     def _transaction(self, what: str, argv: Sequence[str], lock_timeout: float) -> "Result":
         from remote_runtime.resources.package import transaction

@@ -1,0 +1,45 @@
+"""Where apt may look at a host and leave it as it is (target)."""
+
+import os
+from typing import TYPE_CHECKING, List
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
+_CACHE = "/var/cache/apt"
+_KEYS = ("pkgcache", "srcpkgcache")
+
+
+class Workbench(object):
+    """A private folder that stands for apt's caches of the lists; it goes with the run.
+
+    apt reads through a link what is current there, and puts a file of its own in the place of the
+    link where it is not; where the host has no caches, apt makes none.
+    """
+
+    def __init__(self, files: "Files", cache: str = _CACHE) -> None:
+        self._files = files
+        self._cache = cache
+        self._folder = ""
+
+    def options(self, stale: bool) -> List[str]:
+        """The options with which apt writes to no cache of the host's.
+
+        ``stale`` says that its cache of what is installed looks current to apt and is not.
+        """
+        options: List[str] = []
+        for key in _KEYS:
+            path = self.path(key + ".bin")
+            kept = os.path.lexists(path) and not (stale and key == _KEYS[0])
+            options += ["-o", "Dir::Cache::%s=%s" % (key, path if kept else "")]
+        return options
+
+    def path(self, name: str) -> str:
+        """The path of a file of this name in the folder, which is there then."""
+        if not self._folder:
+            self._folder = self._files.private_folder()
+            for key in _KEYS:
+                cached = os.path.join(self._cache, key + ".bin")
+                if os.path.isfile(cached):
+                    os.symlink(cached, os.path.join(self._folder, key + ".bin"))
+        return os.path.join(self._folder, name)

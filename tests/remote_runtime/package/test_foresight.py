@@ -1,0 +1,179 @@
+"""What a preview knows of a transaction before it runs, with recorded output of apt."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from remote_runtime.changes import Missing
+from remote_runtime.resources.package import apt_simulation
+from remote_runtime.resources.package.apt_readiness import Readiness
+from remote_runtime.resources.package.apt_workbench import Workbench
+from remote_runtime.resources.package.provider import VersionChange
+from remote_runtime.system.commands import Result
+from remote_runtime.system.files import Files
+
+from .plan import Plan, recorded_commands
+
+SIMULATED = (
+    "Remv ccm-old [1.0]\nInst libx:i386 (2.0 localhost [i386])\n"
+    "Inst liby [1.0] (1.1 localhost [all]) [ccm-hello:amd64 ]\n"
+    "Inst ccm-hello (2.1~rc1-1 localhost [all])\nConf ccm-hello (2.1~rc1-1 localhost [all])\n"
+)
+PRINTED = (
+    "Removing ccm-old (1.0), to allow configuration of ccm-hello (2.1~rc1-1) ...\n"
+    "Preparing to unpack .../0-libx.deb ...\nUnpacking libx:i386 (2.0) ...\n"
+    "Unpacking liby:amd64 (1.1) over (1.0) ...\nUnpacking ccm-hello (2.1~rc1-1) ...\n"
+    "Setting up ccm-hello (2.1~rc1-1) ...\n"
+)
+UNMET = Result(
+    100,
+    "The following packages have unmet dependencies:\n"
+    " ccm-hello : Depends: nosuch but it is not installable\n",
+    "E: Unable to correct problems, you have held broken packages.\n",
+)
+HOLD = """
+import fcntl, sys
+lock = open(sys.argv[1], "w")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+class Simulation(unittest.TestCase):
+    def test_what_apt_would_do_and_what_dpkg_did_read_alike(self):
+        """A simulation and the transaction itself give the same packages and versions."""
+        expected = [
+            VersionChange("ccm-hello", "", "2.1~rc1-1"),
+            VersionChange("ccm-old", "1.0", ""),
+            VersionChange("libx:i386", "", "2.0"),
+            VersionChange("liby", "1.0", "1.1"),
+        ]
+        self.assertEqual(apt_simulation.planned(SIMULATED, "amd64"), expected)
+        self.assertEqual(apt_simulation.done(PRINTED, "amd64"), expected)
+
+    def test_the_records_of_the_preview_and_of_the_push_are_the_same(self):
+        """What comes and goes along with a package stands in its event, before and after."""
+        records = []
+        for noop in (True, False):
+            commands = recorded_commands()
+            commands.on("apt-get", PRINTED)
+            commands.on("apt-get -s", SIMULATED)
+            plan = Plan(commands, ("ccm-hello", {}))
+            with plan.context.turn(plan.resources[0].item, noop=noop):
+                state = plan.resources[0].observe()
+                (action,) = plan.resources[0].actions(state, False)
+                if not noop:
+                    action.call()
+            records.append([tuple(change)[:3] for change in action.changes])
+        self.assertEqual(records[0], records[1])
+        self.assertEqual(
+            records[0],
+            [
+                ("ensure", "absent", "2.1~rc1-1"),
+                ("package ccm-old", "1.0", "absent"),
+                ("package libx:i386", "absent", "2.0"),
+                ("package liby", "1.0", "1.1"),
+            ],
+        )
+
+    def test_what_apt_refuses_fails_the_preview(self):
+        """An unmet dependency is told by the preview, in apt's own words."""
+        commands = recorded_commands()
+        commands.on("apt-get -s", UNMET)
+        with self.assertRaises(Missing) as caught:
+            Plan(commands, ("ccm-hello", {})).messages()
+        self.assertIn(
+            "ccm-hello : Depends: nosuch but it is not installable", str(caught.exception)
+        )
+        self.assertEqual([a.message for a in caught.exception.would], ["Would have installed"])
+
+    def test_only_a_change_is_simulated(self):
+        """A preview of what is installed asks apt nothing, a push simulates nothing."""
+        plan = Plan(recorded_commands(), ("bash", {}))
+        plan.messages()
+        plan = Plan(plan.commands, ("ccm-hello", {}))
+        plan.carry_out()
+        self.assertEqual(plan.commands.count("apt-get -s"), 0)
+
+    def test_the_database_as_it_will_be(self):
+        """Planned versions replace what is installed, with what the lists say of them."""
+        database = "Package: a\nStatus: install ok installed\nArchitecture: all\nVersion: 1\n\n"
+        database += database.replace(": a\n", ": b\n").replace(": all", ": amd64")
+        shown = "Package: c\nArchitecture: amd64\nVersion: 3\nDepends: b\n\n"
+        after = apt_simulation.status(database, {"a": "", "c": "3"}, shown, "amd64")
+        self.assertEqual(
+            after.split("\n\n")[:2],
+            [
+                "Package: b\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1",
+                "Package: c\nStatus: install ok installed\nArchitecture: amd64\nVersion: 3"
+                "\nDepends: b",
+            ],
+        )
+        with self.assertRaises(KeyError):
+            apt_simulation.status(database, {"d": "1"}, shown, "amd64")
+
+
+class Beforehand(unittest.TestCase):
+    def setUp(self):
+        self.root = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def test_only_root_changes_packages(self):
+        """A preview of another user fails as the push would."""
+        error = Readiness(self.root, user=lambda: 1000).trouble("installing x")
+        self.assertEqual(error.kind, "package.root")
+        self.assertIsNone(Readiness(self.root, user=lambda: 0).trouble("installing x"))
+
+    def test_an_interrupted_dpkg(self):
+        """A journal that dpkg left behind keeps apt from beginning anything."""
+        updates = os.path.join(self.root, "var/lib/dpkg/updates")
+        os.makedirs(updates)
+        readiness = Readiness(self.root, user=lambda: 0)
+        self.assertIsNone(readiness.trouble("installing x"))
+        open(os.path.join(updates, "0001"), "w").close()
+        self.assertEqual(readiness.trouble("installing x").kind, "package.interrupted")
+
+    def test_a_lock_that_somebody_holds_is_told(self):
+        """Whether the lock is given back in time is unknown; the reason names who holds it."""
+        lock = os.path.join(self.root, "var/lib/dpkg/lock-frontend")
+        os.makedirs(os.path.dirname(lock))
+        holder = subprocess.Popen(
+            [sys.executable, "-c", HOLD, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self.addCleanup(holder.wait)
+        self.addCleanup(holder.stdin.close)
+        self.addCleanup(holder.stdout.close)
+        holder.stdout.readline()
+        plan = Plan(recorded_commands(), ("ccm-hello", {}))
+        plan.provider.readiness = Readiness(self.root, user=lambda: 0)
+        with self.assertRaises(Missing) as caught:
+            plan.messages()
+        self.assertIn("(pid %d)" % holder.pid, caught.exception.reason)
+        self.assertTrue(plan.context.pending.may_hold(caught.exception.condition))
+
+
+class Caches(unittest.TestCase):
+    def test_apt_writes_to_no_cache_of_the_host(self):
+        """What is current is read through a link, what is not there is not made."""
+        cache = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, cache)
+        with open(os.path.join(cache, "pkgcache.bin"), "w") as file:
+            file.write("cache")
+        files = Files()
+        self.addCleanup(files.discard_temporary)
+        bench = Workbench(files, cache)
+        first, second = bench.options(stale=False)[1::2]
+        self.assertTrue(os.path.samefile(first.partition("=")[2], file.name))
+        self.assertEqual(second, "Dir::Cache::srcpkgcache=")
+        self.assertEqual(bench.options(stale=True)[1], "Dir::Cache::pkgcache=")
+        files.discard_temporary()
+        self.assertFalse(os.path.lexists(first.partition("=")[2]))
+        self.assertTrue(os.path.exists(file.name))
+
+
+if __name__ == "__main__":
+    unittest.main()
