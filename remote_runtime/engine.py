@@ -8,6 +8,7 @@ from remote_runtime.context import Context
 from remote_runtime.events import EventMaker, Outcome
 from remote_runtime.item import Item
 from remote_runtime.lifecycle import Lifecycle
+from remote_runtime.refreshes import Refreshes
 
 Emit = Callable[[Dict[str, Any]], None]
 
@@ -24,7 +25,8 @@ class Turn(object):
 class Engine(object):
     """Runs the items of one plan; each event goes to ``emit`` as soon as it is made.
 
-    ``turns`` are those that earlier runs of the same session had, by reference.
+    ``turns`` are those that earlier runs of the same session had, by reference; ``refreshes``
+    those that earlier runs of the same manifest have left undone.
     """
 
     def __init__(
@@ -35,12 +37,14 @@ class Engine(object):
         maker: EventMaker,
         emit: Emit,
         turns: Optional[Dict[str, Turn]] = None,
+        refreshes: Optional[Refreshes] = None,
     ) -> None:
         self._context = context
         self._lifecycle = lifecycle
         self._maker = maker
         self._emit = emit
         self._turns: Dict[str, Turn] = dict(turns or {})
+        self._refreshes = refreshes or Refreshes()
 
     def run(self, items: Sequence[Item], fail_on_error: bool = False) -> List[Outcome]:
         """Run these items; with ``fail_on_error`` nothing starts after the first failure.
@@ -61,13 +65,16 @@ class Engine(object):
         noop = self._context.options.noop or item.noop
         outcome = Outcome(item)
         interrupted: Optional[Cancelled] = None
+        fired = self._fired(item, noop)
+        since = self._refreshes.since(item)
         if not self._skips(item, outcome):
             try:
-                self._live(outcome, noop)
+                self._live(outcome, noop, bool(fired or since))
             except Cancelled as cancelled:
                 # What was done is done: a package transaction is let finish before the run ends.
                 interrupted = cancelled
                 outcome.fail("interrupted: %s" % cancelled)
+        self._account(outcome, noop, fired=fired, since=since)
         self._emit(self._maker.make(outcome, noop, time.monotonic() - started))
         self._record(item, outcome, noop)
         if interrupted is not None:
@@ -87,21 +94,33 @@ class Engine(object):
         turn = self._turns.get(reference)
         return turn is not None and turn.met
 
-    def _live(self, outcome: Outcome, noop: bool) -> None:
+    def _live(self, outcome: Outcome, noop: bool, refresh: bool) -> None:
         item = outcome.item
 
         def children() -> List[Outcome]:
             return self.run(item.children, item.fail_on_error)
 
-        self._lifecycle.run(outcome, noop, self._fired(item, noop), children)
+        self._lifecycle.run(outcome, noop, refresh, children)
 
-    def _fired(self, item: Item, noop: bool) -> bool:
-        """Whether a resource that this one subscribes to has changed."""
+    def _fired(self, item: Item, noop: bool) -> List[str]:
+        """What of that which this one subscribes to has changed in this run."""
+        fired = []
         for reference in item.subscribe:
             turn = self._turns.get(reference)
             if turn is not None and turn.changed and (noop or not turn.noop):
-                return True
-        return False
+                fired.append(reference)
+        return fired
+
+    def _account(self, outcome: Outcome, noop: bool, *, fired: List[str], since: str) -> None:
+        """Keep what of its refresh is due still, or no longer."""
+        if outcome.skipped and not outcome.unmet:
+            self._refreshes.released(outcome.item)
+        elif outcome.skipped or outcome.failed:
+            outcome.due_since = self._refreshes.owed(outcome.item)
+        else:
+            outcome.due_since = since if outcome.refreshed else ""
+            if not (noop or outcome.health_only):
+                self._refreshes.served(outcome.item, fired)
 
     def _record(self, item: Item, outcome: Outcome, noop: bool) -> None:
         turn = Turn(not outcome.failed and not outcome.unmet, outcome.changed, noop)

@@ -56,6 +56,7 @@ class Outcome(object):
         self.noop_message = ""
         self.prediction = ""
         self.prediction_reason = ""
+        self.due_since = ""  # the id of the run that left a refresh of it undone
         self.ended: Optional[Ended] = None
         self.changes: List[Change] = []
         self.health: List[Dict[str, Any]] = []
@@ -162,6 +163,8 @@ def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
         extra["prediction"] = outcome.prediction
     if outcome.prediction_reason:
         extra["prediction_reason"] = mask.text(outcome.prediction_reason)
+    if outcome.due_since:
+        extra["due_since"] = outcome.due_since
     if outcome.ended is not None:
         extra.update(_of_command(outcome.ended, item.sensitive, mask))
     if outcome.health:

@@ -1,6 +1,6 @@
 """Takes one resource through its life (target): provider, state, actions, state again, checks."""
 
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action, Missing
@@ -9,6 +9,7 @@ from remote_runtime.errors import CcmError, ProtocolError, ResourceError, Unsett
 from remote_runtime.events import Outcome, secrets_of
 from remote_runtime.item import Item
 from remote_runtime.pending import ANYTHING
+from remote_runtime.refreshes import Refreshes
 from remote_runtime.registry import Registry
 
 APPLIED = "Would have applied changes"  # noop, of a resource that is made of others
@@ -24,10 +25,12 @@ class Lifecycle(object):
         context: Context,
         registry: Registry,
         render: Callable[[Item], Dict[str, Any]],
+        refreshes: Optional[Refreshes] = None,
     ) -> None:
         self._context = context
         self._registry = registry
         self._render = render
+        self._refreshes = refreshes or Refreshes()
 
     def run(self, outcome: Outcome, noop: bool, refresh: bool, children: Children = list) -> None:
         """Bring one managed resource to its desired state, or in noop say what that would take.
@@ -149,11 +152,19 @@ class Lifecycle(object):
         actions = resource.actions(state, refresh)
         if not actions:
             return
+        self._context.check_cancelled()
+        noted = self._refreshes.begin(outcome.item)
         try:
             for action in actions:
                 self._act(action, outcome)
+        except Exception:
+            if noted:
+                self._refreshes.end(outcome.changed or _has_changed(resource))
+            raise
         finally:
             outcome.ended = resource.ended
+        if noted:
+            self._refreshes.end(outcome.changed)
         outcome.refreshed = resource.heeds(refresh)
         state = resource.observe()
         outcome.final_ensure = state.ensure
@@ -205,6 +216,17 @@ class Lifecycle(object):
         outcome.health = health.run_all(item, self._context)
         for message in health.failures(outcome.health):
             outcome.fail(message)
+
+
+def _has_changed(resource: ResourceType) -> bool:
+    """Whether an action that failed has brought about what is desired: the next run would not see
+    that anything was changed."""
+    if resource.ended is not None:
+        return False  # a command of the user's, which runs again
+    try:
+        return not resource.actions(resource.observe(), False)
+    except Exception:  # noqa: BLE001  (it cannot be told)
+        return True
 
 
 def bug(error: BaseException, item: Item) -> Tuple[str, ...]:

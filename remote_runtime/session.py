@@ -20,6 +20,7 @@ from remote_runtime.events import EventMaker, secrets_of
 from remote_runtime.item import Item
 from remote_runtime.lifecycle import Lifecycle, defect
 from remote_runtime.masking import Mask
+from remote_runtime.refreshes import Refreshes
 from remote_runtime.registry import Registry
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.commands import Commands
@@ -194,9 +195,8 @@ class Session(object):
         """Remove what killed runs left behind, if the lock is ours; note what this one begins."""
         from remote_runtime.system import state
 
-        home = self._accounts.identity().home
-        kept = self._state or state.state_folder(home)
-        cache = self._state or state.cache_folder(home)
+        kept = self._kept()
+        cache = self._state or state.cache_folder(self._accounts.identity().home)
         self._files.note_in(kept if alone else cache, self._warn)
         if not alone:
             return
@@ -227,16 +227,47 @@ class Session(object):
             on_notice=self._notice,
         )
         registry = Registry(context)
+        refreshes = self._refreshes(plan)
         if not plan.options.monitor_only:
             self._prefetch(plan, context, registry)
         engine = Engine(
             context=context,
-            lifecycle=Lifecycle(context, registry, lambda item: self._render(item, context)),
+            lifecycle=Lifecycle(
+                context, registry, lambda item: self._render(item, context), refreshes
+            ),
             maker=EventMaker(self._mask),
             emit=self._emit,
             turns=self._earlier(plan, context),
+            refreshes=refreshes,
         )
-        engine.run(plan.items, plan.fail_on_error)
+        try:
+            engine.run(plan.items, plan.fail_on_error)
+        finally:
+            refreshes.close()
+
+    def _refreshes(self, plan: plans.Plan) -> Refreshes:
+        """What earlier runs of the manifest have left to be refreshed."""
+        options = plan.options
+        if not plan.manifest or options.monitor_only or options.status_only:
+            return Refreshes()
+        from remote_runtime import ledger
+
+        run = ledger.Run(
+            plan.manifest,
+            run_id=plan.run_id,
+            user=plan.user,
+            noop=options.noop,
+            items=plan.items,
+            shown=self._mask.text,
+            tell=self._notice,
+        )
+        return ledger.Ledger(run, self._kept())
+
+    def _kept(self) -> str:
+        """The folder of what this host remembers."""
+        from remote_runtime.system import state
+
+        return self._state or state.state_folder(self._accounts.identity().home)
 
     @staticmethod
     def _earlier(plan: plans.Plan, context: Context) -> Dict[str, Any]:

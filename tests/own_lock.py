@@ -1,7 +1,8 @@
-"""A lock of ccm for these tests alone.
+"""A lock of ccm, and a state folder, for these tests alone.
 
 Root's pushes to this machine take ``/run/ccm.lock``, so tests of two processes (those of
-pytest-xdist, another checkout's) would wait for each other, and in the end fail.
+pytest-xdist, another checkout's) would wait for each other, and in the end fail. What they leave to
+be remembered in ``/var/lib/ccm`` is no business of the next ones.
 """
 
 import ctypes
@@ -11,12 +12,14 @@ import tempfile
 from pathlib import Path
 
 LOCK = Path("/run/ccm.lock")
+STATE = Path("/var/lib/ccm")
 _CLONE_NEWNS = 0x20000
 _MS_BIND, _MS_REC, _MS_SLAVE, _MNT_DETACH = 0x1000, 0x4000, 1 << 19, 2
 
 
 def take() -> None:
-    """Put another file at the lock's place, seen by this process and what it starts from now on.
+    """Put others at the places of the lock and the state, seen by this process and what it starts
+    from now on.
 
     Done for root on Linux only, others have a lock in their home or none in common; and not where
     a container forbids it.
@@ -32,3 +35,7 @@ def take() -> None:
         # It needs no name: the mount keeps it, as long as the last of these processes lives.
         if system.mount(own.name.encode(), bytes(LOCK), None, _MS_BIND, None):
             raise OSError(ctypes.get_errno(), "cannot be mounted", str(LOCK))
+    system.umount2(bytes(STATE), _MNT_DETACH)
+    STATE.mkdir(mode=0o700, exist_ok=True)
+    if system.mount(b"none", bytes(STATE), b"tmpfs", 0, b"mode=0700"):
+        raise OSError(ctypes.get_errno(), "cannot be mounted", str(STATE))

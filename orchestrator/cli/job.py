@@ -41,7 +41,7 @@ class Push(NamedTuple):
     """What is pushed, as people read it, and by which ``command``.
 
     ``kept``: its folder is to be kept, so that ``ccm report`` has it. ``told``: further subscribers
-    of what happens.
+    of what happens. ``identity`` is by what hosts remember the manifest, "" for nothing.
     """
 
     command: str
@@ -50,6 +50,7 @@ class Push(NamedTuple):
     planner: "Planner"
     kept: bool = True
     told: "Sequence[Subscriber]" = ()
+    identity: str = ""
 
 
 class Targets(NamedTuple):

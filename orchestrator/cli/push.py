@@ -36,10 +36,12 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
     from orchestrator.cli import assembly
     from orchestrator.cli.job import Push
     from orchestrator.cli.pushing import carry_out, check_options, read_push
+    from orchestrator.manifest.identity import identity
 
     options = read_push(args, read_output(args))._replace(verify=args.verify)
     check_options(options)
     chosen = assembly.choose(options.where)
     site, planner = assembly.planner(args.manifest, options.data._replace(run=options.run))
-    push = Push(command, os.path.abspath(args.manifest), site, planner)
+    path = os.path.abspath(args.manifest)
+    push = Push(command, path, site, planner, identity=identity(path))
     return carry_out(push, options, chosen)

@@ -64,7 +64,7 @@ def carry_out(
     shown = push._replace(what=Mask().text(push.what))
     if output is None:
         output = Output(options.output, options.run, _title(shown, options.run.noop))
-    settings = RunSettings(new_run_id(), user_at_host(), options.run)
+    settings = RunSettings(new_run_id(), user_at_host(), options.run, push.identity)
     output.prepare()
     site = push.site
     connector = assembly.connector(chosen, options.connection, output.ask, site.types.sources())

@@ -119,6 +119,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "noop_message": _text,
     "prediction": lambda value: type(value) is str and value in ("certain", "unknown"),
     "prediction_reason": _text,
+    "due_since": lambda value: type(value) is str and len(value) <= 200,
     "manifest": _text,
     "exit_code": lambda value: type(value) is int and 0 <= value <= 255,
     "output": _text,

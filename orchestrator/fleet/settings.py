@@ -6,14 +6,19 @@ from remote_runtime.options import RunOptions
 
 
 class RunSettings(NamedTuple):
-    """``user`` is who pushes, as the lock on a host says it."""
+    """``user`` is who pushes, as the lock on a host says it.
+
+    ``manifest`` is by what the hosts remember the run, "" for one of which they remember nothing.
+    """
 
     run_id: str
     user: str
     options: RunOptions = RunOptions()
+    manifest: str = ""
 
     def envelope(self) -> dict[str, Any]:
         """The members of the plan frame that do not come from the manifest."""
         # The controller bounds the host's run; a second clock would only race it.
         options = self.options._replace(timeout=0)
-        return {"run_id": self.run_id, "user": self.user, **options._asdict()}
+        told = {"run_id": self.run_id, "user": self.user, **options._asdict()}
+        return {**told, "manifest": self.manifest} if self.manifest else told

@@ -35,7 +35,8 @@ class Entry(NamedTuple):
     """What a summary tells of one resource on one host.
 
     ``message`` is what it would do, ``unknown`` why that is not certain. ``noop``: nothing was
-    done. ``fired``: a subscription did it. ``manifest`` names the child manifest that the resource
+    done. ``fired``: a subscription did it. ``due`` is the run since which its refresh is, or was,
+    due; "" where no run left one undone. ``manifest`` names the child manifest that the resource
     stands in. ``output`` is what its command printed, where all is to be shown and no
     error has it.
     """
@@ -50,6 +51,7 @@ class Entry(NamedTuple):
     changes: tuple[ChangeLine, ...]
     noop: bool = False
     fired: bool = False
+    due: str = ""
     manifest: str = ""
     output: str = ""
 
@@ -181,6 +183,7 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
         changes,
         told["noop"],
         told["refreshed"],
+        told.get("due_since", ""),
         told.get("manifest", ""),
         told.get("output", "") if verbose and not told["error"] else "",
     )

@@ -119,10 +119,11 @@ def headline(entry: Entry) -> str:
 
 
 def _certain(entry: Entry, told: str) -> str:
+    due = f"due since run {entry.due}" if entry.due else ""
     if entry.unmet:
-        return "requires " + ", ".join(entry.unmet)
+        return ", ".join(filter(None, ("requires " + ", ".join(entry.unmet), due)))
     sure = f"not certain: {entry.unknown}" if entry.unknown else ""
-    return ", ".join(filter(None, (told, sure)))
+    return ", ".join(filter(None, (told, due, sure)))
 
 
 def meant(entry: Entry) -> Intent:

@@ -14,6 +14,11 @@ def state_folder(home: str) -> str:
     return os.path.join(base if os.path.isabs(base) else home + "/.local/state", "ccm")
 
 
+def remembered(folder: str, kind: str, name: str) -> str:
+    """Where the record of that kind and name is; see ``memory``."""
+    return os.path.join(folder, kind, name)
+
+
 def cache_folder(home: str) -> str:
     """The cache of runtimes, the only place that a preview writes to."""
     return os.path.join(home, ".cache", "ccm")

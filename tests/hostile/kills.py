@@ -2,10 +2,8 @@
 
 A site is pushed over SSH to an sshd on loopback, or here; once a resource of chance has had its
 turn one of them is ended. Whatever was ended, no file is half there, nothing goes on, and the same
-push again brings all to its state, leaves nothing of the killed one, and finds it stable after.
-
-A refresh that was due is lost by some of these kills: they are counted here until what a host
-remembers holds it.
+push again brings all to its state, makes up for a refresh that was due, leaves nothing of the
+killed one, and finds it stable after.
 """
 
 import contextlib
@@ -174,6 +172,8 @@ def _again(place: _Place, route: str) -> list[str]:
             found.append(f"the next push ended with {done.code}: {done.output[-500:]}")
         elif wanted == "stable" and {event["status"] for event in done.events} != {"stable"}:
             found.append("the push after it changes something again")
+    if place.lost_refresh():
+        found.append("the refresh was lost")
     return found + place.torn() + [f"{what} is left" for what in place.left()]
 
 
@@ -207,7 +207,6 @@ def run(seconds: float, seed: int, choose: Callable[[str], bool] = lambda victim
                 broken += [f"{victim}, {route}: {text}" for text in found]
                 tried["kills"] += 1
                 tried[f"of {victim}"] += 1
-                tried["lost refreshes"] += place.lost_refresh()
                 if time.monotonic() >= deadline:
                     break
     return Figures(dict(tried), broken)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.own_lock import LOCK
+from tests.own_lock import LOCK, STATE
 
 TAKE = (
     "from tests import own_lock; own_lock.take(); import os; print(os.stat(own_lock.LOCK).st_ino)"
@@ -22,3 +22,4 @@ def test_each_process_of_tests_has_a_lock_of_its_own() -> None:
     assert int(child.stdout) == here
     assert int(other.stdout) != here
     assert LOCK.stat().st_ino == here
+    assert os.path.ismount(STATE)

@@ -1,0 +1,21 @@
+"""By what hosts remember a manifest, wherever a copy of it is pushed from (controller)."""
+
+import os
+
+_REPOSITORIES = (".git", ".hg", ".jj", ".svn")
+
+
+def identity(path: str) -> str:
+    """The name of its repository's top folder and the path below that, without a repository the
+    absolute path.
+
+    Links are not followed: a manifest keeps its identity where it is reached by the same path.
+    """
+    path = os.path.abspath(path)
+    top = os.path.dirname(path)
+    while not any(os.path.exists(os.path.join(top, name)) for name in _REPOSITORIES):
+        above = os.path.dirname(top)
+        if above == top:
+            return path
+        top = above
+    return os.path.join(os.path.basename(top), os.path.relpath(path, top)).lstrip("/")

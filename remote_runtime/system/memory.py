@@ -1,0 +1,243 @@
+"""Small records that a host keeps from run to run, whole at every instant (target).
+
+A record is a file ``KIND/NAME`` below the state folder: one JSON object with the number of its
+format and the id of the key, which is beside them. The key is random and belongs to the machine
+that made it: what is digested with it means nothing elsewhere, and a clone of this machine believes
+no record. Folders are 0700, and whatever another user owns or can write to is not believed.
+"""
+
+import os
+import stat
+from typing import Any, Dict, Optional, Set, Tuple
+
+from remote_runtime.errors import HostError
+from remote_runtime.lean import digest, jsontext
+
+FORMAT = 1
+LARGEST = 64 << 20  # bytes of a record
+_KEY = "key"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+class StateError(HostError):
+    """A record cannot be read or written; ``spoilt``: there is one, and another may replace it."""
+
+    default_kind = "host.state"
+    spoilt = False
+
+
+class Memory(object):
+    """The records in one state folder, of the user that this runs as.
+
+    ``machine`` is what tells this machine from others, None for its machine-id. Whoever writes
+    holds the host's lock.
+    """
+
+    def __init__(self, folder: str, machine: Optional[str] = None) -> None:
+        self._folder = folder
+        self._machine = machine_id() if machine is None else machine
+        self._key = b""
+        self._seen: Set[Tuple[str, str]] = set()  # what may be written over
+
+    def digest(self, text: str) -> str:
+        """What stands for a text in a record. Makes the key where there is none. StateError."""
+        if not self._key and not self._load_key():
+            self._make_key()
+        return self._digested(text)
+
+    def read(self, kind: str, name: str) -> Optional[Dict[str, Any]]:
+        """A record, None where there is none. StateError, also for one of another machine."""
+        found = self._read(kind, name)
+        if found is None:
+            return None
+        if (self._key or self._load_key()) and found.get("key") == self._digested(_KEY):
+            return found
+        path = os.path.join(kind, name)
+        raise self._spoilt(path, "it is of another machine, or the key beside it is lost")
+
+    def write(self, kind: str, name: str, record: Dict[str, Any]) -> None:
+        """Put a record in the place of the one before it, so that it outlasts a power cut.
+
+        StateError, also for a place that a newer ccm has written to.
+        """
+        self.digest("")
+        self._write(kind, name, dict(record, key=self._digested(_KEY)))
+
+    def forget(self, kind: str, name: str) -> None:
+        """Remove a record, if there is one. StateError."""
+        try:
+            folder = self._open(kind)
+            if folder is None:
+                return
+            try:
+                os.unlink(name, dir_fd=folder)
+            except FileNotFoundError:
+                pass
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise self._failed("remove", os.path.join(kind, name), error) from error
+
+    def _digested(self, text: str) -> str:
+        inner = digest.sha256(self._key + text.encode("utf-8", "surrogateescape")).digest()
+        return str(digest.sha256(self._key + inner).hexdigest())[:32]
+
+    def _load_key(self) -> bool:
+        """Take the key that is there; False where there is none of this machine."""
+        try:
+            found = self._read("", _KEY)
+        except StateError as error:
+            if error.spoilt:
+                return False
+            raise
+        try:
+            self._key = bytes.fromhex(found["secret"]) if found else b""
+        except (KeyError, TypeError, ValueError):
+            return False
+        if self._key and found and found.get("machine") != self._digested(self._machine):
+            self._key = b""
+        return bool(self._key)
+
+    def _make_key(self) -> None:
+        self._key = os.urandom(32)
+        record = {"secret": self._key.hex(), "machine": self._digested(self._machine)}
+        try:
+            self._write("", _KEY, record)
+        except StateError:
+            self._key = b""
+            raise
+
+    # -- files ------------------------------------------------------------------------------------
+
+    def _read(self, kind: str, name: str) -> Optional[Dict[str, Any]]:
+        path = os.path.join(kind, name)
+        try:
+            folder = self._open(kind)
+            if folder is None:
+                return None
+            try:
+                descriptor = os.open(name, _READ, dir_fd=folder)
+            except FileNotFoundError:
+                return None
+            finally:
+                os.close(folder)
+            with os.fdopen(descriptor, "rb") as file:
+                self._own(os.fstat(descriptor), path)
+                text = file.read(LARGEST + 1)
+        except OSError as error:
+            raise self._failed("read", path, error) from error
+        try:
+            found = jsontext.loads(text.decode("utf-8")) if len(text) <= LARGEST else None
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict) or not isinstance(found.get("format"), int):
+            raise self._spoilt(path, "it is damaged")
+        if found["format"] > FORMAT:
+            raise self._error(path, "a newer ccm wrote it", "push with that one, or remove it")
+        self._seen.add((kind, name))
+        return found
+
+    def _write(self, kind: str, name: str, record: Dict[str, Any]) -> None:
+        path = os.path.join(kind, name)
+        if (kind, name) not in self._seen:
+            try:
+                self._read(kind, name)
+            except StateError as error:
+                if not error.spoilt:
+                    raise
+        text = jsontext.dumps(dict(record, format=FORMAT)).encode("ascii")
+        try:
+            folder = self._made(kind)
+            try:
+                beside = "." + name + ".new"
+                descriptor = os.open(beside, _WRITE, 0o600, dir_fd=folder)
+                with os.fdopen(descriptor, "wb", 0):
+                    self._own(os.fstat(descriptor), path)
+                    view = memoryview(text)
+                    while view:
+                        view = view[os.write(descriptor, view) :]
+                    os.fsync(descriptor)
+                os.rename(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+                os.fsync(folder)
+                self._seen.add((kind, name))
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise self._failed("write", path, error) from error
+
+    def _made(self, kind: str) -> int:
+        """The open folder of a kind, made where it is missing."""
+        os.makedirs(self._folder, 0o700, exist_ok=True)
+        folder = self._open(kind)
+        if folder is None:
+            os.mkdir(os.path.join(self._folder, kind), 0o700)
+            folder = self._open(kind)
+        if folder is None:
+            raise FileNotFoundError(2, "it was removed", kind)
+        os.fchmod(folder, 0o700)
+        return folder
+
+    def _open(self, kind: str) -> Optional[int]:
+        """The open folder of a kind, "" for the state folder itself; None where it is not there."""
+        try:
+            folder = os.open(self._folder, _FOLDER)
+        except FileNotFoundError:
+            return None
+        try:
+            self._own(os.fstat(folder), "")
+            if not kind:
+                return os.dup(folder)
+            inner = os.open(kind, _FOLDER, dir_fd=folder)
+        except FileNotFoundError:
+            return None
+        finally:
+            os.close(folder)
+        try:
+            self._own(os.fstat(inner), kind)
+        except StateError:
+            os.close(inner)
+            raise
+        return inner
+
+    def _own(self, found: os.stat_result, path: str) -> None:
+        """StateError for what another user may have put there."""
+        if found.st_uid != os.geteuid():
+            raise self._error(
+                path, "it belongs to user %d" % found.st_uid, "look who made it, and remove it"
+            )
+        if found.st_mode & _OTHERS:
+            mode = stat.S_IMODE(found.st_mode)
+            raise self._error(path, "others can write to it (%04o)" % mode, "look, then remove it")
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+            raise self._error(path, "it is not a regular file", "remove it, ccm makes its own")
+
+    def _failed(self, verb: str, path: str, error: OSError) -> StateError:
+        return StateError(
+            "could not %s %s: %s" % (verb, self._whole(path), error.strerror or error),
+            hint="the state folder must be this user's own and writable",
+        )
+
+    def _error(self, path: str, why: str, hint: str) -> StateError:
+        return StateError("could not use %s: %s" % (self._whole(path), why), hint=hint)
+
+    def _spoilt(self, path: str, why: str) -> StateError:
+        error = self._error(path, why, "what stood there is not believed; it is begun anew")
+        error.spoilt = True
+        return error
+
+    def _whole(self, path: str) -> str:
+        return os.path.join(self._folder, path).rstrip("/")
+
+
+def machine_id() -> str:
+    """What tells this machine from its clones; "" where the system has no such number."""
+    for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
+        try:
+            with open(path) as file:
+                return file.read(64).strip()
+        except (OSError, ValueError):
+            continue
+    return ""
