@@ -1,6 +1,9 @@
 """JSON without importing ``json``."""
 
 import json
+import os
+import subprocess
+import sys
 import unittest
 
 from remote_runtime.lean import jsontext
@@ -60,6 +63,21 @@ class TestJson(unittest.TestCase):
                     json.loads(text)
                 with self.assertRaises(ValueError):
                     jsontext.loads(text)
+
+    def test_refuses_it_without_json(self) -> None:
+        """The same ``ValueError`` comes where nobody has imported ``json``."""
+        program = (
+            "import sys; sys.path.insert(0, %r)\n"
+            "from remote_runtime.lean.jsontext import loads\n"
+            "for text in ('{', '[1,', '{1:2}', '\"x'):\n"
+            "    try:\n"
+            "        loads(text)\n"
+            "    except ValueError:\n"
+            "        continue\n"
+            "    print(text)\n"
+        ) % os.getcwd()
+        command = [sys.executable, "-S", "-I", "-c", program]
+        self.assertEqual(subprocess.check_output(command, stderr=subprocess.STDOUT), b"")
 
     def test_does_not_go_deeper_than_the_stack(self) -> None:
         """Nesting beyond bounds is an error that the caller can tell."""
