@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple, TextIO
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.control import Control
 from rich.live import Live
 from rich.progress_bar import ProgressBar
+from rich.segment import ControlType, Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -69,7 +71,13 @@ class LiveView:
         self._note = ""
         self._began = time.time()
         self._drawn = 0.0
-        self._live = Live(
+        self._shown: tuple[Group, ConsoleOptions] | None = None
+        self._live = self._new_live()
+
+    def _new_live(self) -> Live:
+        # One that is started again would move up over what was written since it was stopped.
+        self._shown = None
+        return Live(
             console=self._console,
             auto_refresh=False,
             transient=True,
@@ -143,6 +151,7 @@ class LiveView:
             try:
                 yield
             finally:
+                self._live = self._new_live()
                 self._live.start()
 
     def note(self, text: str) -> None:
@@ -161,14 +170,32 @@ class LiveView:
             with self._lock:
                 above, self._above = self._above, []
                 view = self._view()
+            self._erase_wrapped()
             for line in above:
                 self._console.print(line)
             self._live.update(view, refresh=True)
+            self._shown = view, self._console.options
         finally:
             self._drawing.release()
 
+    def _erase_wrapped(self) -> None:
+        """Erase the rows that a narrower window has made of the view's lines: rich goes up over as
+        many as there were lines."""
+        if self._shown is None:
+            return
+        view, options = self._shown
+        width = max(1, self._console.width)
+        if width >= options.max_width:
+            return
+        lines = self._console.render_lines(view, options, pad=False)
+        more = sum(max(0, Segment.get_line_length(line) - 1) // width for line in lines)
+        up = ((ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1))
+        self._console.control(Control(ControlType.CARRIAGE_RETURN, *up * more))
+        self._shown = None
+
     def close(self) -> None:
         """Take the view away; what was written above it stays."""
+        self._erase_wrapped()
         with self._lock:
             above, self._above = self._above, []
         for line in above:

@@ -7,12 +7,13 @@ import pty
 import time
 
 import pytest
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.report.live import LiveView
+from tests.orchestrator.report.screen import Screen
 
 
 class Terminal(io.StringIO):
@@ -136,3 +137,58 @@ def test_changed_hosts_are_counted_as_changed() -> None:
     live.handle(happening.HostFinished(HostResult("a", tally)))
     live.handle(happening.HostFinished(HostResult("b", Tally())))
     assert "1 changed   1 ok" in "\n".join(drawn(live, 80, 24))
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    monkeypatch.setenv("TERM", "xterm")
+    return Screen(90)
+
+
+def tick(live: LiveView, screen: Screen) -> None:
+    """Draw at once, in the window as it is now."""
+    live._console.size = ConsoleDimensions(screen.width, 30)
+    live._drawn = 0.0
+    live.tick()
+
+
+def begun(screen: Screen) -> LiveView:
+    """A view that stands below what the user typed and what a command said."""
+    screen.write("$ ccm push\nan earlier line\n")
+    live = LiveView(screen, "push of site.yaml")
+    live.handle(happening.RunStarted("r", time.time(), ("web1", "web2"), False))
+    for host in ("web1", "web2"):
+        live.handle(happening.HostPhase(host, Phase.CONNECTING, time.time()))
+    live.start()
+    tick(live, screen)
+    return live
+
+
+def test_a_question_stands_below_what_was_there(screen: Screen) -> None:
+    """The view goes away for a question, and comes back below it and its answer."""
+    live = begun(screen)
+    with live.aside():
+        assert screen.seen() == ["$ ccm push", "an earlier line"]
+        screen.write("sudo password: \n")
+    tick(live, screen)
+    rows = screen.seen()
+    assert rows[:3] == ["$ ccm push", "an earlier line", "sudo password:"]
+    assert rows[3].startswith("push of site.yaml")
+    live.close()
+    assert screen.seen() == ["$ ccm push", "an earlier line", "sudo password:"]
+
+
+def test_a_smaller_window_leaves_nothing_of_the_view(screen: Screen) -> None:
+    """Lines that a narrower window wraps are erased whole, while it runs and at its end."""
+    live = begun(screen)
+    for width in (50, 33):
+        screen.narrow(width)
+        tick(live, screen)
+        rows = screen.seen()
+        assert rows[:2] == ["$ ccm push", "an earlier line"]
+        assert [row.startswith("push of") for row in rows[2:]].count(True) == 1
+        assert rows[2].startswith("push of")
+    screen.narrow(20)
+    live._console.size = ConsoleDimensions(20, 30)
+    live.close()
+    assert screen.seen() == ["$ ccm push", "an earlier line"]
