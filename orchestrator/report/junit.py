@@ -12,6 +12,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Cell, Grid
 from orchestrator.report.wording import check_line, ended, fate, headline
+from orchestrator.support.plain_text import junit_class
 
 MOST_TEXT = 64 << 20  # bytes of messages and diffs
 # What XML 1.0 cannot hold, in whatever form it is written.
@@ -60,15 +61,10 @@ def _suite(grid: Grid, host: str) -> Iterator[str]:
         yield from _case(host, name, cell)
     error = _host_error(result)
     if error:
-        yield f"    <testcase {_attributes(classname=class_name(host), name='host')}>"
+        yield f"    <testcase {_attributes(classname=junit_class(host), name='host')}>"
         yield f"      <error {_attributes(message=error)}>{_escaped(_stderr(result))}</error>"
         yield "    </testcase>"
     yield "  </testsuite>"
-
-
-def class_name(host: str) -> str:
-    """A host's name as one class: readers take what is before the last dot for its package."""
-    return host.replace(".", "_")
 
 
 def _host_error(result: HostResult | None) -> str:
@@ -87,7 +83,7 @@ def _stderr(result: HostResult | None) -> str:
 
 
 def _case(host: str, name: str, cell: Cell) -> Iterator[str]:
-    case = _attributes(classname=class_name(host), name=name, time=f"{cell.seconds:.3f}")
+    case = _attributes(classname=junit_class(host), name=name, time=f"{cell.seconds:.3f}")
     inner = list(_inner(cell.status, cell.entry)) if cell.entry else []
     if not inner:
         yield f"    <testcase {case}/>"

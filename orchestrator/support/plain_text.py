@@ -68,3 +68,8 @@ def plain_value(value: Any, depth: int = MAX_DEPTH) -> Any:
     if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
         raise ProtocolError(f"a number of more than {MAX_DIGITS} digits", kind="protocol.value")
     return value
+
+
+def junit_class(host: str) -> str:
+    """A host's name as a class of JUnit: readers take what is before a last dot for a package."""
+    return host.replace(".", "_")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator.support.crash import DefectError
-from orchestrator.support.plain_text import one_line, plain
+from orchestrator.support.plain_text import junit_class, one_line, plain
 from orchestrator.verify.assessment import Assessment, Outcome
 from orchestrator.verify.hiding import hide
 from orchestrator.verify.items import LOST, DerivedItem, ManifestFile, MismatchesError
@@ -118,12 +118,11 @@ class Checking:
             self._places[item.nodeid] = host, label.replace(f"[{host}]", ""), derived
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Name a check in JUnit's way; leave out the tests of a host that is not there."""
-        if isinstance(item, DerivedItem):
-            _name_in_junit(item)
-            return
-        host = _host_of(item)
-        if host in self._visited and self._visited[host].error is not None:
+        """Name it in JUnit's way; leave out the user's tests of a host that is not there."""
+        host, label, derived = self._places[item.nodeid]
+        if host:
+            _name_in_junit(item, host, label)
+        if not derived and host in self._visited and self._visited[host].error is not None:
             pytest.skip(f"{host} could not be asked")
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -188,12 +187,12 @@ def _why(report: pytest.TestReport) -> str:
     return "\n".join([str(report.longrepr).rstrip(), *shown])
 
 
-def _name_in_junit(item: DerivedItem) -> None:
+def _name_in_junit(item: pytest.Item, host: str, label: str) -> None:
     """JUnit's readers group by class: the host; pytest would make one of the id's slashes."""
     from _pytest.junitxml import xml_key
 
     xml = item.config.stash.get(xml_key, None)
     if xml is not None:
         reporter = xml.node_reporter(item.nodeid)
-        reporter.add_attribute("classname", item.host_name)
-        reporter.add_attribute("name", item.label)
+        reporter.add_attribute("classname", junit_class(host))
+        reporter.add_attribute("name", label)

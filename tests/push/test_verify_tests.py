@@ -171,6 +171,36 @@ def test_pytest_options_pass_through(pushed: Target) -> None:
     assert "the options for pytest leave no check" in chosen.stdout
 
 
+def test_junit_groups_all_by_host(pushed: Target) -> None:
+    """A host's checks and tests are of one class, and a failure's message is its own sentence."""
+    inventory = json.loads(pushed.inventory.read_text())
+    inventory["hosts"]["db.example.com"] = inventory["hosts"].pop("web1")
+    pushed.inventory.write_text(json.dumps(inventory))
+    text = """
+def test_bad(host, ccm_data):
+    assert ccm_data["token"] == "other", "not " + ccm_data["token"]
+
+def test_alone():
+    pass
+"""
+    own, report = own_test(pushed, text), pushed.ccm.scratch / "report.xml"
+    site = pushed.ccm.site(pushed.filled(SITE))
+    words = ("-i", str(pushed.inventory), "-l", "db*", str(site), own, f"--junitxml={report}")
+    assert pushed.ccm.run("verify", *words).code == 1
+    cases = {c.get("name"): c for c in ElementTree.parse(report).iter("testcase")}
+    assert {name: case.get("classname") for name, case in cases.items()} == {
+        "tests/test_own.py::test_bad": "db_example_com",
+        f"file#{pushed.folder}/motd": "db_example_com",
+        f"file#{pushed.folder}/token": "db_example_com",
+        "test_alone": "tests.test_own",
+    }
+    (failure,) = cases["tests/test_own.py::test_bad"]
+    message = str(failure.get("message"))
+    assert message.startswith("AssertionError: not [masked]\n")
+    assert "def test_bad" not in message
+    assert "def test_bad" in str(failure.text)
+
+
 def test_a_failed_check_is_no_assertion(pushed: Target) -> None:
     """Only one line, expected beside found, nothing of how it was compared."""
     pushed.write("motd", "changed\n", 0o600)
