@@ -65,7 +65,7 @@ class EventStore:
         others = [p.name for p in self.path.iterdir() if not _ours(p.name)]
         if others:
             message = f"{self.path} holds {others[0][:80]!r}, which is not of a session"
-            raise UsageError(message, hint="look at the folder, and remove it by hand")
+            raise UsageError(message, hint="move that out of the folder first; nothing was removed")
         for path in self.path.iterdir():
             path.unlink()
         self.path.rmdir()
@@ -166,6 +166,6 @@ def _event(path: Path) -> tuple[Event, str]:
 
 
 def _damaged(path: Path, why: str) -> InputError:
-    hint = "remove that file; the commands after it know nothing of its resource then"
+    hint = "move that file out of the folder; later commands know nothing of its resource then"
     problem = Problem(f"{path} is not a transaction event: {why}", None, hint, "input.session")
     return InputError([problem])
