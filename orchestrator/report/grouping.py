@@ -16,15 +16,18 @@ ORDER = [outcome.DEFECT, outcome.FAILED, outcome.UNREACHABLE, outcome.INTERRUPTE
 LOOKED_AT = 4_000  # characters of a text that decide whether it is like another
 HOST = "{host}"  # stands for the name of each host of a block
 
+FINGERPRINT = r"\bSHA256:[\w+/]{43}"
 # A host's own values in what was changed: nobody else has that address or that hash.
 _OWN = re.compile(
-    r"\bSHA256:[\w+/]{43}|\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[0-9a-f]{12,}\b|"
+    rf"{FINGERPRINT}|"
+    r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[0-9a-f]{12,}\b|"
     r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 )
 # Process ids, addresses, hashes, fingerprints and times differ between hosts that failed for the
 # same reason.
 _VARYING = re.compile(
-    r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]*Z?|\bSHA256:[\w+/]{43}|"
+    rf"{FINGERPRINT}|"
+    r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]*Z?|"
     r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b|\b[0-9a-f]{12,}\b|(?<![\w.])\d{4,}\b|\d+\.\d+ ?s\b"
 )
 

@@ -1,12 +1,20 @@
 """The summary at the end of a run, and of ``ccm report`` (controller)."""
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import TextIO
 
 from orchestrator.fleet import outcome
 from orchestrator.report.collected import Collected
-from orchestrator.report.grouping import Block, Row, applied_by, blocks_of, told_of_manifest
+from orchestrator.report.grouping import (
+    FINGERPRINT,
+    Block,
+    Row,
+    applied_by,
+    blocks_of,
+    told_of_manifest,
+)
 from orchestrator.report.host_names import named
 from orchestrator.report.pivot import FEW_HOSTS, pivot_lines
 from orchestrator.report.rows import Choice, Rows
@@ -19,6 +27,7 @@ from orchestrator.support.plain_text import one_line
 MAX_ROWS = 40
 MOST_LINES = 40  # of a fleet's summary
 LEAST_LINES = 6  # of a block in there, the blank one before it included
+MAX_KEYS = 4  # fingerprints of hosts that stand together
 _INDENT = " " * INDENT
 
 
@@ -146,6 +155,7 @@ class Summary:
         result, style = block.result, self._style
         for line in error_lines([ended(result)], style.width - 6, self._choice.everything):
             yield f"    {line}"
+        yield from self._other_keys(block)
         if result.hint:
             for line in wrapped(f"→ {result.hint}", style.width - 6, to_run(block.results)):
                 yield f"    {line}"
@@ -158,6 +168,18 @@ class Summary:
             done = span([one.tally.total for one in block.results])
             planned = span([one.planned for one in block.results])
             yield f"    {done} of {planned} resources had their turn"
+
+    def _other_keys(self, block: Block) -> Iterator[str]:
+        """The fingerprints of the other hosts of a block, where theirs are others."""
+        keys = {one.host: re.findall(FINGERPRINT, one.message) for one in block.results}
+        first = keys.pop(block.result.host)
+        others = [f"{host}: {' '.join(own)}" for host, own in keys.items() if own != first]
+        shown = others if self._choice.everything else others[:MAX_KEYS]
+        for line in shown:
+            yield f"    {line}"
+        if len(shown) < len(others):
+            left = f"{len(others) - len(shown):,} more keys, -v shows all"
+            yield self._style("faint", f"    … {left}")
 
     def _notices(self) -> Iterator[str]:
         notices = self._collected.notices

@@ -153,6 +153,20 @@ def test_hosts_whose_keys_are_new_stand_together() -> None:
     assert "    → compare, then: ccm hosts trust -i x.yaml -l 'web[1-2]'\n" in text
 
 
+def test_every_host_shows_its_own_key() -> None:
+    """Hosts with unknown keys stand together with the fingerprint of each, a few of very many."""
+    names = ("a", *(f"web{number}" for number in range(7)))
+    told = Told(*names)
+    for host, letter in zip(names, "aBcdefgh", strict=True):
+        message = f"the host key of {host} is unknown: ED25519 key SHA256:{letter * 43}"
+        told.end(host, "unreachable", message=message)
+    lines = told.summary().splitlines()
+    assert f"    web0: SHA256:{'B' * 43}" in lines
+    assert f"    web3: SHA256:{'e' * 43}" in lines
+    assert "    … 3 more keys, -v shows all" in lines
+    assert f"    web6: SHA256:{'h' * 43}" in told.summary(everything=True).splitlines()
+
+
 COMMAND = "ccm hosts trust -i some/folder/hosts.yaml -l web1"
 
 
