@@ -91,6 +91,7 @@ class Session(object):
         self._lock_path = lock
         self._state = state
         self._events = 0
+        self._tally: Dict[str, int] = {}
 
     def serve(self) -> int:
         """Run to the end. 0 when the conversation went as it should, 1 otherwise."""
@@ -244,6 +245,15 @@ class Session(object):
             engine.run(plan.items, plan.fail_on_error)
         finally:
             refreshes.close()
+            self._log(plan)
+
+    def _log(self, plan: plans.Plan) -> None:
+        """Leave a line in the system's log where something was changed or failed."""
+        if self._tally.get("changed") or self._tally.get("failed"):
+            from remote_runtime import account
+
+            ended = "interrupted" if self._cancellation.is_set() else "whole"
+            account.keep(plan, self._tally, ended, self._mask.text)
 
     def _refreshes(self, plan: plans.Plan) -> Refreshes:
         """What earlier runs of the manifest have left to be refreshed."""
@@ -285,6 +295,9 @@ class Session(object):
 
     def _emit(self, event: Dict[str, Any]) -> None:
         self._events += 1
+        if not event["noop"]:
+            for word in (event["status"], "refreshed" if event["refreshed"] else ""):
+                self._tally[word] = self._tally.get(word, 0) + 1
         self._channel.settled()
         self._channel.send({"t": "event", "seq": self._events, "event": event})
 
