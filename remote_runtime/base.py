@@ -6,7 +6,16 @@ is noop. The lifecycle describes the actions (noop) or calls them, then observes
 
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
-from remote_runtime.changes import Action, Change, Condition, Ended, Missing
+from remote_runtime.changes import Action, Change, Ended, Missing, Unknowable
+from remote_runtime.effects import (
+    AccountEffect,
+    Doubt,
+    Effect,
+    Fog,
+    PackageEffect,
+    PathEffect,
+    UnitEffect,
+)
 from remote_runtime.item import Item, Properties
 
 if TYPE_CHECKING:
@@ -14,16 +23,23 @@ if TYPE_CHECKING:
 
 # All that a type is written with comes from here.
 __all__ = [
+    "AccountEffect",
     "Action",
     "Change",
-    "Condition",
+    "Doubt",
+    "Effect",
     "Ended",
+    "Fog",
     "Item",
     "Missing",
+    "PackageEffect",
+    "PathEffect",
     "Properties",
     "Provider",
     "ResourceType",
     "State",
+    "UnitEffect",
+    "Unknowable",
 ]
 
 FIRST = 1
@@ -65,6 +81,7 @@ class ResourceType(object):
     """One resource at its turn; a type is a subclass, ``resources/TYPE/resource.py:Resource``."""
 
     default_ensure = "present"
+    chancy = False  # only trying tells whether its actions succeed
     ended: Optional[Ended] = None  # set by one that runs a command of the user
 
     def __init__(self, item: Item, provider: Any, context: "Context") -> None:
@@ -119,6 +136,11 @@ class ResourceType(object):
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """Compare; return what must be done, nothing when it is as desired."""
         raise NotImplementedError
+
+    def pins(self, state: Any) -> Sequence[Effect]:
+        """What is known of the target once this resource has had its turn and was as desired, or
+        was made so again: asked in a preview that holds something whose effects nobody can tell."""
+        return ()
 
     def heeds(self, refresh: bool) -> bool:
         """Whether a subscription that fired (``refresh``) has a say in what is done here."""

@@ -2,6 +2,7 @@
 
 from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence
 
+from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
 
 
@@ -25,28 +26,19 @@ class Change(NamedTuple):
         return entry
 
 
-class Condition(NamedTuple):
-    """Something a resource needs on the target, or that an action makes true.
-
-    ``kind``: path, directory, user, group, unit, program or anything. A pending ``anything`` (a
-    package, an exec) may satisfy every condition.
-    """
-
-    kind: str
-    value: str = ""
-
-
 class Action(NamedTuple):
     """One step towards the desired state: how noop words it, the call, and the records of it.
 
-    ``provides`` are the conditions that hold for certain once the call has succeeded, except kind
-    ``anything``, which says that any condition may hold then.
+    ``effects`` are what the call will have done, for the previews of what comes later.
+    ``rehearse`` is called in a preview only: it raises what ``call`` would, as far as that can be
+    found out without changing anything.
     """
 
     message: str
     call: Callable[[], None]
     changes: Sequence[Change] = ()
-    provides: Sequence[Condition] = ()
+    effects: Sequence[Effect] = ()
+    rehearse: Optional[Callable[[], None]] = None
 
 
 class Ended(NamedTuple):
@@ -59,26 +51,19 @@ class Ended(NamedTuple):
 
 
 class Missing(ResourceError):  # noqa: N818  (it names what is the case, not an error)
-    """A condition on the target is not met.
-
-    In noop, where an earlier pending action may satisfy it, the lifecycle reports ``would`` with an
-    unknown prediction and the message as the reason; everywhere else this fails the resource.
-    ``reason`` stands in for the lifecycle's own words about the earlier action, where they do not
-    fit.
-    """
+    """A condition on the target is not met, and ``would`` is what would be done if it were."""
 
     default_kind = "resource.missing"
 
-    def __init__(
-        self,
-        condition: Condition,
-        message: str,
-        *,
-        would: Sequence[Action] = (),
-        hint: str = "",
-        reason: str = "",
-    ) -> None:
+    def __init__(self, message: str, *, would: Sequence[Action] = (), hint: str = "") -> None:
         super().__init__(message, hint=hint)
-        self.condition = condition
         self.would = list(would)
-        self.reason = reason
+
+
+class Unknowable(Missing):
+    """In a preview: what must be known depends on an earlier change in a way nobody can tell.
+
+    The message is the reason.
+    """
+
+    default_kind = "resource.unknowable"

@@ -1,12 +1,11 @@
 """What a resource may use of the run it is part of (target)."""
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Sequence, Set
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set
 
 from remote_runtime.cancellation import Cancellation, Protected
-from remote_runtime.changes import Condition
+from remote_runtime.effects import Doubt, Effect
 from remote_runtime.item import Item
 from remote_runtime.options import RunOptions
-from remote_runtime.pending import Pending
 
 if TYPE_CHECKING:
     from remote_runtime.blobs import Blobs
@@ -14,12 +13,14 @@ if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.commands import Commands
     from remote_runtime.system.files import Files
+    from remote_runtime.world.overlay import World
 
 
 class _Turn(NamedTuple):
     position: int
     noop: bool
     mask: "Mask"
+    doubts: List[Doubt]
 
 
 class Context(object):
@@ -48,18 +49,16 @@ class Context(object):
         on_progress: Callable[[int, str], None],
         on_notice: Callable[[str, str], None],
     ) -> None:
-        self.commands = commands
-        self.files = files
-        self.accounts = accounts
+        self._doors = files, accounts, commands
+        self._world: Optional["World"] = None
         self.blobs = blobs
         self.cancellation = cancellation
         self.options = options
-        self.pending = Pending()
         self.changed_paths: Set[str] = set()
         self.acted = 0
         self._on_progress = on_progress
         self._on_notice = on_notice
-        self._turn = _Turn(0, options.noop, mask)
+        self._turn = _Turn(0, options.noop, mask, [])
         self._peers: Dict[str, List[Item]] = {}
         self._index(items)
 
@@ -74,7 +73,7 @@ class Context(object):
 
         ``secrets`` are masked meanwhile.
         """
-        return InTurn(self, _Turn(item.index, noop, self.mask.extended(secrets)))
+        return InTurn(self, _Turn(item.index, noop, self.mask.extended(secrets), []))
 
     @property
     def noop(self) -> bool:
@@ -90,9 +89,65 @@ class Context(object):
         """Every item of a type in the plan, children included, in the order written."""
         return self._peers.get(type_name, [])
 
-    def planned(self, condition: Condition) -> bool:
-        """Whether noop counts this as there, because an earlier action would provide it."""
-        return self.noop and self.pending.holds(condition)
+    # -- the target, in a preview with what earlier resources would have done ---------------------
+
+    @property
+    def world(self) -> Optional["World"]:
+        """What is planned, in a preview once anything is."""
+        return self._world if self._turn.noop else None
+
+    @property
+    def files(self) -> "Files":
+        """The door to the file system."""
+        return self._doors[0] if self.world is None else self.world.files
+
+    @property
+    def accounts(self) -> "Accounts":
+        """The door to users and groups."""
+        return self._doors[1] if self.world is None else self.world.accounts
+
+    @property
+    def commands(self) -> "Commands":
+        """Runs commands of ours on the host as it is."""
+        return self._doors[2]
+
+    @property
+    def user_commands(self) -> "Commands":
+        """Runs what the user wrote, such as a guard, and looks up the programs of it."""
+        return self._doors[2] if self.world is None else self.world.commands
+
+    def saw(self, kind: str, value: str, present: bool = True) -> None:
+        """Say that something was read that no door above leads to: a package, unit or lists.
+
+        In a preview the doubt over it is noted then. See ``Fog`` for the kinds.
+        """
+        if self.world is not None:
+            self.world.clouds.heed(kind, value, present)
+
+    @property
+    def doubt(self) -> Doubt:
+        """The greatest that the turn has come upon."""
+        worst = Doubt()
+        for doubt in self._turn.doubts:
+            worst = worst.worse(doubt)
+        return worst
+
+    def expect(self, effects: Sequence[Effect], doubt: Doubt, by: str) -> None:
+        """In a preview: what an action of the resource ``by`` would leave counts from now on."""
+        if not effects:
+            return
+        if self._world is None:
+            from remote_runtime.world.overlay import World
+
+            self._world = World(*self._doors, note=self._note)
+        self._world.lay(tuple(effects), doubt, by)
+
+    def _note(self, doubt: Doubt) -> None:
+        self._turn.doubts.append(doubt)
+
+    def apart(self) -> "Apart":
+        """A block whose previews see what was planned before, and leave nothing planned."""
+        return Apart(self)
 
     def progress(self, action: str) -> None:
         """Say what the resource is doing right now, as in "installing nginx"."""
@@ -135,3 +190,19 @@ class InTurn(object):
 
     def _exchange(self) -> None:
         self._context._turn, self._turn = self._turn, self._context._turn
+
+
+class Apart(object):
+    """See ``Context.apart``."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._before: Optional["World"] = None
+
+    def __enter__(self) -> None:
+        self._before = self._context._world
+        if self._before is not None:
+            self._context._world = self._before.fork()
+
+    def __exit__(self, *failure: Any) -> None:
+        self._context._world = self._before

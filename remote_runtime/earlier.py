@@ -6,19 +6,19 @@ knows of those before it, as if they stood in one manifest.
 
 from typing import Any, Dict, List, NamedTuple
 
-from remote_runtime.changes import Condition
+from remote_runtime.effects import ASSUMED, Doubt, Fog, everything
 from remote_runtime.engine import Turn
 from remote_runtime.errors import ProtocolError
-from remote_runtime.pending import ANYTHING
 
+_DOUBT = Doubt(ASSUMED, "an earlier command of the session may change this before its turn")
 _FLAGS = ("met", "changed", "noop")
 
 
 class Earlier(NamedTuple):
-    """``turns`` by reference; ``pending`` are conditions that a preview may have brought about."""
+    """``turns`` by reference; ``pending`` is what those that were previews would have done."""
 
     turns: Dict[str, Turn]
-    pending: List[Condition]
+    pending: List[Fog]
 
 
 def parse(entry: Dict[str, Any]) -> Earlier:
@@ -30,8 +30,9 @@ def parse(entry: Dict[str, Any]) -> Earlier:
     for reference, latest in resources.items():
         if not isinstance(latest, dict) or not all(latest.get(f) in (True, False) for f in _FLAGS):
             raise _broken(reference)
-        turns[reference] = Turn(*(bool(latest[flag]) for flag in _FLAGS))
-    return Earlier(turns, [Condition(ANYTHING)] if pending else [])
+        met, changed, noop = (bool(latest[flag]) for flag in _FLAGS)
+        turns[reference] = Turn(met, changed, noop=noop)
+    return Earlier(turns, [Fog(_DOUBT, everything)] if pending else [])
 
 
 def _broken(what: str) -> ProtocolError:

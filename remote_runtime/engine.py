@@ -5,6 +5,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.context import Context
+from remote_runtime.effects import Doubt
 from remote_runtime.events import EventMaker, Outcome
 from remote_runtime.item import Item
 from remote_runtime.lifecycle import Lifecycle
@@ -12,14 +13,29 @@ from remote_runtime.refreshes import Refreshes
 
 Emit = Callable[[Dict[str, Any]], None]
 
+_SURE = Doubt()
+
 
 class Turn(object):
-    """How the latest turn of a resource ended, for those that require or subscribe to it."""
+    """How the latest turn of a resource ended, for those that require or subscribe to it.
 
-    def __init__(self, met: bool, changed: bool = False, noop: bool = False) -> None:
+    ``doubt`` is, in noop, how sure that is not; ``apart`` the child in noop that it was part of.
+    """
+
+    def __init__(
+        self,
+        met: bool,
+        changed: bool = False,
+        *,
+        noop: bool = False,
+        doubt: Doubt = _SURE,
+        apart: str = "",
+    ) -> None:
         self.met = met
         self.changed = changed
         self.noop = noop
+        self.doubt = doubt
+        self.apart = apart
 
 
 class Engine(object):
@@ -45,6 +61,7 @@ class Engine(object):
         self._emit = emit
         self._turns: Dict[str, Turn] = dict(turns or {})
         self._refreshes = refreshes or Refreshes()
+        self._apart = ""
 
     def run(self, items: Sequence[Item], fail_on_error: bool = False) -> List[Outcome]:
         """Run these items; with ``fail_on_error`` nothing starts after the first failure.
@@ -98,16 +115,36 @@ class Engine(object):
         item = outcome.item
 
         def children() -> List[Outcome]:
-            return self.run(item.children, item.fail_on_error)
+            if not item.noop or self._apart:
+                return self.run(item.children, item.fail_on_error)
+            # What it would do is told, and is nothing that anything outside of it could see.
+            self._apart = item.id
+            try:
+                with self._context.apart():
+                    return self.run(item.children, item.fail_on_error)
+            finally:
+                self._apart = ""
 
-        self._lifecycle.run(outcome, noop, refresh, children)
+        gate = self._gate(item) if noop else _SURE
+        self._lifecycle.run(outcome, noop, refresh=refresh, gate=gate, children=children)
+
+    def _gate(self, item: Item) -> Doubt:
+        """The doubt over all that this one requires and subscribes to."""
+        worst = _SURE
+        for reference in item.require + item.subscribe:
+            turn = self._turns.get(reference)
+            if turn is not None:
+                worst = worst.worse(turn.doubt)
+        return worst
 
     def _fired(self, item: Item, noop: bool) -> List[str]:
         """What of that which this one subscribes to has changed in this run."""
         fired = []
         for reference in item.subscribe:
             turn = self._turns.get(reference)
-            if turn is not None and turn.changed and (noop or not turn.noop):
+            if turn is None or not turn.changed or (turn.noop and not noop):
+                continue
+            if turn.apart in ("", self._apart_of(item)):
                 fired.append(reference)
         return fired
 
@@ -122,8 +159,14 @@ class Engine(object):
             if not (noop or outcome.health_only):
                 self._refreshes.served(outcome.item, fired)
 
+    def _apart_of(self, item: Item) -> str:
+        """The outermost child in noop, for its own sake, that this one is or is part of."""
+        return self._apart or (item.id if item.noop and item.applies else "")
+
     def _record(self, item: Item, outcome: Outcome, noop: bool) -> None:
-        turn = Turn(not outcome.failed and not outcome.unmet, outcome.changed, noop)
+        met = not outcome.failed and not outcome.unmet
+        apart = self._apart_of(item)
+        turn = Turn(met, outcome.changed, noop=noop, doubt=outcome.gate, apart=apart)
         self._turns[item.id] = turn
         if item.alias:
             self._turns["%s#%s" % (item.type, item.alias)] = turn

@@ -5,6 +5,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from remote_runtime.changes import Change, Ended
+from remote_runtime.effects import Doubt
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.lean import jsontext
@@ -57,6 +58,7 @@ class Outcome(object):
         self.prediction = ""
         self.prediction_reason = ""
         self.due_since = ""  # the id of the run that left a refresh of it undone
+        self.gate = Doubt()  # in noop: that of what this one fires or lets pass
         self.ended: Optional[Ended] = None
         self.changes: List[Change] = []
         self.health: List[Dict[str, Any]] = []

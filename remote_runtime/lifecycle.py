@@ -1,20 +1,22 @@
 """Takes one resource through its life (target): provider, state, actions, state again, checks."""
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from remote_runtime.base import ResourceType
-from remote_runtime.changes import Action, Missing
+from remote_runtime.changes import Action
 from remote_runtime.context import Context
+from remote_runtime.effects import Doubt, PathEffect
 from remote_runtime.errors import CcmError, ProtocolError, ResourceError, UnsettledError
 from remote_runtime.events import Outcome, secrets_of
 from remote_runtime.item import Item
-from remote_runtime.pending import ANYTHING
 from remote_runtime.refreshes import Refreshes
 from remote_runtime.registry import Registry
 
 APPLIED = "Would have applied changes"  # noop, of a resource that is made of others
 
-Children = Callable[[], Sequence[Outcome]]
+Children = Callable[[], List[Outcome]]
+
+_SURE = Doubt()
 
 
 class Lifecycle(object):
@@ -32,11 +34,20 @@ class Lifecycle(object):
         self._render = render
         self._refreshes = refreshes or Refreshes()
 
-    def run(self, outcome: Outcome, noop: bool, refresh: bool, children: Children = list) -> None:
+    def run(
+        self,
+        outcome: Outcome,
+        noop: bool,
+        *,
+        refresh: bool,
+        gate: Doubt = _SURE,
+        children: Children = list,
+    ) -> None:
         """Bring one managed resource to its desired state, or in noop say what that would take.
 
         ``outcome`` is the empty one of its item; what was done is in it as soon as it is done.
-        ``children`` runs those of an item that is made of others.
+        ``gate`` is, in noop, the doubt over what fired it or let it pass; ``children`` runs those
+        of an item that is made of others.
 
         Every failure, a defect in a provider included, ends up in the outcome. ``Cancelled`` and
         ``ProtocolError`` pass: they end the run.
@@ -51,7 +62,7 @@ class Lifecycle(object):
             elif item.applies:
                 self._compose(item, noop, refresh=refresh, outcome=outcome, children=children)
             elif not outcome.health_only:
-                self._manage(item, noop, refresh, outcome)
+                self._manage(item, noop, refresh=refresh, gate=gate, outcome=outcome)
 
         with self._context.turn(item, noop, secrets_of(item)):
             self._try(manage, outcome)
@@ -69,27 +80,24 @@ class Lifecycle(object):
         except Exception as error:  # noqa: BLE001  (a defect fails its resource, never the run)
             outcome.fail(*(bug(error, outcome.item) or (defect(error),)))
 
-    def _manage(self, item: Item, noop: bool, refresh: bool, outcome: Outcome) -> None:
+    def _manage(
+        self, item: Item, noop: bool, *, refresh: bool, gate: Doubt, outcome: Outcome
+    ) -> None:
         if item.deferred_error:
             raise ResourceError(item.deferred_error, kind="resource.template")
         if noop:
-            outcome.prediction = "certain"
+            self._foresee(outcome, refresh, gate)
+            return
         if item.deferred_render:
-            try:
-                item = outcome.item = item._replace(properties=self._render(item))
-            except Missing as missing:
-                resource = self._registry.create(item)
-                would = resource.supposed(refresh)
-                self._suppose(
-                    resource, missing, would=would, noop=noop, refresh=refresh, outcome=outcome
-                )
-                return
+            item = outcome.item = item._replace(properties=self._render(item))
         resource = self._registry.create(item)
         outcome.provider = resource.provider.name
-        if noop:
-            self._preview(resource, refresh, outcome)
-        else:
-            self._converge(resource, refresh, outcome)
+        self._converge(resource, refresh, outcome)
+
+    def _foresee(self, outcome: Outcome, refresh: bool, gate: Doubt) -> None:
+        from remote_runtime.foresight import Foresight
+
+        Foresight(self._context, self._registry, self._render).tell(outcome, refresh, gate)
 
     def _compose(
         self, item: Item, noop: bool, *, refresh: bool, outcome: Outcome, children: Children
@@ -109,14 +117,13 @@ class Lifecycle(object):
         outcome.final_ensure = resource.observe().ensure
         outcome.refreshed = refresh and not outcome.health_only
         # What a child in noop would change is no change of one that is not.
-        outcome.changed = any(child.changed and (noop or not child.item.noop) for child in ran)
+        outcome.changed = any(child.changed and (item.noop or not child.item.noop) for child in ran)
         if noop and outcome.changed:
             outcome.noop_message = APPLIED
         if noop and not outcome.health_only:
-            unknown = [child.item.id for child in ran if child.prediction == "unknown"]
-            outcome.prediction = "unknown" if unknown else "certain"
-            if unknown:
-                outcome.prediction_reason = "it is unknown for " + ", ".join(unknown[:3])
+            from remote_runtime.foresight import summed_up
+
+            summed_up(outcome, ran)
 
     def _look(self, item: Item, outcome: Outcome) -> None:
         """Only observe: the properties of the outcome are those that were found."""
@@ -125,26 +132,6 @@ class Lifecycle(object):
         found = resource.found()
         outcome.final_ensure = str(found.pop("ensure"))
         outcome.item = item._replace(properties=found)
-
-    def _suppose(
-        self,
-        resource: ResourceType,
-        missing: Missing,
-        *,
-        would: Sequence[Action],
-        noop: bool,
-        refresh: bool,
-        outcome: Outcome,
-    ) -> None:
-        """Say what would happen if an earlier pending change meets the condition, or fail."""
-        outcome.provider = resource.provider.name
-        if not noop or not self._context.pending.may_hold(missing.condition):
-            raise missing
-        outcome.prediction = "unknown"
-        outcome.prediction_reason = missing.reason or (
-            "%s, but an earlier pending change may provide it" % missing.message
-        )
-        self._describe(resource, list(would), refresh, outcome)
 
     def _converge(self, resource: ResourceType, refresh: bool, outcome: Outcome) -> None:
         state = resource.observe()
@@ -179,34 +166,10 @@ class Lifecycle(object):
         finally:
             # Also when it failed: it may have got half way.
             self._context.acted += 1
-            if any(c.kind == ANYTHING for c in action.provides):
+            if any(not isinstance(effect, PathEffect) for effect in action.effects):
                 self._context.accounts.forget()
         outcome.changed = True
         outcome.changes.extend(action.changes)
-
-    def _preview(self, resource: ResourceType, refresh: bool, outcome: Outcome) -> None:
-        try:
-            state = resource.observe()
-            outcome.final_ensure = state.ensure
-            actions = resource.actions(state, refresh)
-        except Missing as missing:
-            self._suppose(
-                resource, missing, would=missing.would, noop=True, refresh=refresh, outcome=outcome
-            )
-            return
-        self._describe(resource, actions, refresh, outcome)
-
-    def _describe(
-        self, resource: ResourceType, actions: List[Action], refresh: bool, outcome: Outcome
-    ) -> None:
-        if not actions:
-            return
-        outcome.changed = True
-        outcome.refreshed = resource.heeds(refresh)
-        outcome.noop_message = resource.describe(actions)
-        for action in actions:
-            outcome.changes.extend(action.changes)
-            self._context.pending.add(action.provides, outcome.prediction == "certain")
 
     def _check(self, item: Item, outcome: Outcome) -> None:
         if not item.health_checks:

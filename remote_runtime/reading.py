@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, Optional
 
-from remote_runtime.changes import Condition, Missing
+from remote_runtime.changes import Unknowable
 from remote_runtime.channel import Channel
 from remote_runtime.context import Context
 from remote_runtime.errors import ProtocolError, ResourceError
@@ -16,7 +16,7 @@ class Reader(object):
     def __init__(self, channel: Channel, context: Context) -> None:
         self._channel = channel
         self._context = context
-        self._missing: Optional[Missing] = None
+        self._unknowable: Optional[Unknowable] = None
 
     def answer(self, message: Dict[str, Any]) -> None:
         """Send the content of the file, or why it cannot be read."""
@@ -28,8 +28,8 @@ class Reader(object):
             limit = min(limit, LARGEST)
             data = self._read(str(message.get("path")), limit)
         except ResourceError as error:
-            if isinstance(error, Missing):
-                self._missing = error
+            if isinstance(error, Unknowable):
+                self._unknowable = error
             self._channel.send(dict(answer, error=error.message), now=True)
             return
         self._channel.send(dict(answer, size=len(data)), now=True)
@@ -37,21 +37,16 @@ class Reader(object):
 
     def failure(self, message: str) -> ResourceError:
         """The error of a template that could not be rendered."""
-        if self._missing is not None:
-            reason = message if self._missing.reason else ""
-            return Missing(self._missing.condition, message, reason=reason)
+        if self._unknowable is not None:
+            return self._unknowable
         return ResourceError(message, kind="resource.template")
 
     def _read(self, path: str, limit: int) -> bytes:
         if not path.startswith("/"):
             raise ResourceError("%r is not an absolute path" % path)
-        condition = Condition("path", path)
-        if self._context.planned(condition):
-            why = "%s will be written by an earlier resource" % path
-            raise Missing(condition, why, reason=why)
         status = self._context.files.status(path, follow=True)
         if status is None:
-            raise Missing(condition, "%s does not exist on this host" % path)
+            raise ResourceError("%s does not exist on this host" % path)
         if status.kind != "file":
             raise ResourceError("%s is not a regular file" % path)
         return self._context.files.read(path, limit, follow=True)

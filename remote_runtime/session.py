@@ -14,6 +14,7 @@ from remote_runtime.blobs import Blobs
 from remote_runtime.cancellation import Cancellation, Cancelled
 from remote_runtime.channel import Channel
 from remote_runtime.context import Context
+from remote_runtime.effects import Doubt
 from remote_runtime.engine import Engine
 from remote_runtime.errors import CcmError, ProtocolError
 from remote_runtime.events import EventMaker, secrets_of
@@ -287,7 +288,7 @@ class Session(object):
         from remote_runtime.earlier import parse
 
         earlier = parse(plan.earlier)
-        context.pending.add(earlier.pending, certain=False)
+        context.expect(earlier.pending, Doubt(), "")
         return earlier.turns
 
     def _notice(self, level: str, text: str) -> None:

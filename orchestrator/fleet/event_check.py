@@ -117,7 +117,7 @@ _KEYS, _EXPECTED = tuple(_TYPES), tuple(_TYPES.values())
 _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "alias": _text,
     "noop_message": _text,
-    "prediction": lambda value: type(value) is str and value in ("certain", "unknown"),
+    "prediction": lambda value: type(value) is str and value in ("certain", "assumed", "unknown"),
     "prediction_reason": _text,
     "due_since": lambda value: type(value) is str and len(value) <= 200,
     "manifest": _text,

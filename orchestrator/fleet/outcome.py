@@ -17,10 +17,10 @@ _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": 
 # In the order of the records.
 _TALLY = (
     "total", "unique", "changed", "failed", "skipped", "stable", "refreshed", "unmet",
-    "unpredicted", "pending", "health_checks", "total_errors",
+    "assumed", "unpredicted", "pending", "health_checks", "total_errors",
 )  # fmt: skip
 # What runs of older versions did not keep.
-_LATER = ("untried", "phases", "pending", "command", "only")
+_LATER = ("untried", "assumed", "phases", "pending", "command", "only")
 
 
 class Tally:
@@ -39,6 +39,7 @@ class Tally:
     stable: int
     refreshed: int
     unmet: int
+    assumed: int
     unpredicted: int
     pending: int
     health_checks: dict[str, int]
@@ -57,6 +58,7 @@ class Tally:
         setattr(self, bucket, getattr(self, bucket) + 1)
         self.refreshed += event["refreshed"]
         self.unmet += bool(event["unmet_requirements"])
+        self.assumed += event.get("prediction") == "assumed"
         self.unpredicted += event.get("prediction") == "unknown"
         self.pending += event["noop"] and bucket == "changed"
         self.total_errors += len(event["error"])

@@ -31,10 +31,14 @@ class CheckResult(NamedTuple):
         return self.status not in ("OK", "WARNING")
 
 
+# How a preview says that a prediction is not certain.
+DOUBTS = {"assumed": "assumed", "unknown": "not certain"}
+
+
 class Entry(NamedTuple):
     """What a summary tells of one resource on one host.
 
-    ``message`` is what it would do, ``unknown`` why that is not certain. ``noop``: nothing was
+    ``message`` is what it would do, ``doubt`` how sure that is not, and why. ``noop``: nothing was
     done. ``fired``: a subscription did it. ``due`` is the run since which its refresh is, or was,
     due; "" where no run left one undone. ``manifest`` names the child manifest that the resource
     stands in. ``output`` is what its command printed, where all is to be shown and no
@@ -44,7 +48,7 @@ class Entry(NamedTuple):
     resource: str
     status: str
     message: str
-    unknown: str
+    doubt: str
     errors: tuple[str, ...]
     unmet: tuple[str, ...]
     health: tuple[CheckResult, ...]
@@ -129,7 +133,7 @@ class Collected:
 
 def _size(entry: Entry) -> int:
     texts = itertools.chain(
-        (entry.message, entry.unknown, entry.output),
+        (entry.message, entry.doubt, entry.output),
         entry.errors,
         entry.unmet,
         *entry.health,
@@ -144,7 +148,7 @@ def _shortened(entry: Entry) -> Entry:
 
     return entry._replace(
         message=entry.message[:MAX_SHORT],
-        unknown=entry.unknown[:MAX_SHORT],
+        doubt=entry.doubt[:MAX_SHORT],
         output=entry.output[-MAX_SHORT:],
         errors=short(entry.errors),
         unmet=short(entry.unmet),
@@ -159,20 +163,21 @@ def _shortened(entry: Entry) -> Entry:
 def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
     """What a summary tells of a transaction event; ``verbose``: also the checks that are OK, and
     what commands printed."""
-    unknown = message = ""
+    doubt = message = ""
     changes = tuple(
         ChangeLine(c["what"], _shown(c["from"]), _shown(c["to"]), c.get("diff", ""))
         for c in told["changes"]
     )
     if told["noop"] and told["status"] == "changed":
         message = f"would {intent(told['type'], changes, told['refreshed']).words}"
-    if told.get("prediction") == "unknown":
-        unknown = told.get("prediction_reason") or "no reason given"
+    if told.get("prediction") in DOUBTS:
+        reason = told.get("prediction_reason") or "no reason given"
+        doubt = f"{DOUBTS[told['prediction']]}: {reason}"
     return Entry(
         f"{told['type']}#{told['name']}",
         told["status"],
         message,
-        unknown,
+        doubt,
         tuple(told["error"]),
         tuple(told["unmet_requirements"]),
         tuple(

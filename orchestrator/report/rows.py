@@ -132,7 +132,7 @@ class Rows:
 
 def _headed(entry: Entry) -> tuple[str, ...]:
     """What the first line of a row is made of."""
-    return entry.resource, entry.message, entry.unknown
+    return entry.resource, entry.message, entry.doubt
 
 
 def _told(entry: Entry) -> tuple[object, ...]:

@@ -67,7 +67,10 @@ def _resources(collected: Collected, style: Style, noop: bool) -> str:
         added.update(buckets(tally, noop))
     pairs = [(_STYLES.get(word, word), word, number) for word, number in added.items()]
     unknown = sum(tally.unpredicted for tally in tallies)
+    assumed = sum(tally.assumed for tally in tallies)
     text = f"{total:,}: {_parts(pairs, style)}" if total else "0"
+    if assumed:
+        text += f"; {assumed:,} assumed"
     return f"{text}; {unknown:,} not certain" if unknown else text
 
 

@@ -122,8 +122,7 @@ def _certain(entry: Entry, told: str) -> str:
     due = f"due since run {entry.due}" if entry.due else ""
     if entry.unmet:
         return ", ".join(filter(None, ("requires " + ", ".join(entry.unmet), due)))
-    sure = f"not certain: {entry.unknown}" if entry.unknown else ""
-    return ", ".join(filter(None, (told, due, sure)))
+    return ", ".join(filter(None, (told, due, entry.doubt)))
 
 
 def meant(entry: Entry) -> Intent:

@@ -46,6 +46,10 @@ class Accounts(object):
             return "", ""
         return "there is no %s %r" % (kind, name), "create it in an earlier resource"
 
+    def number(self, kind: str, name: str) -> Optional[int]:
+        """The id of a user or group (``kind``), or None."""
+        return self._find(kind, name)
+
     def _number(self, kind: str, name: str) -> int:
         found = self._find(kind, name)
         if found is None:

@@ -83,13 +83,20 @@ class Commands(object):
     def find(self, program: str, path: Optional[str] = None, cwd: Optional[str] = None) -> str:
         """Return the file that ``program`` is, looked up in ``path``; "" when there is none."""
         if "/" in program:
-            full = os.path.join(cwd or "/", program)
-            return program if os.path.isfile(full) and os.access(full, os.X_OK) else ""
+            return program if self.is_program(os.path.join(cwd or "/", program)) else ""
         for folder in (path or DEFAULT_PATH).split(":"):
             full = os.path.join(folder, program)
-            if os.path.isfile(full) and os.access(full, os.X_OK):
+            if self.is_program(full):
                 return full
         return ""
+
+    def is_program(self, path: str) -> bool:
+        """Whether a path is that of a file that may be executed."""
+        return os.path.isfile(path) and os.access(path, os.X_OK)
+
+    def is_there(self, path: str) -> bool:
+        """Whether there is anything at a path."""
+        return os.path.exists(path)
 
     def lacking(
         self, program: str, path: Optional[str] = None, cwd: Optional[str] = None
@@ -97,7 +104,7 @@ class Commands(object):
         """Why a program cannot be started and what to do; ("", "") when nothing is in its way."""
         if self.find(program, path, cwd):
             return "", ""
-        if "/" in program and os.path.exists(os.path.join(cwd or "/", program)):
+        if "/" in program and self.is_there(os.path.join(cwd or "/", program)):
             return "%s is not an executable file" % program, "give it the mode 0755"
         where = "" if "/" in program else " in %s" % (path or "the default path")
         hint = "install it in an earlier resource, or give its absolute path"

@@ -107,6 +107,10 @@ class Files(object):
         """Whether something is there, a symlink that leads nowhere included."""
         return os.path.lexists(path)
 
+    def is_own(self, path: str) -> bool:
+        """Whether it is in a folder for work that is not the target's state."""
+        return any(path.startswith(folder) for folder in self._private)
+
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
         """The hash of a file's content; not computed again while its status stays the same."""
         known = known or self.status(path, follow)

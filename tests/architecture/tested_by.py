@@ -324,6 +324,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/base.py",
         "remote_runtime/changes.py",
         "remote_runtime/errors.py",
+        "remote_runtime/foresight.py",
         "remote_runtime/lifecycle.py",
     ),
     "tests/remote_runtime/test_ledger.py": ("remote_runtime/refreshes.py",),
@@ -331,5 +332,15 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/reading.py",
         "remote_runtime/transfer.py",
         "remote_runtime/wire.py",
+    ),
+    "tests/remote_runtime/world/test_files.py": (
+        "remote_runtime/content.py",
+        "remote_runtime/world/on_host.py",
+    ),
+    "tests/remote_runtime/world/test_overlay.py": (
+        "remote_runtime/effects.py",
+        "remote_runtime/world/accounts.py",
+        "remote_runtime/world/clouds.py",
+        "remote_runtime/world/commands.py",
     ),
 }

@@ -124,6 +124,7 @@ class Script(object):
 
     def __init__(self, **behaviour: Any) -> None:
         self.behaviour = behaviour
+        self.chancy = behaviour.get("chancy", False)
         self.item = None  # type: Any
         self.provider = type("Provider", (), {"name": "script"})()
         self.refreshed = []  # type: List[bool]
@@ -137,11 +138,14 @@ class Script(object):
 
     def actions(self, state: State, refresh: bool) -> List[Action]:
         self.refreshed.append(refresh)
+        self.behaviour.get("look", lambda: None)()
         if self.behaviour.get("stable") and not refresh:
             return []
-        provides = self.behaviour.get("provides", [])
+        effects = self.behaviour.get("effects", [])
         change = self.behaviour.get("change", Change("x", 1, 2))
-        return [Action("Would have acted", self.act, [change], provides)]
+        return [
+            Action("Would have acted", self.act, [change], effects, self.behaviour.get("rehearse"))
+        ]
 
     def act(self) -> None:
         self.acted += 1
@@ -156,6 +160,9 @@ class Script(object):
 
     def supposed(self, refresh: bool) -> List[Action]:
         return [Action("Would have acted", self.act)]
+
+    def pins(self, state: State) -> List[Any]:
+        return []
 
     def describe(self, actions: Sequence[Action]) -> str:
         return ", ".join(a.message for a in actions)

@@ -1,8 +1,10 @@
 import json
 import unittest
+from typing import Any, Dict
 
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.changes import Condition, Missing
+from remote_runtime.changes import Action, Missing, Unknowable
+from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt, Fog, PathEffect, everything
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from tests.remote_runtime.fakes import Script, ScriptRegistry, context, engine, item, one, run_items
@@ -134,20 +136,83 @@ class EngineTest(unittest.TestCase):
         self.assertEqual(events["a"]["prediction"], "certain")
         self.assertEqual(len(events["a"]["changes"]), 1)
 
-    def test_unknown_prediction(self) -> None:
-        """What an earlier pending change may provide is unknown in noop, not failed."""
-        missing = Missing(Condition("unit", "x.service"), "there is no unit x.service")
-        needs = Script(observe=missing)
-        pending = Script(provides=[Condition("anything")])
-        events = self.run_names(
-            item("t", "a"), item("t", "b"), noop=True, scripts={"a": pending, "b": needs}
+    def read_in_fog(self, level: str, **behaviour: Any) -> Dict[str, Any]:
+        """The event of a resource that reads what an earlier one may change."""
+        fog = Fog(Doubt(level, "t#a may change it"), everything)
+        ctx = context(noop=True)
+        script = Script(look=lambda: ctx.saw("unit", "x.service"), **behaviour)
+        scripts = ScriptRegistry(a=Script(effects=[fog]), b=script)
+        return run_items([item("t", "a"), item("t", "b", 1)], scripts, noop=True, shared=ctx)[1]
+
+    def test_what_is_read_in_fog(self) -> None:
+        """A prediction is as sure as the reads it is made of, a stable one included."""
+        for stable in (True, False):
+            for level in (ASSUMED, UNKNOWN):
+                event = self.read_in_fog(level, stable=stable)
+                self.assertEqual((event["prediction"], event["changed"]), (level, not stable))
+                self.assertEqual(event["prediction_reason"], "t#a may change it")
+
+    def test_a_failure_read_in_fog(self) -> None:
+        """What an earlier pending change may mend is unknown, not failed."""
+        event = self.read_in_fog(ASSUMED, unsettled="")
+        self.assertEqual(event["prediction"], ASSUMED)
+        missing = Missing("there is no unit x.service")
+
+        def look() -> None:
+            ctx.saw("unit", "x.service", False)
+            raise missing
+
+        ctx = context(noop=True)
+        fog = Fog(Doubt(ASSUMED, "t#a may change it"), everything)
+        scripts = ScriptRegistry(a=Script(effects=[fog]), b=Script(look=look))
+        event = run_items([item("t", "a"), item("t", "b", 1)], scripts, noop=True, shared=ctx)[1]
+        self.assertEqual((event["failed"], event["prediction"]), (False, UNKNOWN))
+        self.assertEqual(
+            event["prediction_reason"], "there is no unit x.service, but t#a may change it"
         )
-        self.assertEqual((events["b"]["failed"], events["b"]["prediction"]), (False, "unknown"))
-        self.assertIn("no unit x.service", events["b"]["prediction_reason"])
+
+    def test_what_gates_a_prediction(self) -> None:
+        """It is never surer than what it requires or subscribes to; a command may fail."""
+        for fields in ({"require": ("t#a",)}, {"subscribe": ("t#a",)}):
+            events = self.run_names(
+                item("t", "a"), item("t", "b", **fields), noop=True,
+                scripts={"a": Script(chancy=True), "b": Script()},
+            )  # fmt: skip
+            self.assertEqual(events["a"]["prediction"], "certain")
+            told = events["b"]["prediction"], events["b"]["prediction_reason"]
+            self.assertEqual(told, (ASSUMED, "if t#a succeeds"))
+            scripts = {"a": Script(observe=Unknowable("who knows")), "b": Script(stable=True)}
+            events = self.run_names(
+                item("t", "a"), item("t", "b", **fields), noop=True, scripts=scripts
+            )
+            self.assertEqual(events["b"]["prediction"], UNKNOWN)
+
+    def test_what_an_unknown_action_leaves_is_unknown(self) -> None:
+        """Nothing that depends on it is surer."""
+        ctx = context(noop=True)
+        first = Script(observe=Unknowable("why"))
+        first.supposed = lambda refresh: [  # type: ignore[method-assign]
+            Action("x", lambda: None, (), [PathEffect("/no/such", "file")])
+        ]
+        scripts = ScriptRegistry(a=first, b=Script(look=lambda: ctx.files.status("/no/such")))
+        event = run_items([item("t", "a"), item("t", "b", 1)], scripts, noop=True, shared=ctx)[1]
+        self.assertEqual(event["prediction"], UNKNOWN)
+        self.assertIn("t#a", event["prediction_reason"])
+
+    def test_a_rehearsal_fails_a_preview(self) -> None:
+        """What can be found out without changing anything is found out in noop, and only there."""
+
+        def refuse() -> None:
+            raise ResourceError("read-only")
+
+        for noop in (True, False):
+            script = Script(rehearse=refuse)
+            events = self.run_names(item("t", "a"), noop=noop, scripts={"a": script})
+            self.assertEqual(events["a"]["failed"], noop)
 
     def test_missing(self) -> None:
         """What nothing pending may provide fails, in noop and for real."""
-        missing = Missing(Condition("unit", "x.service"), "there is no unit x.service")
+        missing = Missing("there is no unit x.service")
         for noop in (True, False):
             events = self.run_names(
                 item("t", "a"), noop=noop, scripts={"a": Script(observe=missing)}
@@ -176,10 +241,10 @@ class EngineTest(unittest.TestCase):
         """A template that reads what is yet to be written gives an unknown prediction in noop."""
 
         def render(wanted: object) -> "dict":
-            raise Missing(Condition("path", "/etc/x"), "/etc/x does not exist")
+            raise Unknowable("/etc/x does not exist")
 
         items = [item("t", "a"), item("t", "b", deferred_render=True)]
-        scripts = ScriptRegistry(a=Script(provides=[Condition("path", "/etc/x")]), b=Script())
+        scripts = ScriptRegistry(a=Script(), b=Script())
         events = run_items(items, scripts, noop=True, render=render)
         self.assertEqual((events[1]["prediction"], events[1]["failed"]), ("unknown", False))
 
@@ -235,9 +300,11 @@ class EngineTest(unittest.TestCase):
 
     def test_noop_child(self) -> None:
         """A child in noop is previewed, and its event says what would happen and how surely."""
-        missing = Missing(Condition("unit", "x.service"), "there is no unit x.service")
-        for script, prediction in ((Script(), "certain"), (Script(observe=missing), "unknown")):
-            first = Script(provides=[Condition("anything")])
+        for script, prediction in (
+            (Script(), "certain"),
+            (Script(observe=Unknowable("why")), UNKNOWN),
+        ):
+            first = Script()
             parent = self.apply(item("t", "a", noop=True), item("t", "b", noop=True), noop=True)
             events = self.run_names(parent, item("t", "c"), scripts={"a": first, "b": script})
             told = events["p"]
@@ -245,6 +312,28 @@ class EngineTest(unittest.TestCase):
                              (True, "Would have applied changes"))  # fmt: skip
             self.assertEqual(told["prediction"], prediction)
             self.assertEqual((first.acted, events["c"]["noop"]), (0, False))
+
+    def test_what_a_noop_child_leaves(self) -> None:
+        """Its resources see and fire one another and nobody else, in a preview of the whole too."""
+        seen = []
+        for noop in (True, False):
+            ctx = context(noop=noop)
+
+            def look() -> None:
+                seen.append(ctx.files.is_there("/no/such"))  # noqa: B023
+
+            planned = Script(effects=[PathEffect("/no/such", "file")])
+            inner, outer = Script(stable=True, look=look), Script(stable=True, look=look)
+            parent = self.apply(
+                item("t", "a", noop=True),
+                item("t", "inner", noop=True, subscribe=("t#a",)),
+                noop=True,
+            )
+            after = item("t", "outer", subscribe=("t#a", "apply#p"))
+            scripts = ScriptRegistry(a=planned, inner=inner, outer=outer, p=Script(stable=True))
+            events = run_items([parent, after], scripts, noop=noop, shared=ctx)
+            self.assertEqual([e["refreshed"] for e in events], [False, True, False, False])
+        self.assertEqual(seen, [True, False] * 2)
 
     def test_child_that_is_only_checked(self) -> None:
         """health_check_only holds for the items that carry it, and the run goes on."""

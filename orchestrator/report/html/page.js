@@ -140,8 +140,8 @@
     const took = milliseconds < 10000 ? `${milliseconds} ms` : `${milliseconds / 1000} s`;
     panel.replaceChildren(close, make("h3", `${entry.resource} on ${host}`),
       make("p", `${entry.status}, ${took}`));
-    const certain = entry.unknown ? `, not certain: ${entry.unknown}` : "";
-    if (entry.message) panel.append(make("p", entry.message + certain));
+    const told = [entry.message, entry.doubt].filter(Boolean).join(", ");
+    if (told) panel.append(make("p", told));
     if (entry.unmet.length) panel.append(make("p", "requires " + entry.unmet.join(", ")));
     for (const text of entry.errors) panel.append(make("pre", text));
     for (const { name, status, output } of entry.health) {

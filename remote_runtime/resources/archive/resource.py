@@ -6,14 +6,20 @@ from remote_runtime import needs
 from remote_runtime.base import (
     Action,
     Change,
-    Condition,
+    Doubt,
+    Effect,
+    Fog,
     Item,
     Missing,
+    PathEffect,
     Properties,
     ResourceType,
     State,
+    Unknowable,
 )
+from remote_runtime.content import Chunks, Content
 from remote_runtime.context import Context
+from remote_runtime.effects import UNKNOWN, below
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.resources.archive import rules, wording
 from remote_runtime.resources.archive.settings import settings
@@ -24,6 +30,23 @@ if TYPE_CHECKING:
 
 _NEW_MODE = 0o600  # it may have been fetched with credentials
 _LABEL = "sha256:"
+
+
+class Fetched(Content):
+    """What a download will bring, of which only the hash may be known."""
+
+    def __init__(self, checksum: str) -> None:
+        self._checksum = checksum
+
+    @property
+    def sha256(self) -> str:  # type: ignore[override]  # known or not
+        """Its hash. ``Unknowable`` where no checksum stands in the manifest."""
+        if not self._checksum:
+            raise Unknowable("what is downloaded is not known before")
+        return self._checksum
+
+    def chunks(self) -> Chunks:
+        raise Unknowable("what is downloaded is not known before")
 
 
 class Resource(ResourceType):
@@ -55,8 +78,6 @@ class Resource(ResourceType):
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see ``ResourceType``."""
         status: Optional[Status] = state.status
-        if self.context.planned(Condition("absent", self.name)):
-            status = None
         if self.ensure == "absent":
             return [] if status is None else [self._removing(wording.REMOVED, "ensure")]
         if self._created():
@@ -69,22 +90,20 @@ class Resource(ResourceType):
 
     def _created(self) -> bool:
         path = self.settings.creates
-        if not path:
-            return False
-        return self.context.files.exists(path) or self.context.planned(Condition("path", path))
+        return bool(path) and self.context.files.exists(path)
 
     def _getting(self, status: Optional[Status]) -> List[Action]:
         """Download, extract and clean up, as far as needed; what creates names is not there."""
         uid, gid, unmet = self._owners()
         if status is None:
-            unmet += needs.unmet(self.context, needs.parent(self.context, self.name))
+            unmet += needs.parent(self.context, self.name)
         differences = self._differences(status, uid, gid)
         actions = [self._downloading(status, differences)] if differences else []
         if self.settings.extract_parent and (differences or self.settings.creates):
             actions.append(self._extracting())
         if self.settings.cleanup:
             actions.append(self._removing(wording.CLEANED_UP, "archive"))
-        needs.raise_first(self.context, unmet, actions)
+        needs.raise_first(unmet, actions)
         return actions
 
     def _differences(self, status: Optional[Status], uid: int, gid: int) -> List[Change]:
@@ -118,8 +137,11 @@ class Resource(ResourceType):
             if not self.settings.extract_parent:
                 self._place()
 
-        provides = [] if self.settings.cleanup else [Condition("path", self.name)]
-        return Action(wording.DOWNLOADED, download, changes, provides)
+        regular = status is not None and status.kind == "file"
+        mode = status.mode & 0o777 if status is not None and regular else _NEW_MODE
+        uid, gid, _ = self._owners()
+        fetched = PathEffect(self.name, "file", mode, uid, gid, Fetched(self.settings.checksum))
+        return Action(wording.DOWNLOADED, download, changes, [fetched])
 
     def _extracting(self) -> Action:
         parent, creates = self.settings.extract_parent, self.settings.creates
@@ -129,11 +151,15 @@ class Resource(ResourceType):
                 hint="name another one; what stands there is left alone",
             )
         # What else the archive holds is not known before it is there.
-        provides = [Condition("directory", parent), Condition("anything")]
+        why = "what %s extracts into %s is not known before" % (self.item.id, parent)
+        effects: List[Effect] = [
+            PathEffect(parent, "directory"),
+            Fog(Doubt(UNKNOWN, why), below(parent)),
+        ]
         if creates:
-            provides.append(Condition("path", creates))
+            effects.append(PathEffect(creates, "something"))
         changes = [Change("extracted", None, parent)]
-        return Action(wording.EXTRACTED, self._extract, changes, provides)
+        return Action(wording.EXTRACTED, self._extract, changes, effects)
 
     def _extract(self) -> None:
         """Extract first, put the archive at its place then: one that is there was extracted."""
@@ -171,4 +197,4 @@ class Resource(ResourceType):
             self.context.changed_paths.add(self.name)
 
         changes = [Change(what, "present", "absent")]
-        return Action(message, remove, changes, [Condition("absent", self.name)])
+        return Action(message, remove, changes, [PathEffect(self.name, "absent")])

@@ -6,16 +6,19 @@ from typing import Any, Callable, List, Optional, Tuple
 from remote_runtime.base import (
     Action,
     Change,
-    Condition,
+    Doubt,
     Ended,
+    Fog,
     Missing,
+    PathEffect,
     Properties,
     ResourceType,
     State,
 )
+from remote_runtime.effects import ASSUMED, Effect
 from remote_runtime.errors import ResourceError, UnsettledError
-from remote_runtime.pending import ANYTHING
 from remote_runtime.resources.exec import rules, wording
+from remote_runtime.resources.exec.affects import affected
 from remote_runtime.resources.exec.running import RAISE_TIMEOUT, TIMEOUT, overdue
 from remote_runtime.resources.exec.settings import expected, of_command, of_guard
 
@@ -24,6 +27,8 @@ LOGGED = 500  # lines that logoutput tells of one command; a flood would drown t
 
 class Resource(ResourceType):
     """One command. It has no state of its own: it runs, or its conditions say that it need not."""
+
+    chancy = True
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -51,16 +56,23 @@ class Resource(ResourceType):
             message,
             self._execute,
             [Change("command", None, settings.command)],
-            [Condition(ANYTHING)],
+            self._effects(),
         )
         try:
             self.provider.require_start(settings, "the command")
         except Missing as missing:
-            if not self.context.planned(missing.condition):
-                raise Missing(
-                    missing.condition, missing.message, would=[action], hint=missing.hint
-                ) from None
+            missing.would = [action]
+            raise
         return [action]
+
+    def _effects(self) -> List[Effect]:
+        """Nobody can tell what a command does, but for what it says itself."""
+        why = "%s may change this before its turn" % self.item.id
+        effects: List[Effect] = [Fog(Doubt(ASSUMED, why), affected(self.properties.get("affects")))]
+        path = self._creates()
+        if path is not None:
+            effects.append(PathEffect(path, "something"))
+        return effects
 
     def unsettled(self, state: Any) -> str:
         return ""  # its exit code was judged when it ran; the guards are not asked again
@@ -70,9 +82,7 @@ class Resource(ResourceType):
         if self.properties.get("refresh_only"):
             return False
         path = self._creates()
-        if path is not None and (
-            self.context.files.exists(path) or self.context.planned(Condition("path", path))
-        ):
+        if path is not None and self.context.files.exists(path):
             return False
         for key, wanted in (("onlyif", True), ("unless", False)):
             guard = self.properties.get(key)
@@ -84,16 +94,15 @@ class Resource(ResourceType):
         try:
             held: bool = self.provider.holds(of_guard(guard, self.properties), key)
         except Missing as missing:
-            raise Missing(
-                missing.condition, missing.message, would=self.supposed(False), hint=missing.hint
-            ) from None
+            missing.would = self.supposed(False)
+            raise
         return held
 
     def supposed(self, refresh: bool) -> List[Action]:
         if self.properties.get("refresh_only") and not refresh:
             return []
         message = wording.EXECUTED_BY_SUBSCRIBE if refresh else wording.EXECUTED
-        return [Action(message, self._execute, (), [Condition(ANYTHING)])]
+        return [Action(message, self._execute, (), self._effects())]
 
     def _execute(self) -> None:
         settings = of_command(self.name, self.properties)

@@ -3,7 +3,7 @@
 from typing import Callable, List, Optional
 
 from remote_runtime import needs
-from remote_runtime.base import Condition, Missing, Properties
+from remote_runtime.base import Missing, Properties
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec import interpreters
@@ -33,7 +33,7 @@ class ExecProvider(BaseProvider):
             return interpreters.Start(argv)
 
         def find(program: str) -> str:
-            return self.context.commands.find(program, settings.path, settings.cwd)
+            return self.context.user_commands.find(program, settings.path, settings.cwd)
 
         return interpreters.start(settings.interpreter, settings.command, settings.boolean, find)
 
@@ -42,16 +42,15 @@ class ExecProvider(BaseProvider):
         context = self.context
         cwd = settings.cwd
         if cwd is not None and not context.files.is_directory(cwd):
-            condition = Condition("directory", cwd)
-            raise Missing(condition, "%s: the working directory %s does not exist" % (own, cwd))
+            raise Missing("%s: the working directory %s does not exist" % (own, cwd))
         for kind, name in (("user", settings.user), ("group", settings.group)):
             missing = needs.account(context, kind, name) if name is not None else None
             if missing is not None:
                 raise missing
         program = self.start(settings).argv[0]
-        missing = needs.program(context, program, what=own, path=settings.path, cwd=cwd)
-        if missing is not None:
-            raise missing
+        needs.raise_first(
+            needs.program(context, program, what=own, path=settings.path, cwd=cwd), ()
+        )
 
     def run(self, settings: Settings, on_line: Optional[Callable[[str], None]] = None) -> Result:
         """Run it and wait. ``CommandNotStarted``; see ``overdue`` for one whose time was up."""
@@ -61,7 +60,7 @@ class ExecProvider(BaseProvider):
                 on_line(line)
 
         start = self.start(settings)
-        return self.context.commands.run(
+        return self.context.user_commands.run(
             start.argv,
             input=start.input,
             cwd=settings.cwd,

@@ -1,29 +1,13 @@
 """Where the desired content of a file comes from (target)."""
 
-from typing import Any, Generator, Optional
+from typing import Any, Optional
 
-from remote_runtime.base import Condition, Missing, Properties
+from remote_runtime.base import Missing, Properties
 from remote_runtime.blobs import is_blob
+from remote_runtime.content import Chunks, Content
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
-
-Chunks = Generator[bytes, None, None]
-
-
-class Content(object):
-    """The bytes that a file is to hold: their hash and size, and a way to read them."""
-
-    sha256 = ""
-    size = 0
-
-    def chunks(self) -> Chunks:
-        """Yield the bytes."""
-        raise NotImplementedError
-
-    def read(self) -> bytes:
-        """All bytes at once; only for a small content."""
-        return b"".join(self.chunks())
 
 
 class Text(Content):
@@ -65,7 +49,6 @@ class Local(Content):
         status = self._files.status(source, follow=True)
         if status is None:
             raise Missing(
-                Condition("path", source),
                 "the source %s does not exist on this host" % source,
                 hint="a relative source stands beside the manifest, an absolute one on the target",
             )

@@ -1,9 +1,8 @@
 """How a path becomes absent (target)."""
 
-import os
 from typing import List, Optional
 
-from remote_runtime.base import Action, Change, Condition, Missing, ResourceType
+from remote_runtime.base import Action, Change, Missing, PathEffect, ResourceType
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file import wording
 from remote_runtime.system.files import Status
@@ -19,26 +18,15 @@ def actions(resource: ResourceType, status: Optional[Status]) -> List[Action]:
         message = wording.DIRECTORY_REMOVED_RECURSIVELY
         return [_removing(resource, message, "directory", True)]
     action = _removing(resource, wording.DIRECTORY_REMOVED, "directory", False)
-    left = _left(resource)
+    left = resource.context.files.entries(resource.name)
     if left:
         raise Missing(
-            Condition("empty", resource.name),
             "the directory %s is not empty: it holds %s" % (resource.name, _some(left)),
             would=[action],
             hint="it is left alone; is it the path that is meant? `ccm docs file` says how a "
             "directory goes with what it holds",
         )
     return [action]
-
-
-def _left(resource: ResourceType) -> List[str]:
-    """The entries that no earlier pending action would remove."""
-    context = resource.context
-    return [
-        entry
-        for entry in context.files.entries(resource.name)
-        if not context.planned(Condition("absent", os.path.join(resource.name, entry)))
-    ]
 
 
 def _removing(resource: ResourceType, message: str, before: str, recursively: bool) -> Action:
@@ -48,8 +36,8 @@ def _removing(resource: ResourceType, message: str, before: str, recursively: bo
         resource.provider.remove(resource.name, recursively)
         resource.context.changed_paths.add(resource.name)
 
-    provides = [Condition("absent", resource.name)]
-    return Action(message, remove, [Change("ensure", before, "absent")], provides)
+    effects = [PathEffect(resource.name, "absent")]
+    return Action(message, remove, [Change("ensure", before, "absent")], effects)
 
 
 def _some(entries: List[str]) -> str:

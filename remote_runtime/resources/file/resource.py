@@ -1,21 +1,23 @@
 """The file type (target; ``check`` on both sides)."""
 
 import os
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime import needs
 from remote_runtime.base import (
     Action,
     Change,
-    Condition,
+    Effect,
     Missing,
+    PathEffect,
     Properties,
     ResourceType,
     State,
 )
+from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file import rules, wording
-from remote_runtime.resources.file.content import Content, desired
+from remote_runtime.resources.file.content import desired
 from remote_runtime.system.files import Status
 from remote_runtime.words import split
 
@@ -80,8 +82,6 @@ class Resource(ResourceType):
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see ``ResourceType``."""
         status: Optional[Status] = state.status
-        if needs.planned_away(self.context, self.name):
-            status = None
         if self.ensure == "absent":
             from remote_runtime.resources.file import removal
 
@@ -89,7 +89,7 @@ class Resource(ResourceType):
         decide = self._directory if self.ensure == "directory" else self._file
         actions, unmet = decide(status)
         if actions:
-            needs.raise_first(self.context, unmet, actions)
+            needs.raise_first(unmet, actions)
         return actions
 
     def _wanted(self, extra: int = 0) -> Tuple[Wanted, List[Missing]]:
@@ -126,9 +126,23 @@ class Resource(ResourceType):
                 wording.CREATED,
                 lambda: self._store(None, want),
                 [Change("content", None, None)],
-                [Condition("path", self.name)],
+                [PathEffect(self.name, "file", want.mode, want.uid, want.gid)],
             )
         ]
+
+    def pins(self, state: Any) -> Sequence[Effect]:
+        if self.ensure == "absent":
+            return [PathEffect(self.name, "absent")]
+        want, _ = self._wanted()
+        if self.ensure == "directory":
+            return [self._effect("directory", want)]
+        content = self._content()
+        return [] if content is None else [self._effect("file", want, content)]
+
+    def _effect(
+        self, kind: str, want: Wanted, content: Optional[Content] = None, at: str = ""
+    ) -> PathEffect:
+        return PathEffect(at or self.name, kind, want.mode, want.uid, want.gid, content)
 
     # -- a regular file ---------------------------------------------------------------------------
 
@@ -144,7 +158,7 @@ class Resource(ResourceType):
             bare = False
         self._refuse(status, bare)
         if status is None:
-            unmet += needs.unmet(self.context, needs.parent(self.context, self.name))
+            unmet += needs.parent(self.context, self.name)
         if bare:
             return self._bare(status, want), unmet
         changes = self._content_changes(status, content, want)
@@ -156,16 +170,12 @@ class Resource(ResourceType):
                 wording.CREATED,
                 lambda: self._store(content, want),
                 changes + attributes,
-                [Condition("path", self.name)],
+                [self._effect("file", want, content)],
             )
         ], unmet + self._validator()
 
     def _content(self) -> Optional[Content]:
         """``Missing`` where it cannot be told what it is."""
-        source = Condition("path", str(self.properties.get("source")))
-        if self.context.planned(source):
-            why = "%s will be changed by an earlier resource" % source.value
-            raise Missing(source, why, reason=why)
         return desired(self.properties, self.context)
 
     def _validator(self) -> List[Missing]:
@@ -173,9 +183,7 @@ class Resource(ResourceType):
         words = split(str(self.properties.get("validate") or ""))
         if not words or "{}" in words[0]:
             return []
-        return needs.unmet(
-            self.context, needs.program(self.context, words[0], what="it cannot be validated")
-        )
+        return needs.program(self.context, words[0], what="it cannot be validated")
 
     def _refuse(self, status: Optional[Status], bare: bool) -> None:
         """Raise what is at the path that is left alone; ``bare``: only attributes are managed."""
@@ -200,19 +208,22 @@ class Resource(ResourceType):
             return self._attribute_action(self._attributes(status, want), want)
         from remote_runtime.resources.file.content import Text
 
+        empty = Text("")
         return [
             Action(
                 wording.EMPTY,
-                lambda: self._store(Text(""), want),
+                lambda: self._store(empty, want),
                 [Change("ensure", "absent", "present")],
-                [Condition("path", self.name)],
+                [self._effect("file", want, empty)],
             )
         ]
 
     def _attribute_action(self, changes: List[Change], want: Wanted) -> List[Action]:
         if not changes:
             return []
-        return [Action(wording.ATTRIBUTES, lambda: self._set_attributes(want), changes)]
+        kind = "directory" if self.ensure == "directory" else "file"
+        effects = [self._effect(kind, want)]
+        return [Action(wording.ATTRIBUTES, lambda: self._set_attributes(want), changes, effects)]
 
     def _content_changes(
         self, status: Optional[Status], content: Optional[Content], want: Wanted
@@ -261,13 +272,14 @@ class Resource(ResourceType):
         """What is left to do, and what keeps it from being done."""
         if status is None:
             want, unmet = self._wanted()
-            provides = [Condition("directory", p) for p in self._missing_parents()]
+            ours = want._replace(uid=os.geteuid(), gid=os.getegid(), mode=want.mode & 0o755)
+            above = [self._effect("directory", ours, at=p) for p in self._missing_parents()]
             return [
                 Action(
                     wording.DIRECTORY_CREATED,
                     lambda: self._create_directory(want),
                     [Change("ensure", "absent", "directory")],
-                    provides,
+                    [*above, self._effect("directory", want)],
                 )
             ], unmet
         if status.kind != "directory":
@@ -282,12 +294,11 @@ class Resource(ResourceType):
         return self._attribute_action(self._attributes(status, want), want), unmet
 
     def _missing_parents(self) -> List[str]:
-        missing = [self.name]
+        """The directories above it that are to be made, the outermost first."""
+        missing: List[str] = []
         parent = os.path.dirname(self.name)
-        while parent != "/" and (
-            not self.context.files.exists(parent) or needs.planned_away(self.context, parent)
-        ):
-            missing.append(parent)
+        while parent != "/" and not self.context.files.exists(parent):
+            missing.insert(0, parent)
             parent = os.path.dirname(parent)
         return missing
 

@@ -4,8 +4,8 @@ from typing import Optional
 
 from remote_runtime import difference
 from remote_runtime.base import Item
+from remote_runtime.content import Content
 from remote_runtime.context import Context
-from remote_runtime.resources.file.content import Content
 from remote_runtime.system.files import Status
 
 _OTHERS_READ = 0o004

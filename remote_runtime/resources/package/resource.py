@@ -3,7 +3,20 @@
 from typing import List, NamedTuple, Sequence, Tuple
 
 from remote_runtime import duration
-from remote_runtime.base import Action, Change, Condition, Missing, Properties, ResourceType, State
+from remote_runtime.base import (
+    Action,
+    Change,
+    Doubt,
+    Effect,
+    Fog,
+    Missing,
+    PackageEffect,
+    Properties,
+    ResourceType,
+    State,
+    Unknowable,
+)
+from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import wording
 from remote_runtime.resources.package.provider import (
@@ -18,8 +31,8 @@ from remote_runtime.resources.package.provider import (
     matching_version,
 )
 
-_LISTS, _LOCK = Condition("lists"), Condition("lock")
 _VERSIONS_SHOWN = 10
+_OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
 
 
 class _Step(NamedTuple):
@@ -46,19 +59,21 @@ class Resource(ResourceType):
     def observe(self) -> State:
         """What is installed and, where that decides something, what could be."""
         installed = self.provider.status(self.name)
+        self.context.saw("package", self.name, bool(installed.version))
         if not self.provider.needs_lists(self.ensure, installed):
             return State(self._reported(installed), installed=installed, available=Available())
         outdated = self._freshen()
         available = self.provider.available(self.name)
         state = State(self._reported(installed), installed=installed, available=available)
         if outdated:
-            self.context.pending.add([_LISTS], certain=False)
-            reason = "%s; only a push refreshes them" % outdated
-            raise Missing(_LISTS, outdated, would=self._would(state), reason=reason)
+            refreshed = Fog(Doubt(UNKNOWN, "%s would refresh the lists" % self.item.id), _lists)
+            would = self._would(state)
+            would[0] = would[0]._replace(effects=[refreshed, *would[0].effects])
+            raise Unknowable("%s; only a push refreshes them" % outdated, would=would)
+        self.context.saw("lists", "")
         obstacle = self._obstacle(installed, available)
         if obstacle:
-            condition = Condition("package", self.name)
-            raise Missing(condition, obstacle[0], would=self._would(state), hint=obstacle[1])
+            raise Missing(obstacle[0], would=self._would(state), hint=obstacle[1])
         return state
 
     def _reported(self, installed: Installed) -> str:
@@ -98,11 +113,9 @@ class Resource(ResourceType):
         return ""
 
     def _pending_sources(self) -> str:
-        for item in self.context.peers("file"):
-            path = item.name
-            if path.startswith(self.provider.sources) and self.context.pending.may_hold(
-                Condition("path", path)
-            ):
+        world = self.context.world
+        for path in world.layer.nodes if world is not None else ():
+            if path.startswith(self.provider.sources):
                 return "the package lists do not know the pending %s yet" % path
         return ""
 
@@ -194,21 +207,18 @@ class Resource(ResourceType):
             changes.extend(self._others(done))
 
         changes.extend(self._others(foreseen))
-        return Action(step.message, act, changes=changes, provides=[Condition("anything")])
+        return Action(step.message, act, changes, self._effects(step, foreseen))
 
     def _foreseen(self, state: State, step: _Step) -> Sequence[VersionChange]:
         """What the package manager would change; ``Missing`` where it would fail or has to wait."""
         would = [self._action(state, step, ())]
         holder = self.provider.holder()
         if holder:
-            self.context.pending.add([_LOCK], certain=False)
-            reason = "a push has to wait for the package lock %s" % holder
-            raise Missing(_LOCK, reason, would=would, reason=reason)
+            raise Unknowable("a push has to wait for the package lock %s" % holder, would=would)
         try:
             return self.provider.foresee(step.operation)
         except ResourceError as error:
-            condition = Condition("package", self.name)
-            raise Missing(condition, error.message, would=would, hint=error.hint) from error
+            raise Missing(error.message, would=would, hint=error.hint) from error
 
     def _others(self, changed: Sequence[VersionChange]) -> List[Change]:
         """The records of what changes beside this package itself."""
@@ -222,6 +232,13 @@ class Resource(ResourceType):
             for change in changed
             if change.name.partition(":")[0] != own
         ]
+
+    def _effects(self, step: _Step, foreseen: Sequence[VersionChange]) -> List[Effect]:
+        does, covers = ("takes along", _taken) if step.operation.removal else ("brings", _brought)
+        why = "what %s %s is not known before" % (self.item.id, does)
+        effects: List[Effect] = [Fog(Doubt(UNKNOWN, why), covers)]
+        effects += [PackageEffect(change.name, change.after) for change in foreseen]
+        return [*effects, PackageEffect(self.name, "" if step.after == ABSENT else step.after)]
 
     def _step(self, state: State) -> _Step:
         installed, candidate = state.installed, state.available.candidate
@@ -259,3 +276,19 @@ class Resource(ResourceType):
             self.ensure,
             state.installed.status,
         )
+
+
+def _lists(kind: str, value: str, present: bool) -> bool:
+    return kind == "lists"
+
+
+def _brought(kind: str, value: str, present: bool) -> bool:
+    """What a package may bring: whatever is not there."""
+    return kind == "host" or (kind != "lists" and not present)
+
+
+def _taken(kind: str, value: str, present: bool) -> bool:
+    """What may go with a package: what is there where packages put things."""
+    if kind == "path":
+        return present and value.startswith(_OF_PACKAGES)
+    return kind in ("host", "package", "unit") and present

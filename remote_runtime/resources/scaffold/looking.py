@@ -3,10 +3,9 @@
 import os
 from typing import Dict, Iterator, List, Optional, Tuple
 
-from remote_runtime.base import Condition, Missing
+from remote_runtime.base import Missing
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.needs import planned_away
 from remote_runtime.resources.scaffold.tree import Tree, Wanted, parents
 from remote_runtime.system.files import Status
 
@@ -17,8 +16,7 @@ _WORDS = {"symlink": "a symlink", "file": "a file", "directory": "a directory"}
 class Look(object):
     """One look at a directory and what the scaffold has in it; ``unmet`` says what is in the way.
 
-    What an earlier pending resource would remove counts as gone, and with ``purge`` a file where
-    the scaffold has a directory.
+    With ``purge`` a file where the scaffold has a directory counts as gone.
     """
 
     def __init__(self, context: Context, root: str, purge: bool = False) -> None:
@@ -41,11 +39,7 @@ class Look(object):
         """What is at the path of a file; None where there is nothing that counts."""
         if not self.directory(os.path.dirname(path)):
             return None
-        full = self.full(path)
-        found = self._files.status(full)
-        if found is None or planned_away(self._context, full):
-            return None
-        return found
+        return self._files.status(self.full(path))
 
     def directory(self, path: str) -> bool:
         """Whether a directory is there, with all above it."""
@@ -60,7 +54,7 @@ class Look(object):
 
     def _is_directory(self, path: str, full: str) -> bool:
         found = self._files.status(full)
-        if found is None or planned_away(self._context, full):
+        if found is None:
             return False
         if found.kind == "directory":
             return True
@@ -73,7 +67,7 @@ class Look(object):
     def in_the_way(self, full: str, message: str) -> None:
         """Note what must go first."""
         hint = "name another directory; what stands there is left alone, and not written through"
-        self.unmet.append(Missing(Condition("absent", full), message, hint=hint))
+        self.unmet.append(Missing(message, hint=hint))
 
     def refuse(self, wanted: Wanted, found: Status) -> None:
         """Note what is in the way of a file."""
@@ -110,12 +104,15 @@ class Look(object):
             path for path, is_directory in self._all() if not is_directory and path not in known
         ]
 
-    def holds_only(self, tree: Tree) -> bool:
-        """Whether nothing but the scaffold is in the directory."""
-        known = {file.path for file in tree.files}.union(tree.directories)
-        for path in list(known):
-            known.update(parents(path))
-        return all(path in known for path, _ in self._all())
+    def is_directory(self, path: str) -> bool:
+        """Whether a directory is at this very path, whatever is above it."""
+        found = self._files.status(self.full(path) if path else self.root)
+        return found is not None and found.kind == "directory"
+
+    def names(self, path: str) -> List[str]:
+        """What is right in a directory, as paths below the scaffold's."""
+        full = self.full(path) if path else self.root
+        return [os.path.join(path, name) for name in self._files.entries(full)]
 
     def _all(self) -> List[Tuple[str, bool]]:
         """Every path below the directory, and whether it is a directory itself."""
@@ -138,7 +135,7 @@ class Look(object):
         for name in self._files.entries(self.full(at) if at else self.root):
             path = os.path.join(at, name)
             status = self._files.status(self.full(path))
-            if status is not None and not planned_away(self._context, self.full(path)):
+            if status is not None:
                 yield path, status
 
 
@@ -154,12 +151,9 @@ def parent_in_the_way(context: Context, root: str) -> Optional[Missing]:
     above = os.path.dirname(root)
     while not context.files.is_there(above):
         above = os.path.dirname(above)
-    if context.files.is_directory(above) or planned_away(context, above):
-        return None
-    if context.planned(Condition("directory", above)):
+    if context.files.is_directory(above):
         return None
     return Missing(
-        Condition("directory", above),
         "%s is not a directory" % above,
         hint="name another directory; what stands there is left alone",
     )

@@ -5,9 +5,9 @@ from typing import Dict, List, Optional, Tuple
 
 from remote_runtime import duration, needs, words
 from remote_runtime.base import Missing, Properties
+from remote_runtime.content import Chunks, Content
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file.content import Chunks, Content
 from remote_runtime.resources.scaffold.rules import POST_TIMEOUT
 from remote_runtime.resources.scaffold.tree import Wanted
 
@@ -53,7 +53,7 @@ class Processing(object):
             for command in commands_for(self._rules, file.path):
                 program = words.split(command)[0]
                 what = "%s cannot be processed" % file.path
-                found = needs.unmet(self._context, needs.program(self._context, program, what=what))
+                found = needs.program(self._context, program, what=what)
                 if found:
                     return found
         return []
@@ -105,7 +105,7 @@ class Processing(object):
             argv = [word.replace("{}", path) for word in argv]
         else:
             argv.append(path)
-        result = self._context.commands.run(argv, timeout=self._timeout)
+        result = self._context.user_commands.run(argv, timeout=self._timeout)
         if result.code == 0 and not result.timed_out:
             return
         how = "took longer than %g seconds" % self._timeout

@@ -2,7 +2,7 @@
 
 from typing import Iterable, List, Set
 
-from remote_runtime.base import Action, Change, Condition, ResourceType
+from remote_runtime.base import Action, Change, PathEffect, ResourceType
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.scaffold import wording
 from remote_runtime.resources.scaffold.looking import Look, shown
@@ -16,7 +16,7 @@ def of_extra(resource: ResourceType, look: Look, tree: Tree) -> List[Action]:
         return []
     actions = [_removing(resource, look, path, wording.CHANGED) for path in extra]
     above = _above(extra) - directories_of(tree)
-    return actions + [_tidying(resource, look, above)]
+    return actions + [_tidying(resource, look, above, extra)]
 
 
 def of_scaffold(resource: ResourceType, look: Look, tree: Tree) -> List[Action]:
@@ -28,10 +28,7 @@ def of_scaffold(resource: ResourceType, look: Look, tree: Tree) -> List[Action]:
         return []
     message = wording.REMOVED % len(there)
     actions = [_removing(resource, look, path, message) for path in there]
-    tidying = _tidying(resource, look, directories_of(tree) | {""})
-    if look.holds_only(tree):
-        tidying = tidying._replace(provides=[Condition("absent", look.root)])
-    return actions + [tidying]
+    return actions + [_tidying(resource, look, directories_of(tree) | {""}, there)]
 
 
 def directories_of(tree: Tree) -> Set[str]:
@@ -63,15 +60,33 @@ def _removing(resource: ResourceType, look: Look, path: str, message: str) -> Ac
             resource.context.notice("error", str(error))
 
     changes = [Change(shown(path), "present", "absent")]
-    return Action(message, remove, changes, [Condition("absent", full)])
+    return Action(message, remove, changes, [PathEffect(full, "absent")])
 
 
-def _tidying(resource: ResourceType, look: Look, directories: Set[str]) -> Action:
+def _tidying(
+    resource: ResourceType, look: Look, directories: Set[str], removed: List[str]
+) -> Action:
+    """Remove those of the directories that are empty once what is ``removed`` is gone."""
+    inner_first = sorted(directories, key=lambda path: (path.count("/"), path), reverse=True)
+
     def tidy() -> None:
-        for path in sorted(directories, key=lambda path: (path.count("/"), path), reverse=True):
+        for path in inner_first:
             _remove_empty(resource, look.full(path) if path else look.root)
 
-    return Action("", tidy)
+    emptied = _emptied(look, inner_first, removed)
+    effects = [PathEffect(look.full(p) if p else look.root, "absent") for p in emptied]
+    return Action("", tidy, effects=effects)
+
+
+def _emptied(look: Look, directories: List[str], removed: List[str]) -> List[str]:
+    """The directories, inner ones first, that nothing is left in."""
+    gone = set(removed)
+    emptied = []
+    for path in directories:
+        if look.is_directory(path) and all(name in gone for name in look.names(path)):
+            gone.add(path)
+            emptied.append(path)
+    return emptied
 
 
 def _remove_empty(resource: ResourceType, path: str) -> None:

@@ -7,8 +7,8 @@ from remote_runtime import needs
 from remote_runtime.base import (
     Action,
     Change,
-    Condition,
     Item,
+    PathEffect,
     Properties,
     ResourceType,
     State,
@@ -89,7 +89,7 @@ class Resource(ResourceType):
         actions += self._directories(look, tree)
         actions += self._files(look, tree, bool(lacking or look.unmet))
         actions = _counted(actions)
-        needs.raise_first(self.context, look.unmet + lacking, actions)
+        needs.raise_first(look.unmet + lacking, actions)
         if self.context.noop or not actions:
             self._processing.discard()
         return actions
@@ -115,9 +115,9 @@ class Resource(ResourceType):
             self.provider.make_directory(full)
             self.context.changed_paths.add(full)
 
-        provides = [Condition("directory", full)]
+        effects = [PathEffect(full, "directory", 0o755)]
         change = Change(shown(path), "absent", "directory")
-        return Action(wording.DIRECTORY_CREATED, create, [change], provides)
+        return Action(wording.DIRECTORY_CREATED, create, [change], effects)
 
     # -- files ------------------------------------------------------------------------------------
 
@@ -155,7 +155,8 @@ class Resource(ResourceType):
             self.provider.put(full, wanted.content, mode, status)
             self.context.changed_paths.add(full)
 
-        return Action(wording.CHANGED, put, [change], [Condition("path", full)])
+        effects = [PathEffect(full, "file", mode, content=wanted.content)]
+        return Action(wording.CHANGED, put, [change], effects)
 
     def _mode(self, look: Look, path: str, status: Status, mode: int) -> Optional[Action]:
         if status.mode & 0o777 == mode:
@@ -168,7 +169,7 @@ class Resource(ResourceType):
             self.context.changed_paths.add(full)
 
         change = Change(shown(path), "%04o" % status.mode, "%04o" % mode)
-        return Action(wording.CHANGED, set_mode, [change])
+        return Action(wording.CHANGED, set_mode, [change], [PathEffect(full, "file", mode)])
 
 
 def file_mode(status: Optional[Status], executable: bool) -> int:

@@ -3,9 +3,10 @@
 import os
 from typing import Any, Dict, List, NamedTuple
 
+from remote_runtime.content import Content
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file.content import Blob, Content
+from remote_runtime.resources.file.content import Blob
 
 
 class Wanted(NamedTuple):

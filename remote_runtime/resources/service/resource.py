@@ -2,10 +2,11 @@
 
 from typing import Callable, List, Tuple
 
-from remote_runtime.base import Action, Change, Condition, Missing, Properties, ResourceType, State
+from remote_runtime.base import Action, Change, Missing, Properties, ResourceType, State, Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.service import wording
 from remote_runtime.resources.service.provider import ServiceProvider, Status
+from remote_runtime.resources.service.unit import full_name
 
 RUNNING, STOPPED = "running", "stopped"
 
@@ -26,9 +27,13 @@ class Resource(ResourceType):
     def observe(self) -> State:
         """Whether the service runs and starts at boot."""
         status = self.provider.status(self.name)
+        self.context.saw("unit", full_name(self.name), status.found)
         problem, hint = self._problem(status)
         if problem:
-            raise Missing(self._condition(), problem, would=self._would(), hint=hint)
+            planned = self._planned()
+            if planned:
+                raise Unknowable("%s, but %s" % (problem, planned), would=self._would())
+            raise Missing(problem, would=self._would(), hint=hint)
         return State(RUNNING if status.running else STOPPED, status=status)
 
     def found(self) -> Properties:
@@ -68,13 +73,14 @@ class Resource(ResourceType):
     def _masked(self) -> Tuple[str, str]:
         return "%s is masked" % self.name, "run `systemctl unmask %s` on the host" % self.name
 
-    def _condition(self) -> Condition:
-        """The unit, or the planned file that would define it."""
+    def _planned(self) -> str:
+        """In a preview: why the unit may be there by then."""
+        if self.context.world is None:
+            return ""
         for path in self.provider.definition_paths(self.name):
-            condition = Condition("path", path)
-            if self.context.noop and self.context.pending.may_hold(condition):
-                return condition
-        return Condition("unit", self.name)
+            if self.context.files.exists(path):
+                return "%s would be written before" % path
+        return ""
 
     @property
     def _enable(self) -> object:

@@ -117,16 +117,15 @@ class FileTest(FolderTest):
             self.assertTrue(one(run_items([resource], noop=True))["failed"])
 
     def test_preview_of_a_planned_source(self) -> None:
-        """A source that an earlier resource would write gives an unknown prediction."""
+        """A source that an earlier resource would write is read as it will be."""
         self.write("source", b"old")
         self.write("copy", b"old")
         items = [self.file("source", content="new"), self.file("copy", source=self.path("source"))]
         events = run_items(items, noop=True)
-        self.assertEqual(events[1]["prediction"], "unknown")
-        reason = "%s will be changed by an earlier resource" % self.path("source")
-        self.assertEqual(events[1]["prediction_reason"], reason)
-        self.assertEqual(run_items(items)[1]["status"], "changed")
-        self.assertEqual(self.read("copy"), b"new")
+        self.assertEqual(events[1]["prediction"], "certain")
+        self.assertEqual(events[1]["changes"][0]["to"], events[0]["changes"][0]["to"])
+        self.assertIn("+new", events[1]["changes"][0]["diff"])
+        self.assertEqual(run_items(items)[1]["changes"], events[1]["changes"])
 
     def test_preview_of_a_directory_that_gets_empty(self) -> None:
         """A directory whose entries are planned to be removed can be removed behind them."""

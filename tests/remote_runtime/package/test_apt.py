@@ -9,7 +9,8 @@ import time
 import unittest
 
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.changes import Condition, Missing
+from remote_runtime.changes import Missing, Unknowable
+from remote_runtime.effects import Doubt, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
@@ -340,8 +341,8 @@ class PackageLists(unittest.TestCase):
         plan = self.plan(ensure="latest", update_cache="1h")
         with plan.noop(), self.assertRaises(Missing) as caught:
             plan.resources[0].observe()
-        self.assertEqual(caught.exception.message, "the package lists are 2 hours old")
-        self.assertTrue(plan.context.pending.may_hold(caught.exception.condition))
+        self.assertIn("the package lists are 2 hours old", caught.exception.message)
+        self.assertIsInstance(caught.exception, Unknowable)
         words = [a.message for a in caught.exception.would]
         self.assertEqual(words, ["Would have installed latest"])
         self.assertEqual(plan.commands.count("apt-get"), 0)
@@ -356,12 +357,11 @@ class PackageLists(unittest.TestCase):
         resource.provider.lists = Lists(self.root)
         with self.assertRaises(Missing) as caught:
             resource.observe()
-        self.assertFalse(context.pending.may_hold(caught.exception.condition))
-        context.pending.add([Condition("path", path)])
-        with self.assertRaises(Missing) as caught:
+        self.assertNotIsInstance(caught.exception, Unknowable)
+        context.expect([PathEffect(path, "file")], Doubt(), "file#new")
+        with self.assertRaises(Unknowable) as unknown:
             resource.observe()
-        self.assertTrue(context.pending.may_hold(caught.exception.condition))
-        self.assertIn(path, caught.exception.reason)
+        self.assertIn(path, unknown.exception.message)
 
     def test_a_failed_refresh_is_an_error(self):
         """A repository that cannot be reached fails the resource that wanted fresh lists."""

@@ -2,7 +2,8 @@
 
 import unittest
 
-from remote_runtime.changes import Condition, Missing
+from remote_runtime.changes import Missing
+from remote_runtime.effects import Fog, PackageEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.resource import Resource
 
@@ -118,12 +119,19 @@ class States(unittest.TestCase):
         resource = one("ccm-daemon", ensure="latest").resources[0]
         self.assertIn("ccm-daemon is 1.0-1, not latest", resource.unsettled(resource.observe()))
 
-    def test_a_pending_package_may_bring_anything(self):
-        """Every action says that any condition may hold once it was carried out."""
-        for name, ensure in (("ccm-hello", "present"), ("bash", "absent")):
+    def test_what_a_pending_package_does_is_not_known(self):
+        """Nobody can tell all that comes with it, or goes; its version is known."""
+        for name, ensure, version, present in (
+            ("ccm-hello", "present", "2.1~rc1-1", False),
+            ("bash", "absent", "", True),
+        ):
             resource = one(name, ensure=ensure).resources[0]
             (action,) = resource.actions(resource.observe(), False)
-            self.assertEqual(action.provides, [Condition("anything")])
+            fog, package = action.effects
+            self.assertIsInstance(fog, Fog)
+            self.assertTrue(fog.covers("path", "/usr/bin/x", present))
+            self.assertFalse(fog.covers("path", "/usr/bin/x", not present))
+            self.assertEqual(package, PackageEffect(name, version))
 
 
 class Obstacles(unittest.TestCase):

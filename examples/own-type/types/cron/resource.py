@@ -3,7 +3,7 @@
 import re
 from typing import List, Tuple
 
-from remote_runtime.base import Action, Change, Condition, Missing, Properties, ResourceType, State
+from remote_runtime.base import Action, Change, Missing, Properties, ResourceType, State
 
 WORDS = ("@hourly", "@daily", "@weekly", "@monthly", "@yearly", "@reboot")
 FIELD = re.compile(r"[0-9A-Za-z*,/-]+\Z")
@@ -48,7 +48,7 @@ class Resource(ResourceType):
         action = Action(message, self.write, [Change("job", state.job, wanted)])
         why, hint = self.context.accounts.lacking("user", self.user)
         if why:  # in a preview an earlier resource may bring the user
-            raise Missing(Condition("user", self.user), why, would=[action], hint=hint)
+            raise Missing(why, would=[action], hint=hint)
         return [action]
 
     def wanted_job(self) -> str:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from remote_runtime import words
 from remote_runtime.base import Properties
 from remote_runtime.base import Provider as BaseProvider
+from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file.content import Content
 from remote_runtime.system.attributes import Attributes
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from typing import Optional
 
 from remote_runtime.base import Properties
-from remote_runtime.resources.file.content import Content
+from remote_runtime.content import Content
 from remote_runtime.resources.file.providers.posix import Provider as Posix
 from remote_runtime.system.files import Status
 

@@ -1,0 +1,90 @@
+"""What an action will have left on the target, as a preview must know it (target)."""
+
+from typing import TYPE_CHECKING, Callable, NamedTuple, Optional, Union
+
+if TYPE_CHECKING:
+    from remote_runtime.content import Content
+
+ASSUMED, UNKNOWN = "assumed", "unknown"
+_ORDER = ("", ASSUMED, UNKNOWN)
+
+
+class Doubt(NamedTuple):
+    """How sure a prediction is not: ``assumed``, ``unknown`` or "", and why in a few words."""
+
+    level: str = ""
+    reason: str = ""
+
+    def worse(self, other: "Doubt") -> "Doubt":
+        """The greater of the two, this one where they are equal."""
+        return other if _ORDER.index(other.level) > _ORDER.index(self.level) else self
+
+
+class PathEffect(NamedTuple):
+    """What there will be at a path: ``kind`` is file, directory, symlink, absent or something.
+
+    ``something``: it is there, and nobody can tell more. None for ``mode``, ``uid``, ``gid`` and
+    ``content`` is as it is now; a path that is absent has nothing below it either.
+    """
+
+    path: str
+    kind: str
+    mode: Optional[int] = None
+    uid: Optional[int] = None
+    gid: Optional[int] = None
+    content: Optional["Content"] = None
+    target: str = ""
+
+
+class AccountEffect(NamedTuple):
+    """A user or group (``kind``) that comes or goes; a negative ``number`` is not known yet."""
+
+    kind: str
+    name: str
+    number: int = -1
+    present: bool = True
+
+
+class PackageEffect(NamedTuple):
+    """The version that a package will have, "" for none."""
+
+    name: str
+    version: str
+
+
+class UnitEffect(NamedTuple):
+    """What becomes of a unit, by its full name; None is as it is now."""
+
+    name: str
+    active: Optional[bool] = None
+    enabled: Optional[bool] = None
+    masked: Optional[bool] = None
+
+
+class Fog(NamedTuple):
+    """What an action does that nobody can tell beforehand.
+
+    ``covers(kind, value, present)`` says whether it may change a thing: ``kind`` is path, user,
+    group, package, unit, lists or host (anything whatever); ``present`` whether it is there now.
+    """
+
+    doubt: Doubt
+    covers: Callable[[str, str, bool], bool]
+
+
+def everything(kind: str, value: str, present: bool) -> bool:
+    """What a command covers that may do anything."""
+    return True
+
+
+def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool]:
+    """What is covered by something that writes below a path, or ``itself`` at it, too."""
+    inside = path.rstrip("/") + "/"
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        return kind == "path" and (value.startswith(inside) or (itself and value == path))
+
+    return covers
+
+
+Effect = Union[PathEffect, AccountEffect, PackageEffect, UnitEffect, Fog]

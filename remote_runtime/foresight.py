@@ -1,0 +1,108 @@
+"""Tells what a resource would do, and how sure that is (target; in a preview only)."""
+
+from typing import Any, Callable, Dict, List, Optional
+
+from remote_runtime.base import ResourceType
+from remote_runtime.changes import Action, Unknowable
+from remote_runtime.context import Context
+from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt
+from remote_runtime.errors import ResourceError
+from remote_runtime.events import Outcome
+from remote_runtime.item import Item
+from remote_runtime.registry import Registry
+
+CERTAIN = "certain"
+
+Render = Callable[[Item], Dict[str, Any]]
+
+
+class Foresight(object):
+    """Looks ahead for the resource whose turn it is; what it would leave counts from then on."""
+
+    def __init__(self, context: Context, registry: Registry, render: Render) -> None:
+        self._context = context
+        self._registry = registry
+        self._render = render
+
+    def tell(self, outcome: Outcome, refresh: bool, gate: Doubt) -> None:
+        """Fill the outcome in; ``gate`` is the doubt over what fired the resource or let it pass.
+
+        ``ResourceError`` for what certainly fails. A failure that something planned may mend makes
+        the prediction unknown.
+        """
+        resource: Optional[ResourceType] = None
+        actions: List[Action] = []
+        outcome.prediction = CERTAIN
+        try:
+            if outcome.item.deferred_render:
+                properties = self._render(outcome.item)
+                outcome.item = outcome.item._replace(properties=properties)
+            resource = self._created(outcome)
+            state = resource.observe()
+            outcome.final_ensure = state.ensure
+            actions = resource.actions(state, refresh)
+            for action in actions:
+                if action.rehearse is not None:
+                    action.rehearse()
+        except ResourceError as error:
+            doubt = self._unknown(error)
+            resource = resource or self._created(outcome)
+            actions = actions or getattr(error, "would", []) or resource.supposed(refresh)
+            self._describe(resource, actions, refresh=refresh, doubt=doubt, outcome=outcome)
+            return
+        doubt = gate.worse(self._context.doubt)
+        self._describe(resource, actions, refresh=refresh, doubt=doubt, outcome=outcome)
+        if not actions and self._context.world is not None and doubt.level != UNKNOWN:
+            self._context.expect(resource.pins(state), Doubt(), outcome.item.id)
+
+    def _created(self, outcome: Outcome) -> ResourceType:
+        resource = self._registry.create(outcome.item)
+        outcome.provider = resource.provider.name
+        return resource
+
+    def _unknown(self, error: ResourceError) -> Doubt:
+        """Why a failure is not certain; raises it where it is."""
+        if isinstance(error, Unknowable):
+            return Doubt(UNKNOWN, error.message)
+        found = self._context.doubt
+        if not found.level:
+            raise error
+        return Doubt(UNKNOWN, "%s, but %s" % (error.message, found.reason))
+
+    def _describe(
+        self,
+        resource: ResourceType,
+        actions: List[Action],
+        *,
+        refresh: bool,
+        doubt: Doubt,
+        outcome: Outcome,
+    ) -> None:
+        name = outcome.item.id
+        outcome.gate = doubt
+        if doubt.level:
+            outcome.prediction, outcome.prediction_reason = doubt
+            outcome.gate = Doubt(doubt.level, "it depends on %s: %s" % (name, doubt.reason))
+        if not actions:
+            return
+        outcome.changed = True
+        outcome.refreshed = resource.heeds(refresh)
+        outcome.noop_message = resource.describe(actions)
+        if resource.chancy:
+            outcome.gate = Doubt(ASSUMED, "if %s succeeds" % name).worse(outcome.gate)
+        for action in actions:
+            outcome.changes.extend(action.changes)
+            self._context.expect(action.effects, doubt, name)
+
+
+def summed_up(outcome: Outcome, children: List[Outcome]) -> None:
+    """Give a resource that is made of others the prediction that theirs come to."""
+    worst = Doubt()
+    for child in children:
+        if child.prediction in (ASSUMED, UNKNOWN):
+            worst = worst.worse(Doubt(child.prediction))
+        outcome.gate = outcome.gate.worse(child.gate)
+    outcome.prediction = worst.level or CERTAIN
+    if worst.level:
+        names = [child.item.id for child in children if child.prediction == worst.level]
+        outcome.prediction_reason = "it is %s for %s" % (worst.level, ", ".join(names[:3]))

@@ -1,0 +1,136 @@
+"""The file system as it will be at a resource's turn (target): the host's under the layer."""
+
+import os
+from typing import TYPE_CHECKING, Generator, List, Optional
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.content import Content
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.files import Files, Status
+from remote_runtime.world.clouds import Clouds
+from remote_runtime.world.layer import Found, Layer, Node
+
+if TYPE_CHECKING:
+    from remote_runtime.system.unfinished import Unfinished
+    from remote_runtime.system.walk import Folder
+
+
+class WorldFiles(Files):
+    """What is read here is what there will be; a path that the layer leaves alone is the host's.
+
+    Folders for work of our own are those of the host.
+    """
+
+    def __init__(self, host: Files, layer: Layer, clouds: Clouds) -> None:
+        super().__init__()
+        self._host, self._layer, self._clouds = host, layer, clouds
+
+    def _find(self, path: str, follow: bool) -> Found:
+        found = self._layer.find(path, follow)
+        if not self._host.is_own(path):
+            self._clouds.heed("path", found.path, self._is_there(found), found.since)
+        return found
+
+    @staticmethod
+    def _is_there(found: Found) -> bool:
+        if found.node is not None:
+            return found.node.kind != "absent"
+        return found.there and os.path.lexists(found.path)
+
+    def status(self, path: str, follow: bool = False) -> Optional[Status]:
+        found = self._find(path, follow)
+        if found.node is not None:
+            return self._status(found.path, found.node)
+        if not found.there:
+            return None
+        return self._host.status(found.path if found.laid else path, follow)
+
+    def _status(self, path: str, node: Node) -> Optional[Status]:
+        if node.kind == "absent":
+            return None
+        if node.kind == "something":
+            raise Unknowable("what %s will have made at %s is not known" % (node.by, path))
+        size = node.content.size if node.content is not None else 0
+        identity = (node.device, -node.since, size, 0, 0)
+        return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
+
+    def folder(self, path: str) -> "Folder":
+        return self._host.folder(path)
+
+    def is_directory(self, path: str) -> bool:
+        found = self._find(path, follow=True)
+        if found.node is not None and found.node.kind == "something":
+            raise Unknowable("what %s will have made at %s is not known" % (found.node.by, path))
+        if found.node is not None:
+            return found.node.kind == "directory"
+        return found.there and os.path.isdir(found.path)
+
+    def exists(self, path: str) -> bool:
+        found = self._find(path, follow=True)
+        if found.node is not None:
+            return found.node.kind not in ("absent", "symlink")
+        return found.there and os.path.exists(found.path)
+
+    def is_there(self, path: str) -> bool:
+        return self._is_there(self._find(path, follow=False))
+
+    def is_program(self, path: str) -> bool:
+        found = self._find(path, follow=True)
+        if found.node is not None:
+            return found.node.kind == "something" or bool(
+                found.node.kind == "file" and found.node.mode & 0o111
+            )
+        return found.there and os.path.isfile(found.path) and os.access(found.path, os.X_OK)
+
+    def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
+        found = self._find(path, follow)
+        if found.node is not None:
+            return self._content(path, found.node).sha256
+        return self._host.sha256(found.path if found.laid else path, known, follow)
+
+    def _content(self, path: str, node: Node) -> Content:
+        if node.kind not in ("file", "something"):
+            raise ResourceError("could not read %s: it is not a regular file" % path)
+        if node.content is None:
+            raise Unknowable("what %s will hold is not known before %s has run" % (path, node.by))
+        return node.content
+
+    def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
+        found = self._find(path, follow)
+        if found.node is not None:
+            return self._content(path, found.node).chunks()
+        return self._host.blocks(found.path if found.laid else path, follow)
+
+    def entries(self, path: str) -> List[str]:
+        found = self._find(path, follow=True)
+        names = set()
+        if found.there or (found.node is not None and not found.node.opaque):
+            names.update(self._host.entries(found.path if found.laid else path))
+        for name in self._layer.below(found.path):
+            node = self._layer.nodes[os.path.join(found.path, name)]
+            (names.discard if node.kind == "absent" else names.add)(name)
+        return sorted(names)
+
+    # -- work of our own --------------------------------------------------------------------------
+
+    def is_own(self, path: str) -> bool:
+        return self._host.is_own(path)
+
+    @property
+    def unfinished(self) -> "Unfinished":
+        return self._host.unfinished
+
+    def private_folder(self) -> str:
+        return self._host.private_folder()
+
+    def remove_private_folder(self, path: str) -> None:
+        self._host.remove_private_folder(path)
+
+    def opened(self, path: str, doing: str, follow: bool = False) -> int:
+        return self._host.opened(path, doing, follow)
+
+    def stage(self, parent: str) -> str:
+        return self._host.stage(parent)
+
+    def staged(self, name: str) -> None:
+        self._host.staged(name)

@@ -1,0 +1,214 @@
+"""The paths that a preview knows to be changed, over those of the host (target)."""
+
+import os
+import stat
+from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
+
+from remote_runtime.effects import PathEffect
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.files import Files
+from remote_runtime.world.on_host import OnHost
+
+if TYPE_CHECKING:
+    from remote_runtime.content import Content
+
+_MOST_LINKS = 40  # as in Linux
+
+
+class Node(NamedTuple):
+    """What will be at one path; see ``PathEffect`` for the kinds.
+
+    ``opaque``: what the host has below it counts no more. ``content`` None: nobody can tell.
+    ``since`` is when it was laid, ``by`` the resource that it is of. ``implied``: a directory that
+    is there because of what is below it, so nothing else below it is known.
+    """
+
+    kind: str
+    mode: int = 0
+    uid: int = 0
+    gid: int = 0
+    content: Optional["Content"] = None
+    target: str = ""
+    opaque: bool = True
+    since: int = 0
+    by: str = ""
+    device: int = 0
+    implied: bool = False
+
+
+class Found(NamedTuple):
+    """Where a path leads: ``path`` without links; ``node`` of the layer, if one says what is there.
+
+    ``there`` where neither the layer nor a folder on the way keeps the host's own from counting;
+    ``laid`` says whether the layer had a say on the way, and ``since`` when it last did.
+    """
+
+    path: str
+    node: Optional[Node]
+    there: bool
+    laid: bool
+    since: int
+
+
+class Layer(object):
+    """Nodes by the paths that they have without links."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self.nodes: Dict[str, Node] = {}
+
+    def copy(self) -> "Layer":
+        """The same, to go on by itself."""
+        other = Layer(self._files)
+        other.nodes = dict(self.nodes)
+        return other
+
+    def find(self, path: str, follow: bool) -> Found:
+        """Walk a path through layer and host; ``follow`` a link at its end, too."""
+        waiting = [part for part in reversed(path.split("/")) if part not in ("", ".")]
+        at, hidden, laid, since, links = "/", False, False, 0, 0
+        while waiting:
+            part = waiting.pop()
+            if part == "..":
+                at = os.path.dirname(at)
+                hidden = self._hidden(at)
+                continue
+            full = os.path.join(at, part)
+            node = self.nodes.get(full)
+            if node is not None:
+                laid = True
+                if not waiting or (node.opaque and not node.implied):
+                    since = max(since, node.since)
+            if node is None and not hidden and not waiting and not follow:
+                return Found(full, None, True, laid, since)
+            kind, target = _kind(node, full, hidden)
+            if kind == "symlink" and (waiting or follow) and links < _MOST_LINKS:
+                links += 1
+                waiting += [p for p in reversed(target.split("/")) if p not in ("", ".")]
+                if target.startswith("/"):
+                    at, hidden = "/", False
+                continue
+            hidden = node.opaque if node is not None else hidden
+            if not waiting:
+                return Found(full, node, node is None and not hidden, laid, since)
+            if (kind != "directory" and node is not None) or kind == "absent":
+                rest = os.path.join(full, *reversed(waiting))
+                gone = node is not None or hidden
+                return Found(rest, None, not gone, laid, since)
+            at = full
+        return Found(at, self.nodes.get(at), not self._hidden(at), laid, since)
+
+    def _hidden(self, path: str) -> bool:
+        while path != "/":
+            node = self.nodes.get(path)
+            if node is not None:
+                return node.opaque
+            path = os.path.dirname(path)
+        return False
+
+    def below(self, path: str) -> List[str]:
+        """The names right below a folder that the layer has something for."""
+        inside = path.rstrip("/") + "/"
+        length = len(inside)
+        names = [p[length:] for p in self.nodes if p.startswith(inside)]
+        return [name for name in names if "/" not in name]
+
+    def put(self, effect: PathEffect, since: int, by: str) -> None:
+        """Lay one effect over what is there now."""
+        # Only a directory is changed where a link leads to; all else replaces the link.
+        found = self.find(effect.path, follow=effect.kind == "directory")
+        path = found.path
+        if effect.kind in ("absent", "file", "symlink"):
+            self._drop_below(path)
+        self.nodes[path] = self._node(effect, found)._replace(since=since, by=by)
+        if effect.kind != "absent":
+            self._imply(os.path.dirname(path), since, by)
+
+    def _imply(self, path: str, since: int, by: str) -> None:
+        """What is there has directories above it."""
+        while path != "/":
+            found = self.find(path, follow=False)
+            node = found.node
+            if node is not None and node.kind != "absent":
+                return
+            if node is None and found.there and os.path.lexists(path):
+                return
+            device = self._device(path)
+            self.nodes[path] = Node(
+                "directory", 0o755, since=since, by=by, device=device, implied=True
+            )
+            path = os.path.dirname(path)
+
+    def _node(self, effect: PathEffect, found: Found) -> Node:
+        if effect.kind in ("absent", "something"):
+            return Node(effect.kind)
+        old = found.node or self._of_host(found)
+        same = old is not None and old.kind == effect.kind
+        if old is None or not same:
+            old = Node(effect.kind, 0, os.geteuid(), os.getegid(), device=self._device(found.path))
+            if effect.kind == "directory":
+                old = old._replace(mode=0o755)
+            elif effect.mode is None:
+                old = old._replace(mode=0o644)
+        return old._replace(
+            mode=old.mode if effect.mode is None else effect.mode,
+            uid=old.uid if effect.uid is None else effect.uid,
+            gid=old.gid if effect.gid is None else effect.gid,
+            content=effect.content or old.content,
+            target=effect.target,
+        )
+
+    def _of_host(self, found: Found) -> Optional[Node]:
+        """What the host has there, as a node that leaves all as it is."""
+        if not found.there:
+            return None
+        try:
+            status = self._files.status(found.path)
+        except ResourceError:
+            return None
+        if status is None:
+            return None
+        content = None
+        if status.kind == "file":
+            content = OnHost(found.path, status, self._files)
+        opaque = status.kind != "directory"
+        return Node(
+            status.kind,
+            status.mode,
+            status.uid,
+            status.gid,
+            content,
+            opaque=opaque,
+            device=status.device,
+        )
+
+    def _device(self, path: str) -> int:
+        while path != "/":
+            path = os.path.dirname(path)
+            node = self.nodes.get(path)
+            if node is not None and node.device:
+                return node.device
+            try:
+                return os.lstat(path).st_dev
+            except OSError:
+                continue
+        return 0
+
+    def _drop_below(self, path: str) -> None:
+        for below in [p for p in self.nodes if p.startswith(path.rstrip("/") + "/")]:
+            del self.nodes[below]
+
+
+def _kind(node: Optional[Node], full: str, hidden: bool) -> Tuple[str, str]:
+    """The kind of what is at a path, and where a link leads."""
+    if node is not None:
+        return node.kind, node.target
+    if hidden:
+        return "absent", ""
+    try:
+        mode = os.lstat(full).st_mode
+    except OSError:
+        return "absent", ""
+    if stat.S_ISLNK(mode):
+        return "symlink", os.readlink(full)
+    return "directory" if stat.S_ISDIR(mode) else "file", ""

@@ -1,0 +1,121 @@
+"""The target as it will be at a resource's turn (target): what a preview reads.
+
+It is the host with a layer over it: the effects of what earlier resources would have done. Where
+nobody can tell what one of them does there is fog, and what is read in it is noted. In a run that
+changes things there is no world but the host; in a preview there is none before the first change.
+"""
+
+from typing import TYPE_CHECKING, Callable, Dict, Tuple
+
+from remote_runtime.effects import (
+    UNKNOWN,
+    AccountEffect,
+    Doubt,
+    Effect,
+    Fog,
+    PackageEffect,
+    PathEffect,
+    UnitEffect,
+    below,
+)
+from remote_runtime.world.accounts import WorldAccounts
+from remote_runtime.world.clouds import Clouds
+from remote_runtime.world.commands import WorldCommands
+from remote_runtime.world.files import WorldFiles
+from remote_runtime.world.layer import Layer
+
+if TYPE_CHECKING:
+    from remote_runtime.system.accounts import Accounts
+    from remote_runtime.system.commands import Commands
+    from remote_runtime.system.files import Files
+
+
+class World(object):
+    """What earlier actions of a preview would have left, over the host.
+
+    ``files``, ``accounts`` and ``commands`` are the doors of the host that also see the layer.
+    ``packages`` and ``units`` are the latest effects by name. ``note`` is told of each doubt.
+    """
+
+    def __init__(
+        self,
+        files: "Files",
+        accounts: "Accounts",
+        commands: "Commands",
+        note: Callable[[Doubt], None],
+    ) -> None:
+        self._doors = files, accounts, commands
+        self.sequence = 0
+        self.packages: Dict[str, PackageEffect] = {}
+        self.units: Dict[str, UnitEffect] = {}
+        self._open(Layer(files), Clouds(note))
+
+    def _open(self, layer: Layer, clouds: Clouds) -> None:
+        files, accounts, commands = self._doors
+        self.layer = layer
+        self.clouds = clouds
+        self.files = WorldFiles(files, layer, clouds)
+        self.accounts = WorldAccounts(accounts, clouds)
+        self.commands = WorldCommands(commands, self.files, clouds, self._differs)
+
+    def _differs(self) -> bool:
+        return bool(self.layer.nodes or self.accounts.planned or self.packages or self.units)
+
+    def fork(self) -> "World":
+        """A world that begins as this one and goes its own way."""
+        other = World.__new__(World)
+        other._doors = self._doors
+        other.sequence = self.sequence
+        other.packages, other.units = dict(self.packages), dict(self.units)
+        other._open(self.layer.copy(), self.clouds.copy())
+        other.accounts.planned = dict(self.accounts.planned)
+        return other
+
+    def lay(self, effects: Tuple[Effect, ...], doubt: Doubt, by: str) -> None:
+        """Add what an action of the resource ``by`` leaves; ``doubt`` is that of its prediction.
+
+        What an unknown action leaves is unknown as well.
+        """
+        for effect in effects:
+            self.sequence += 1
+            if isinstance(effect, Fog):
+                self.clouds.add(effect, self.sequence)
+            elif doubt.level == UNKNOWN:
+                why = Doubt(UNKNOWN, "it is not known what becomes of %s" % by)
+                self.clouds.add(Fog(why, _named(effect)), self.sequence)
+            else:
+                self._put(effect, by)
+
+    def _put(self, effect: Effect, by: str) -> None:
+        if isinstance(effect, PathEffect):
+            self.layer.put(effect, self.sequence, by)
+        elif isinstance(effect, AccountEffect):
+            self.accounts.planned[effect.kind, effect.name] = effect, self.sequence
+        elif isinstance(effect, PackageEffect):
+            self.packages[effect.name] = effect
+        elif isinstance(effect, UnitEffect):
+            older = self.units.get(effect.name)
+            self.units[effect.name] = effect if older is None else _merged(older, effect)
+
+
+def _named(effect: Effect) -> Callable[[str, str, bool], bool]:
+    """What an effect speaks of."""
+    if isinstance(effect, PathEffect):
+        return below(effect.path, itself=True)
+    if isinstance(effect, Fog):
+        return effect.covers
+    thing, name = "unit", effect.name
+    if isinstance(effect, AccountEffect):
+        thing = effect.kind
+    elif isinstance(effect, PackageEffect):
+        thing = "package"
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        return kind == thing and value == name
+
+    return covers
+
+
+def _merged(older: UnitEffect, newer: UnitEffect) -> UnitEffect:
+    said = {k: v for k, v in newer._asdict().items() if v is not None}
+    return older._replace(**said)

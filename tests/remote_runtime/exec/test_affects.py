@@ -1,0 +1,31 @@
+"""What a command says it may change."""
+
+import unittest
+
+from remote_runtime.resources.exec.affects import affected
+
+
+class AffectsTest(unittest.TestCase):
+    def test_entries(self) -> None:
+        """A path stands for all below it, a reference for what it names, no list for everything."""
+        some = ["/srv/app", "file#/etc/x", "service#web", "package#nginx"]
+        for affects, kind, value, covered in (
+            (None, "user", "anybody", True),
+            ([], "path", "/srv/app", False),
+            ([], "host", "", False),
+            (some, "host", "", True),
+            (some, "path", "/srv/app", True),
+            (some, "path", "/srv/app/a/b", True),
+            (some, "path", "/srv/apple", False),
+            (some, "path", "/etc/x", True),
+            (some, "unit", "web.service", True),
+            (some, "unit", "other.service", False),
+            (some, "package", "nginx", True),
+            (some, "user", "nginx", False),
+        ):
+            with self.subTest(affects=affects, kind=kind, value=value):
+                self.assertEqual(affected(affects)(kind, value, True), covered)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+"""Where paths lead through what is planned and what is there."""
+
+import os
+import unittest
+
+from remote_runtime.effects import PathEffect
+from remote_runtime.system.files import Files
+from remote_runtime.world.layer import Layer
+from tests.remote_runtime.fakes import FolderTest
+
+
+class LayerTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.root = os.path.realpath(self.root)
+        self.layer = Layer(Files())
+        self.since = 0
+
+    def put(self, name: str, kind: str, **said: object) -> None:
+        self.since += 1
+        effect = PathEffect(self.path(name), kind, **said)  # type: ignore[arg-type]
+        self.layer.put(effect, self.since, "t#a")
+
+    def kind(self, name: str, follow: bool = True) -> str:
+        """The kind that the layer has for a path, or whether the host's own counts."""
+        found = self.layer.find(self.path(name), follow)
+        if found.node is not None:
+            return found.node.kind
+        return "host" if found.there else "nothing"
+
+    def test_what_is_planned_is_found_through_a_link(self) -> None:
+        """By each of its names, whether the link is there or planned."""
+        os.makedirs(self.path("real"))
+        os.symlink("real", self.path("link"))
+        self.put("link/f", "file")
+        self.put("later", "symlink", target=self.path("real"))
+        self.assertEqual(next(iter(self.layer.nodes)), self.path("real/f"))
+        self.assertEqual([self.kind(n + "/f") for n in ("real", "link", "later")], ["file"] * 3)
+        self.assertEqual((self.kind("later", False), self.kind("later")), ("symlink", "host"))
+
+    def test_what_is_removed_has_nothing_below(self) -> None:
+        """Also once a directory is made in its place, but for what is put there then."""
+        os.makedirs(self.path("d/sub"))
+        self.put("d/planned", "file")
+        self.put("d", "absent")
+        self.assertEqual([self.kind(n) for n in ("d", "d/sub", "d/planned")],
+                         ["absent", "nothing", "nothing"])  # fmt: skip
+        self.put("d", "directory")
+        self.put("d/new", "file")
+        self.assertEqual([self.kind(n) for n in ("d", "d/sub", "d/new")],
+                         ["directory", "nothing", "file"])  # fmt: skip
+
+    def test_a_directory_that_is_changed_keeps_what_it_holds(self) -> None:
+        """Its attributes are those of the effect, where that names them."""
+        os.makedirs(self.path("d/sub"), 0o750)
+        self.put("d", "directory", mode=0o700)
+        node = self.layer.find(self.path("d"), False).node
+        assert node is not None
+        self.assertEqual((node.mode, node.uid, node.opaque), (0o700, os.geteuid(), False))
+        self.assertEqual(self.kind("d/sub"), "host")
+
+    def test_a_file_keeps_what_the_effect_leaves(self) -> None:
+        """A change of its mode leaves its content that of the host."""
+        self.write("f", b"abc", 0o640)
+        self.put("f", "file", mode=0o600)
+        node = self.layer.find(self.path("f"), False).node
+        assert node is not None
+        assert node.content is not None
+        self.assertEqual((node.mode, node.content.size), (0o600, 3))
+        self.assertEqual(node.content.read(), b"abc")
+
+    def test_what_is_there_has_directories_above_it(self) -> None:
+        """Of which nothing else is known than before."""
+        self.put("a/b/c", "something")
+        self.assertEqual([self.kind(n) for n in ("a", "a/b", "a/b/c", "a/x")],
+                         ["directory", "directory", "something", "nothing"])  # fmt: skip
+        self.assertEqual(self.layer.find(self.path("a/x"), False).since, 0)
+        self.assertEqual(self.layer.below(self.path("a")), ["b"])
+
+    def test_a_link_that_leads_round(self) -> None:
+        """It ends, and leads nowhere."""
+        os.symlink("loop", self.path("loop"))
+        self.put("other", "file")
+        self.assertIn(self.kind("loop/x"), ("host", "nothing"))
+
+    def test_a_copy_goes_its_own_way(self) -> None:
+        """What is put into one is not in the other."""
+        copy = self.layer.copy()
+        self.put("f", "file")
+        self.assertEqual((len(self.layer.nodes), len(copy.nodes)), (1, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()

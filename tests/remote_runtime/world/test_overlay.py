@@ -1,0 +1,90 @@
+"""What is planned besides paths."""
+
+import unittest
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import (
+    ASSUMED,
+    UNKNOWN,
+    AccountEffect,
+    Doubt,
+    Fog,
+    PackageEffect,
+    PathEffect,
+    UnitEffect,
+    everything,
+)
+from tests.remote_runtime.fakes import context, item
+
+SURE = Doubt()
+
+
+class OverlayTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.context = context(noop=True)
+
+    def test_effects_on_one_thing_add_up(self) -> None:
+        """The latest word on a package counts, and of a unit what each said."""
+        self.context.expect([PackageEffect("a", "1"), UnitEffect("u", active=True)], SURE, "t#a")
+        self.context.expect([PackageEffect("a", ""), UnitEffect("u", enabled=True)], SURE, "t#b")
+        world = self.context.world
+        assert world is not None
+        self.assertEqual(world.packages["a"].version, "")
+        self.assertEqual(world.units["u"], UnitEffect("u", active=True, enabled=True))
+
+    def test_accounts(self) -> None:
+        """One that will be there has a number, one that goes has none, others are the host's."""
+        effects = [
+            AccountEffect("user", "ccm-new"),
+            AccountEffect("group", "ccm-known", 4711),
+            AccountEffect("user", "root", present=False),
+        ]
+        self.context.expect(effects, SURE, "t#a")
+        accounts = self.context.accounts
+        number = accounts.uid("ccm-new")
+        self.assertEqual((number < 0, accounts.user_name(number)), (True, "ccm-new"))
+        self.assertEqual((accounts.gid("ccm-known"), accounts.gid("root")), (4711, 0))
+        self.assertIn("no user 'root'", accounts.lacking("user", "root")[0])
+        with self.assertRaises(Unknowable):
+            accounts.identity("ccm-new")
+
+    def test_a_command_of_the_user(self) -> None:
+        """It runs where the host is as it will be; else nobody knows what it would say."""
+        fog = Fog(Doubt(ASSUMED, "exec#x may change it"), everything)
+        self.context.expect([fog], SURE, "exec#x")
+        with self.context.turn(item("t", "a"), True):
+            self.assertEqual(self.context.user_commands.run(["true"]).code, 0)
+            self.assertEqual(self.context.doubt.level, ASSUMED)
+            self.context.expect([PackageEffect("a", "1")], SURE, "t#a")
+            with self.assertRaises(Unknowable):
+                self.context.user_commands.run(["true"])
+            self.assertEqual(self.context.commands.run(["true"]).code, 0)
+
+    def test_what_is_unknown_stays_so(self) -> None:
+        """Each thing that an unknown action speaks of is in fog, and nothing else."""
+        effects = [PathEffect("/no/such", "file"), UnitEffect("u"), AccountEffect("user", "x")]
+        self.context.expect(effects, Doubt(UNKNOWN, "why"), "t#a")
+        for kind, value, level in (
+            ("path", "/no/such", UNKNOWN),
+            ("path", "/no/such/below", UNKNOWN),
+            ("path", "/no", ""),
+            ("unit", "u", UNKNOWN),
+            ("unit", "v", ""),
+            ("user", "x", UNKNOWN),
+        ):
+            with self.context.turn(item("t", "a"), True):
+                self.context.saw(kind, value)
+                self.assertEqual(self.context.doubt.level, level, (kind, value))
+
+    def test_apart(self) -> None:
+        """A block sees what was planned before it, and what it plans ends with it."""
+        self.context.expect([PackageEffect("a", "1")], SURE, "t#a")
+        with self.context.apart():
+            self.context.expect([PackageEffect("b", "1")], SURE, "t#b")
+            assert self.context.world is not None
+            self.assertEqual(sorted(self.context.world.packages), ["a", "b"])
+        self.assertEqual(sorted(self.context.world.packages), ["a"])
+
+
+if __name__ == "__main__":
+    unittest.main()
