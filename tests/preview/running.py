@@ -16,6 +16,7 @@ from tests.push.command import Ccm, Run
 
 from . import fingerprint
 from .judging import WRONG, Event, Verdict, judge, moved_again, not_as_meant
+from .preloaded import PreloadedCcm
 from .scenario import Scenario
 from .template import PRELUDE, Template
 
@@ -61,9 +62,11 @@ class Corpus:
 
     def __enter__(self) -> Corpus:
         self._folder = Path(tempfile.mkdtemp(prefix="ccm-preview-"))
+        scratch = self._folder / "template"
+        scratch.mkdir()
         self._lab.__enter__()
         try:
-            self._template.take(self._lab, self._folder)
+            self._template.take(self._lab, self._ccm(scratch), self._folder)
         except BaseException:
             self.close()
             raise
@@ -105,13 +108,23 @@ class Corpus:
             for host in hosts:
                 self._free.put(host)
 
+    def _ccm(self, scratch: Path) -> Ccm:
+        """A command line in a folder; what it keeps of its runtime is the same for all."""
+        return PreloadedCcm(scratch, {"XDG_CACHE_HOME": str(self._folder / "cache")})
+
     def _play(self, scenario: Scenario, hosts: list[Host]) -> Result:
         result = Result(scenario)
         for host, setup in zip(hosts, [scenario.setup, scenario.second or ""]):
             host.reset()
             host.run(PRELUDE + setup, timeout=120)
         with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
-            pushes = _Pushes(scenario, self._lab, hosts, Path(scratch))
+            ccm = self._ccm(Path(scratch))
+            pushes = _Pushes(
+                scenario,
+                ccm,
+                self._lab.inventory(ccm.scratch / "hosts.yaml", **scenario.connect),
+                hosts,
+            )
             before = [fingerprint.look(host) for host in hosts]
             preview = pushes.run("--noop")
             for host, was in zip(hosts, before):
@@ -131,10 +144,10 @@ class Corpus:
 class _Pushes:
     """The pushes of one scenario, from a folder of its own."""
 
-    def __init__(self, scenario: Scenario, lab: Lab, hosts: list[Host], scratch: Path) -> None:
-        self._ccm = Ccm(scratch)
-        self._site = scenario.write(scratch)
-        self._inventory = lab.inventory(scratch / "hosts.yaml", **scenario.connect)
+    def __init__(self, scenario: Scenario, ccm: Ccm, inventory: Path, hosts: list[Host]) -> None:
+        self._ccm = ccm
+        self._site = scenario.write(ccm.scratch)
+        self._inventory = inventory
         self._options = ("-l", ":".join(host.name for host in hosts), *scenario.options)
 
     def run(self, *options: str) -> Run:

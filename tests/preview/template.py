@@ -30,15 +30,13 @@ class Template:
     def __init__(self) -> None:
         self._archive: Path | None = None
 
-    def take(self, lab: Lab, folder: Path) -> None:
+    def take(self, lab: Lab, ccm: Ccm, folder: Path) -> None:
         """Make one host what all are to be, and keep what that took."""
         host = next(iter(lab.hosts.values()))
         host.publish(*PACKAGES)
         host.publish_rpms(*RPMS)
         host.run("apt-get update -q && dnf -q makecache", timeout=120)
-        scratch = folder / "template"
-        scratch.mkdir()
-        ran = Ccm(scratch).push(lab.inventory(), _SITE, "-l", host.name, "--noop")
+        ran = ccm.push(lab.inventory(), _SITE, "-l", host.name, "--noop")
         assert ran.code == 0, ran.output
         archive = folder / "template.tar"
         run_tool(["tar", "-C", host.root, "-cf", archive, *_KEPT])

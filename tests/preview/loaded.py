@@ -1,0 +1,12 @@
+"""Imports what a push imports, once, where the pushes of the corpus are forked from."""
+
+import importlib
+import pkgutil
+from contextlib import suppress
+
+import orchestrator
+
+for _found in pkgutil.walk_packages(orchestrator.__path__, "orchestrator."):
+    if not _found.name.startswith("orchestrator.verify"):
+        with suppress(ImportError):  # of an extra that is not installed
+            importlib.import_module(_found.name)
