@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from inventory.declaration import Declaration
 from inventory.explanation import Explained, explain_host, group_tree
 from inventory.nodes import Node
-from inventory.selection import Selector
+from inventory.selection import Runs, Selector
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.nearest import nearest
 
@@ -122,18 +122,18 @@ class Inventory:
     def select(
         self,
         limit: str | Iterable[str] | None = None,
-        last_failed: Callable[[], Iterable[str]] | None = None,
+        runs: Runs | None = None,
     ) -> list[Host]:
         """The hosts that the patterns pick, in the inventory's order; None picks all.
 
-        ``last_failed`` gives the names that the pattern ``failed`` stands for. InputError
+        ``runs`` says what patterns such as ``failed`` stand for. InputError
         (``inventory.no_match``) names every pattern that matches no host, with the nearest names.
         See ``inventory.selection`` for the patterns.
         """
         if self._selector is None:
             members = {host.name: host.groups for host in self.hosts.values()}
             self._selector = Selector(members, self.groups)
-        picked = self._selector.select(limit, last_failed)
+        picked = self._selector.select(limit, runs)
         return [host for name, host in self.hosts.items() if name in picked]
 
     def explain(self, name: str) -> list[Explained]:

@@ -10,7 +10,12 @@ import re
 
 HOST_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._:%+-]{0,254}$"
 GROUP_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._+-]{0,254}$"
-RESERVED = {"failed": "stands for the hosts that failed in the last run", "all": "is every host"}
+RESERVED = {
+    "all": "is every host",
+    "failed": "stands for the hosts whose last push failed",
+    "remaining": "stands for the hosts that had no turn in their last push",
+    "run": "begins the name of the hosts of a run",
+}
 
 _HOST = re.compile(HOST_NAME.replace("$", r"\Z"))
 _GROUP = re.compile(GROUP_NAME.replace("$", r"\Z"))

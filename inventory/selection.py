@@ -6,16 +6,18 @@ whatever order they are written. Without an addition, all hosts are the start.
 
 A pattern is a host, a group, ``all``, a glob (``web*``), numbers as reports print them
 (``web[1-3,7]``, ``db[01-12]``) or ``~REGEX`` (from the beginning of the
-name) over both, ``failed`` (the hosts that failed in the last run), or ``@FILE``: the hosts that
-the patterns in its lines pick, where ``#`` begins a comment.
+name) over both, or ``@FILE``: the hosts that the patterns in its lines pick, where ``#`` begins a
+comment. ``failed`` and ``remaining`` are the hosts whose last push failed, and those that had no
+turn in it; ``run:ID:failed`` (or ``unreachable``, ``changed``, ``remaining``) are those of one run.
 """
 
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple, Protocol
 
 from inventory.document import read_text
 from remote_runtime.errors import InputError, Position, Problem
@@ -29,7 +31,17 @@ _SPAN = r"\d+(?:-\d+)?"
 _RANGES = re.compile(rf"\[(\d+(?:-\d+|,{_SPAN})(?:,{_SPAN})*)\]", re.ASCII)
 _OUTSIDE = r"(?![^\[\]]*\])"  # of brackets, for what parts patterns
 
-LastFailed = Callable[[], Iterable[str]]
+# What a word says of a host, for the refusal of one that picks none.
+_LAST = {"failed": "failed", "remaining": "was left without a turn"}
+_OF_RUN = {**_LAST, "unreachable": "was unreachable", "changed": "was changed"}
+
+
+class Runs(Protocol):
+    """The runs of the past."""
+
+    def named(self, word: str, run_id: str, hosts: Collection[str]) -> Iterable[str]:
+        """Those of the hosts that the word stands for in that run, or in their last pushes."""
+        ...
 
 
 class _Pattern(NamedTuple):
@@ -49,15 +61,15 @@ class Selector:
                 self._members[name].add(host)
         self._members["all"] = set(hosts)
         self._problems: list[Problem] = []
-        self._last_failed: LastFailed | None = None
+        self._runs: Runs | None = None
 
     def select(
-        self, limit: str | Iterable[str] | None = None, last_failed: LastFailed | None = None
+        self, limit: str | Iterable[str] | None = None, runs: Runs | None = None
     ) -> set[str]:
         """The names picked; InputError (``inventory.no_match``) where a pattern matches none."""
         texts = ["all"] if limit is None else [limit] if isinstance(limit, str) else list(limit)
         self._problems = []
-        self._last_failed = last_failed
+        self._runs = runs
         patterns = [pattern for text in texts for pattern in self._patterns(text, None)]
         if not patterns and not self._problems:
             self._no_match("the pattern is empty", "name a host or a group, or leave it out")
@@ -88,11 +100,14 @@ class Selector:
             yield from self._split(part.strip(), where)
 
     def _split(self, text: str, where: Position | None) -> Iterator[_Pattern]:
-        """Divide at colons, save in a regex, a file name and a host whose name has colons."""
+        """Divide at colons, save in a regex, a file name, a run and a host's name with colons."""
         bare = text.lstrip("&!")
         whole = bare[:1] in ("~", "@") or bare in self._hosts
-        for part in [text] if whole else re.split(":" + _OUTSIDE, text):
+        parts = iter([text] if whole else re.split(":" + _OUTSIDE, text))
+        for part in parts:
             part = part.strip()
+            if part.lstrip("&! ") == "run":
+                part = ":".join([part, *itertools.islice(parts, 2)])
             operator = part[:1] if part[:1] in ("&", "!") else ""
             name = part[len(operator) :].strip()
             if name:
@@ -102,8 +117,8 @@ class Selector:
 
     def _match(self, pattern: _Pattern) -> set[str]:
         name = pattern.text
-        if name == "failed":
-            return self._match_failed(pattern)
+        if name in _LAST or name.partition(":")[0] == "run":
+            return self._match_runs(pattern)
         if name.startswith("@"):
             return self._match_file(pattern)
         if name.startswith("~") or any(char in name for char in "*?["):
@@ -151,11 +166,23 @@ class Selector:
             self._unknown(pattern)
         return found
 
-    def _match_failed(self, pattern: _Pattern) -> set[str]:
-        names = self._last_failed() if self._last_failed is not None else ()
-        found = {name for name in names if name in self._hosts}
-        if not found:
-            message = "no host of this inventory failed in the last run"
+    def _match_runs(self, pattern: _Pattern) -> set[str]:
+        of_run, _, rest = pattern.text.partition(":")
+        run_id, _, word = rest.partition(":") if of_run == "run" else ("", "", pattern.text)
+        if of_run == "run" and (not run_id or word not in _OF_RUN):
+            message = f"{pattern.text[:80]!r} says not which hosts of which run"
+            hint = f"write run:ID:{'|'.join(_OF_RUN)}; 'ccm runs' lists the runs"
+            self._no_match(message, hint, pattern.where)
+            return set()
+        try:
+            named = self._runs.named(word, run_id, self._hosts.keys()) if self._runs else ()
+        except InputError as error:
+            self._problems.extend(error.problems)
+            return set()
+        found = set(named)
+        if not found and pattern.operator != "!":
+            where = f"run {run_id[:60]}" if run_id else "its last push"
+            message = f"no host of this inventory {_OF_RUN[word]} in {where}"
             self._no_match(message, "'ccm runs' lists the runs", pattern.where)
         return found
 

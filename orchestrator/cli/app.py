@@ -3,7 +3,6 @@
 Only the chosen command is imported, so that ``ccm --version`` and shell completion answer at once.
 """
 
-import errno
 import gc
 import sys
 from typing import TYPE_CHECKING
@@ -32,9 +31,6 @@ COMMANDS = (
     "docs",
     "completion",
 )
-
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 # Loading makes many objects and hardly any garbage: looking for it as often as Python does by
@@ -104,7 +100,7 @@ def _fail(error: Exception, words: list[str]) -> int:
     if isinstance(error, CcmError):
         print(_told(error), file=sys.stderr)
         return exit_code_of(error)
-    if isinstance(error, OSError) and error.errno in _FULL:
+    if isinstance(error, OSError) and _is_full(error):
         _let_go_of_stdout()
         print(f"ccm: error: output could not be written: {error}", file=sys.stderr)
         return 1
@@ -115,6 +111,12 @@ def _fail(error: Exception, words: list[str]) -> int:
     if path:
         print(f"     please report it with {path}", file=sys.stderr)
     return 70
+
+
+def _is_full(error: OSError) -> bool:
+    from orchestrator.support.line_file import FULL
+
+    return error.errno in FULL
 
 
 def exit_code_of(error: "CcmError") -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inventory import Host, Inventory, load, this_host
 from orchestrator.cli.options import ConnectionOptions, InventoryOptions
-from orchestrator.fleet.kept_runs import last_failed
+from orchestrator.fleet.past_runs import PastRuns
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 from remote_runtime.masking import Mask
@@ -26,8 +26,11 @@ class Chosen(NamedTuple):
     files: tuple[str, ...] = ()
 
 
-def choose(options: InventoryOptions) -> Chosen:
-    """The hosts that are meant: this one where no inventory is given."""
+def choose(options: InventoryOptions, manifest: str = "") -> Chosen:
+    """The hosts that are meant: this one where no inventory is given.
+
+    Words such as ``failed`` speak of the last push of the ``manifest``.
+    """
     if options.inventory is None:
         if options.limit:
             raise UsageError("-l picks hosts of an inventory", hint="name one with -i")
@@ -36,7 +39,9 @@ def choose(options: InventoryOptions) -> Chosen:
     loaded = load(options.inventory)
     for warning in loaded.warnings:
         print(plain(f"ccm: warning: {warning}"), file=sys.stderr)
-    return Chosen(loaded, loaded.select(options.limit, last_failed), tuple(options.inventory))
+    return Chosen(
+        loaded, loaded.select(options.limit, PastRuns(manifest)), tuple(options.inventory)
+    )
 
 
 def connector(

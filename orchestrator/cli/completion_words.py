@@ -78,7 +78,7 @@ def _named(words: list[str], groups: bool = True) -> Iterator[str]:
         if groups:
             yield from known.groups
     if groups:
-        yield "failed"
+        yield from ("failed", "remaining")
 
 
 def _of_a_run(words: list[str]) -> list[str]:

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write what was asked for."""
     from inventory import load
-    from orchestrator.fleet.kept_runs import last_failed
+    from orchestrator.fleet.past_runs import PastRuns
 
     if args.limit and (args.graph or args.host):
         raise UsageError("--limit goes with the list only", hint="leave it out")
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
         sys.stdout.write(host_page(loaded, args.host))
     else:
-        hosts = loaded.select(args.limit, last_failed)
+        hosts = loaded.select(args.limit, PastRuns())
         _write_json(hosts) if args.json else _write_list(hosts)
     return 0
 

@@ -58,7 +58,7 @@ def add_inventory(parser: argparse.ArgumentParser, required: bool = True) -> Non
         "--limit",
         metavar="PATTERN",
         action="append",
-        help="only these hosts: web:&prod:!web3, globs, @file, failed (of the last run)",
+        help="only these hosts: web:&prod:!web3, globs, @file, failed, remaining, run:ID:failed",
     )
 
 

@@ -5,6 +5,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from orchestrator.cli.asking import ask_secret
@@ -16,6 +17,7 @@ from orchestrator.report.lines import Lines
 from orchestrator.report.rows import Choice
 from orchestrator.report.style import Style, can_redraw
 from orchestrator.report.summary import Summary
+from orchestrator.support.line_file import LineFile
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 
@@ -99,7 +101,7 @@ class Output:
         verbose = options.verbose
         self._choice = Choice(run.diff and (run.noop or verbose), verbose, options.quiet)
         self._collected = Collected(verbose=verbose)
-        self._events: TextIO | None = None
+        self._events: LineFile | None = None
         self._live = None
         self._lines: Lines | None = None
         if options.quiet:
@@ -119,7 +121,9 @@ class Output:
         """Those that were chosen; the one for the summary is always among them."""
         chosen: list[Subscriber] = [self._collected]
         if self._events is not None:
-            chosen.insert(0, EventLines(self._events))
+            chosen.insert(0, EventLines(self._events.write))
+        elif self.options.events == "-":
+            chosen.insert(0, EventLines(_write_out))
         if self._live is not None:
             chosen.append(self._live)
         if self._lines is not None:
@@ -181,19 +185,21 @@ class Output:
 
     def close(self) -> None:
         """Close the file of ``--events``."""
-        if self._events is not None and self._events is not sys.stdout:
-            with contextlib.suppress(OSError):  # the bus has told of it
-                self._events.close()
+        if self._events is not None:
+            self._events.close()
 
-    def _open_events(self) -> TextIO | None:
+    def _open_events(self) -> LineFile | None:
         path = self.options.events
-        if path is None:
+        if path is None or path == "-":
             return None
-        if path == "-":
-            return sys.stdout
         try:
-            return open(path, "w", encoding="utf-8")
+            return LineFile(Path(path))
         except OSError as error:
             raise UsageError(
                 f"--events {path}: {error.strerror}", hint="name a file that can be written"
             ) from error
+
+
+def _write_out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
 
     options = read_push(args, read_output(args))._replace(verify=args.verify)
     check_options(options)
-    chosen = assembly.choose(options.where)
+    chosen = assembly.choose(options.where, args.manifest)
     site, planner = assembly.planner(args.manifest, options.data._replace(run=options.run))
     path = os.path.abspath(args.manifest)
     push = Push(command, path, site, planner, identity=identity(path))

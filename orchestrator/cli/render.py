@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.planning.resolved import resolved_manifest
     from orchestrator.support.plain_text import plain
 
-    chosen = assembly.choose(read_inventory(args))
+    chosen = assembly.choose(read_inventory(args), args.manifest)
     _check_one(chosen)
     site, planner = assembly.planner(args.manifest, read_data(args))
     gathered = NothingGathered() if args.offline else _gather(chosen, read_connection(args))

@@ -27,20 +27,27 @@ INTERRUPTED_CLOSING = 3.0  # seconds
 
 def carry_out(push: Push, targets: Targets, how: How, output: Output) -> int:
     """Push and return the exit code; everything has been checked before."""
+    begin = _begin(push, targets, how)
     with contextlib.ExitStack() as stack:
         folder = None
         if push.kept:
-            folder = _folder(how)
+            folder = _folder(begin, how)
         elif output.options.documented:  # a run that is not kept has a folder for as long
             import tempfile
 
             parent = stack.enter_context(tempfile.TemporaryDirectory(prefix="ccm-"))
-            folder = _folder(how, Path(parent))
-        return _carry_out(push, targets, how=how, output=output, folder=folder)
+            folder = _folder(begin, how, Path(parent))
+        return _carry_out(push, targets, how=how, output=output, begin=begin, folder=folder)
 
 
 def _carry_out(
-    push: Push, targets: Targets, *, how: How, output: Output, folder: RunFolder | None
+    push: Push,
+    targets: Targets,
+    *,
+    how: How,
+    output: Output,
+    begin: happening.RunStarted,
+    folder: RunFolder | None,
 ) -> int:
     bus = Bus([*([folder] if folder else []), *push.told, *output.subscribers()])
     results: list[HostResult] = []
@@ -68,7 +75,7 @@ def _carry_out(
         rollout.interrupt()
 
     with Interrupts(interrupt):
-        bus.publish(_begin(push, targets, how))
+        bus.publish(begin)
         output.start()
         try:
             rollout.run()
@@ -82,7 +89,8 @@ def _carry_out(
     if unpublished and code in (0, CHANGED):
         code = 1
     with contextlib.suppress(BrokenPipeError):
-        output.summary(how.settings.run_id if push.kept and folder and folder.whole else "")
+        there = push.kept and folder is not None and folder.path.is_dir()
+        output.summary(begin.run_id if there else "")
     if folder and folder.whole:
         code = _metrics(folder, output, code)
     verified = None
@@ -102,6 +110,7 @@ def _begin(push: Push, targets: Targets, how: How) -> happening.RunStarted:
         noop=how.settings.options.noop,
         manifest=push.what,
         command=push.command,
+        identity=push.identity,
     )
 
 
@@ -127,14 +136,14 @@ def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
     return True
 
 
-def _folder(how: How, parent: Path | None = None) -> RunFolder:
+def _folder(begin: happening.RunStarted, how: How, parent: Path | None = None) -> RunFolder:
     try:
-        return RunFolder(how.settings.run_id, how.record, parent)
+        return RunFolder(begin, how.record, parent)
     except OSError as error:
         raise UsageError(
             f"the run's folder cannot be made: {error}",
             kind="usage.state",
-            hint="set XDG_STATE_HOME to a folder that can be written",
+            hint="make room there, or set XDG_STATE_HOME to a folder that can be written",
         ) from error
 
 
@@ -144,7 +153,8 @@ def _faults(bus: Bus, code: int) -> int:
         if isinstance(error, BrokenPipeError):
             continue
         if isinstance(error, OSError):
-            print(f"ccm: error: output could not be written: {error}", file=sys.stderr)
+            what = f"{error.filename}: {error.strerror}" if error.filename else error
+            print(f"ccm: error: output could not be written: {what}", file=sys.stderr)
             code = code or 1
         else:
             path = describe_crash(error, "writing the output of a run")

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
     tests = args.tests
     check_tests(tests)
-    chosen, connection = assembly.choose(read_inventory(args)), read_connection(args)
+    chosen, connection = assembly.choose(read_inventory(args), args.manifest), read_connection(args)
     # With tests of the user's own every connection stays open for them.
     make_room(max(connection.forks, len(chosen.hosts)) if tests else connection.forks)
     site, planner = assembly.planner(args.manifest, read_data(args))

@@ -111,7 +111,8 @@ class Conversation:
 
     def carry_out(self, enter: Callable[[Phase], None]) -> None:
         """Send the plan and take everything up to ``done``. CcmError."""
-        self._bus.publish(happening.HostPlanned(self._host, self.planned))
+        names = tuple(plain(self._mask.text(name)) for name in self._resources)
+        self._bus.publish(happening.HostPlanned(self._host, names))
         self._link.send_bytes(wire.encode_json(self._plan.payload(self._settings.envelope())))
         enter(Phase.RUNNING)
         self._link.heed_cancel()

@@ -10,7 +10,10 @@ from orchestrator.fleet.phases import Phase
 
 
 class RunStarted(NamedTuple):
-    """The run begins: which hosts, in the inventory's order."""
+    """The run begins: which hosts, in the inventory's order.
+
+    ``identity`` is what the manifest is called wherever it lies, "" for a resource of its own.
+    """
 
     run_id: str
     at: float
@@ -18,6 +21,7 @@ class RunStarted(NamedTuple):
     noop: bool
     manifest: str = ""
     command: str = "push"
+    identity: str = ""
 
 
 class HostPhase(NamedTuple):
@@ -29,10 +33,10 @@ class HostPhase(NamedTuple):
 
 
 class HostPlanned(NamedTuple):
-    """A host's plan is made: how many resources it has."""
+    """A host's plan is made: the ``type#name`` of every resource that it has, secrets masked."""
 
     host: str
-    resources: int
+    resources: tuple[str, ...]
 
 
 class ResourceProgress(NamedTuple):

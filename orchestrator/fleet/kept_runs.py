@@ -1,14 +1,17 @@
 """Runs read back from their folders (controller); ``run_folder`` says what is in one."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.event_check import shape_problem
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
+from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import runs_folder
+from orchestrator.support.line_file import is_held
 from remote_runtime.errors import InputError, Problem
 
 _ABOUT: dict[str, tuple[type, ...]] = {
@@ -42,11 +45,75 @@ class KeptRun:
                 raise ValueError(f"{name} is not what it must be")
         self.run_id: str = self.about["run_id"]
 
+    @property
+    def running(self) -> bool:
+        """Whether its process is still at work."""
+        return not self.about["end"] and is_held(self.path / "events.jsonl")
+
     def results(self) -> list[HostResult]:
-        """The result of every host that ended. InputError."""
+        """The result of every host; while the run goes on, of those that ended. InputError.
+
+        One that the end of ccm left without is told from its turns and events.
+        """
         path = self.path / "hosts.jsonl"
         try:
-            return [HostResult.from_record(record) for record in self._records(path)]
+            found = [HostResult.from_record(record) for record in self._records(path)]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise _unreadable(path, error) from error
+        hosts: list[str] = self.about["hosts"]
+        left = dict.fromkeys(hosts)
+        for result in found:
+            left.pop(result.host, None)
+        return found if not left or self.running else [*found, *self._left(left)]
+
+    def _left(self, hosts: dict[str, None]) -> list[HostResult]:
+        """What is known of hosts whose end was not told."""
+        tallies = {host: Tally() for host in hosts}
+        for event, again in self._again():
+            if event["host"] in tallies:
+                tallies[event["host"]].add(event, again)
+        phases: dict[str, list[tuple[Phase, float]]] = {host: [] for host in hosts}
+        planned = dict.fromkeys(hosts, 0)
+        for turn in self.turns():
+            if isinstance(turn, happening.HostPhase):
+                phases.setdefault(turn.host, []).append((turn.phase, turn.at))
+            else:
+                planned[turn.host] = len(turn.resources)
+        return [
+            HostResult(
+                host,
+                tallies[host],
+                INTERRUPTED,
+                kind=CUT_OFF,
+                message="ccm ended before this host did",
+                phase=entered[-1][0] if (entered := phases[host]) else Phase.WAITING,
+                planned=planned[host],
+                phases=tuple(entered),
+            )
+            for host in hosts
+        ]
+
+    def _again(self) -> Iterator[tuple[dict[str, Any], bool]]:
+        """The events, each with whether its host told of the same resource before."""
+        seen: set[tuple[str, str, str]] = set()
+        for event, _ in self.events():
+            key = event["host"], event["type"], event["name"]
+            yield event, key in seen
+            seen.add(key)
+
+    def turns(self) -> Iterator[happening.HostPhase | happening.HostPlanned]:
+        """When hosts entered which phase, and which resources they have. InputError."""
+        path = self.path / "turns.jsonl"
+        plans: dict[int, tuple[str, ...]] = {}
+        try:
+            for line in _whole_lines(path) if path.exists() else ():
+                told = json.loads(line)
+                if "resources" in told:
+                    plans[told["plan"]] = tuple(told["resources"])
+                elif "plan" in told:
+                    yield happening.HostPlanned(told["host"], plans[told["plan"]])
+                else:
+                    yield happening.HostPhase(told["host"], Phase(told["phase"]), told["at"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise _unreadable(path, error) from error
 
@@ -75,15 +142,25 @@ class KeptRun:
             raise _unreadable(path, error) from error
 
     def notices(self) -> Iterator[happening.HostNotice]:
-        """The warnings and errors of hosts; none for a run of a version that did not keep them."""
+        """The warnings and errors of hosts, and under the host "" those about the record itself."""
         path = self.path / "notices.jsonl"
-        if not path.exists():
-            return
         try:
-            for line in _whole_lines(path):
+            for line in _whole_lines(path) if path.exists() else ():
                 yield happening.HostNotice(**json.loads(line))
         except (OSError, ValueError, TypeError) as error:
             raise _unreadable(path, error) from error
+        for text in self._lacking():
+            yield happening.HostNotice("", "warning", text)
+
+    def _lacking(self) -> Iterator[str]:
+        """What the record has not."""
+        if self.running:
+            yield "this run is still at work; what it has come to so far is shown"
+        if "incomplete" in self.about:
+            yield f"the record of this run lacks events: {self.about['incomplete']}"
+        for path in sorted(self.path.glob("*.jsonl")):
+            if _ends_in_half_a_line(path) and not self.running:
+                yield f"{path.name} ends in half a line, which is left out"
 
     def replay(self) -> Iterator[happening.Event]:
         """What subscribers were told, as far as reports need it."""
@@ -95,7 +172,9 @@ class KeptRun:
             about["noop"],
             about["manifest"],
             about["command"],
+            about.get("identity", ""),
         )
+        yield from self.turns()
         for event, line in self.events():
             yield happening.ResourceEvent(event["host"], event, line)
         yield from self.notices()
@@ -131,18 +210,6 @@ def kept_run(run_id: str = "") -> KeptRun:
         raise _unreadable(path / "run.json", error) from error
 
 
-def last_failed() -> list[str]:
-    """The hosts of the last run over an inventory that were not ok."""
-    for run in kept_runs():
-        about = run.about
-        if about["command"] != "push" and not about.get("options", {}).get("inventory"):
-            continue  # it was of this machine
-        results = run.results()
-        finished = {result.host for result in results if result.outcome == "ok"}
-        return [host for host in run.about["hosts"] if host not in finished]
-    return []
-
-
 def _event_problem(event: Any) -> str:
     """What is wrong with an event that was read back, or ""."""
     if type(event) is not dict or type(event.get("host")) is not str:
@@ -163,6 +230,14 @@ def _whole_lines(path: Path) -> Iterator[str]:
         for line in source:
             if line.endswith("\n"):
                 yield line[:-1]
+
+
+def _ends_in_half_a_line(path: Path) -> bool:
+    with open(path, "rb") as source:
+        if not source.seek(0, os.SEEK_END):
+            return False
+        source.seek(-1, os.SEEK_END)
+        return source.read() != b"\n"
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -11,7 +11,9 @@ FAILED = "failed"
 UNREACHABLE = "unreachable"
 INTERRUPTED = "interrupted"
 DEFECT = "defect"
-TIMED_OUT = "host.timeout"  # the kind of an error: --timeout was over
+# Kinds of errors.
+TIMED_OUT = "host.timeout"  # --timeout was over
+CUT_OFF = "run.cut"  # ccm was killed, and nobody was there to tell the host's end
 
 _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": "unknown"}
 # In the order of the records.
@@ -109,6 +111,11 @@ class HostResult(NamedTuple):
     def advice(self) -> str:
         """What to do, whole."""
         return UnreachableError("", "", hint=self.hint, command=self.command, only=self.only).advice
+
+    @property
+    def had_turn(self) -> bool:
+        """Whether the run came to this host at all."""
+        return self.outcome != INTERRUPTED or self.phase != Phase.WAITING
 
     @property
     def changed(self) -> bool:

@@ -4,28 +4,34 @@
 
     run.json       what was run: command, options without secrets, manifest, hosts, start
     events.jsonl   every transaction event, one JSON object per line, in the order of arrival
+    turns.jsonl    when each host entered which phase of its run, and which resources it has
     notices.jsonl  the warnings and errors that hosts told, if any, one JSON object per line
     hosts.jsonl    every host's result, one JSON object per line, written as each one ends
+    room           space that the end of the run needs, while it goes on
 
 Folders are 0700, files 0600; ``run.json`` is whole at every instant, the others up to their last
-line. The newest
-``KEPT`` runs are kept.
+line. ``events.jsonl`` is locked for as long as the run goes on. The newest ``KEPT`` runs are kept.
 """
 
+import contextlib
+import hashlib
 import json
 import os
 import shutil
 import time
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from orchestrator.fleet import events as happening
+from orchestrator.support.line_file import FULL, LineFile
 from orchestrator.support.state_folder import make_private, state_folder
 
 KEPT = 200
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl
 LEFT_OUT = "more warnings than a run keeps, the rest is left out"
 FORMAT = 1
+LEAST_ROOM = 64 << 10  # bytes
+ROOM_OF_HOST = 1 << 10
 
 
 def runs_folder() -> Path:
@@ -47,51 +53,57 @@ def new_run_id(now: float | None = None) -> str:
 class RunFolder:
     """Subscriber that spools a run to its folder as it happens.
 
-    ``whole`` says whether everything was written, up to the run's end. With a ``parent`` it is not
-    among those that are kept.
+    Each line is the system's at once, so a record outlives a killed process. Where the disk is full
+    it goes on without events, but with what hosts come to and how the run ends, for which there is
+    room kept from the start; ``close`` raises the OSError then. With a ``parent`` the folder is not
+    among those that are kept. OSError where it cannot be made.
     """
 
-    def __init__(self, run_id: str, options: dict[str, Any], parent: Path | None = None) -> None:
-        self.path = (parent or make_private(runs_folder())) / run_id
+    def __init__(
+        self, started: happening.RunStarted, options: dict[str, Any], parent: Path | None = None
+    ) -> None:
+        self.path = (parent or make_private(runs_folder())) / started.run_id
         self.path.mkdir(mode=0o700)
-        self.whole = False
         self._kept = parent is None
-        self._options = options
-        self._started: dict[str, Any] = {}
-        self._events: TextIO = _open_private(self.path / "events.jsonl")
-        self._hosts: TextIO = _open_private(self.path / "hosts.jsonl")
-        self._notices: TextIO | None = None
+        self._about = _about(started, options)
+        self._files: dict[str, LineFile] = {}
+        self._plans: dict[bytes, int] = {}
         self._noticed = 0
+        self._fault: OSError | None = None
+        try:
+            _keep_room(self.path / "room", LEAST_ROOM + ROOM_OF_HOST * len(started.hosts))
+            _write_whole(self.path / "run.json", self._about)
+            self._file("events").hold()
+            self._file("hosts")
+        except OSError:
+            self._close()
+            shutil.rmtree(self.path, ignore_errors=True)
+            raise
 
     def handle(self, event: happening.Event) -> None:
         """Keep what has to be kept of an event."""
         if isinstance(event, happening.ResourceEvent):
-            self._events.write(event.line + "\n")
+            self._spool("events", event.line + "\n")
         elif isinstance(event, happening.HostFinished):
-            self._hosts.write(json.dumps(event.result.record()) + "\n")
-            self._flush()
+            self._put("hosts", json.dumps(event.result.record()) + "\n")
+        elif isinstance(event, happening.HostPhase):
+            self._put("turns", json.dumps(event._asdict()) + "\n")
+        elif isinstance(event, happening.HostPlanned):
+            self._plan(event)
         elif isinstance(event, happening.HostNotice):
             if event.level != "info":
                 self._notice(event)
-        elif isinstance(event, happening.RunStarted):
-            self._start(event)
         elif isinstance(event, happening.RunFinished):
             self._finish(event)
 
-    def _start(self, event: happening.RunStarted) -> None:
-        self._started = {
-            "format": FORMAT,
-            "run_id": event.run_id,
-            "command": event.command,
-            "manifest": event.manifest,
-            "noop": event.noop,
-            "options": self._options,
-            "hosts": list(event.hosts),
-            "start": event.at,
-            "end": None,
-            "interrupted": False,
-        }
-        _write_whole(self.path / "run.json", self._started)
+    def _plan(self, event: happening.HostPlanned) -> None:
+        """Which resources a host has, those that others have had before by their number."""
+        names = json.dumps(event.resources)
+        key = hashlib.sha256(names.encode("utf-8")).digest()
+        if key not in self._plans:
+            self._plans[key] = len(self._plans)
+            self._spool("turns", f'{{"plan": {self._plans[key]}, "resources": {names}}}\n')
+        self._spool("turns", json.dumps({"host": event.host, "plan": self._plans[key]}) + "\n")
 
     def _notice(self, event: happening.HostNotice) -> None:
         if self._noticed > MAX_NOTICES:
@@ -100,32 +112,90 @@ class RunFolder:
         self._noticed += len(line)
         if self._noticed > MAX_NOTICES:
             line = json.dumps(event._replace(level="warning", text=LEFT_OUT)._asdict()) + "\n"
-        if self._notices is None:
-            self._notices = _open_private(self.path / "notices.jsonl")
-        self._notices.write(line)
+        self._spool("notices", line)
 
-    def _flush(self) -> None:
-        """Write out what a host's end is told with: it must survive the end of this process."""
-        self._events.flush()
-        self._hosts.flush()
-        if self._notices is not None:
-            self._notices.flush()
+    def _spool(self, name: str, text: str) -> None:
+        """Keep what may be much; once something was lost, nothing more: no gap looks whole."""
+        if self._fault is None:
+            try:
+                self._file(name).write(text)
+            except OSError as error:
+                self._lack(error)
+
+    def _put(self, name: str, text: str) -> None:
+        """Keep what there is room for."""
+        try:
+            self._file(name).write(text)
+        except OSError as error:
+            self._lack(error)
+            with contextlib.suppress(OSError):
+                self._file(name).write(text)
+
+    def _lack(self, error: OSError) -> None:
+        self._fault = self._fault or error
+        (self.path / "room").unlink(missing_ok=True)
+
+    def _file(self, name: str) -> LineFile:
+        if name not in self._files:
+            self._files[name] = LineFile(self.path / f"{name}.jsonl", private=True)
+        return self._files[name]
 
     def _finish(self, event: happening.RunFinished) -> None:
-        self._flush()
-        os.fsync(self._hosts.fileno())
-        ended = {**self._started, "end": event.at, "interrupted": event.interrupted}
-        _write_whole(self.path / "run.json", ended)
-        self.whole = True
+        with contextlib.suppress(OSError):
+            self._file("hosts").sync()
+        (self.path / "room").unlink(missing_ok=True)
+        self._about.update(end=event.at, interrupted=event.interrupted)
+        if self._fault is not None:
+            self._about["incomplete"] = self._fault.strerror
+        try:
+            _write_whole(self.path / "run.json", self._about)
+        except OSError as error:
+            self._fault = self._fault or error
         if self._kept:
             prune()
 
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is lost so far."""
+        return self._fault is None
+
     def close(self) -> None:
-        """Write out what is buffered."""
-        self._events.close()
-        self._hosts.close()
-        if self._notices is not None:
-            self._notices.close()
+        """Let go of the files. OSError where something could not be kept."""
+        self._close()
+        if self._fault is not None:
+            raise self._fault
+
+    def _close(self) -> None:
+        for file in self._files.values():
+            file.close()
+
+
+def _about(started: happening.RunStarted, options: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "run_id": started.run_id,
+        "command": started.command,
+        "manifest": started.manifest,
+        "identity": started.identity,
+        "noop": started.noop,
+        "options": options,
+        "hosts": list(started.hosts),
+        "start": started.at,
+        "end": None,
+        "interrupted": False,
+    }
+
+
+def _keep_room(path: Path, size: int) -> None:
+    """Take space that is given back when there is no other; OSError where there is none now."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.posix_fallocate(handle, 0, size)
+    except OSError as error:
+        if error.errno in FULL:
+            raise
+    finally:
+        os.close(handle)
 
 
 def prune(keep: int = KEPT) -> None:
@@ -135,11 +205,6 @@ def prune(keep: int = KEPT) -> None:
     for name in sorted(os.listdir(folder), reverse=True)[keep:]:
         if (folder / name / "run.json").is_file():
             shutil.rmtree(folder / name, ignore_errors=True)
-
-
-def _open_private(path: Path) -> TextIO:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    return os.fdopen(handle, "w", encoding="utf-8", buffering=1 << 16)
 
 
 def _write_whole(path: Path, record: dict[str, Any]) -> None:

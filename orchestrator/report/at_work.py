@@ -76,6 +76,6 @@ def _of_row(row: HostAtWork, event: happening.Event) -> None:
     elif isinstance(event, happening.ResourceEvent):
         row.count()
     elif isinstance(event, happening.HostPlanned):
-        row.plan(event.resources)
+        row.plan(len(event.resources))
     elif isinstance(event, happening.HostNotice) and event.waits:
         row.wait(event.text)

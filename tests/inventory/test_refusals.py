@@ -89,10 +89,15 @@ def test_a_name_that_could_do_harm(refused: Refuser, name: str) -> None:
     assert "\x07" not in str(problem)
 
 
-def test_a_group_cannot_be_named_failed(refused: Refuser) -> None:
-    """``failed`` is kept for the hosts that failed in the last run."""
-    (problem,) = refused("groups: {failed: {hosts: [a]}}")
-    assert "last run" in problem.message
+@pytest.mark.parametrize(
+    ("word", "means"),
+    [("failed", "last push failed"), ("remaining", "had no turn"), ("run", "hosts of a run")],
+)
+def test_words_of_patterns_name_nothing(refused: Refuser, word: str, means: str) -> None:
+    """Words that stand for hosts by their runs name neither a group nor a host."""
+    for text in (f"groups: {{{word}: {{hosts: [a]}}}}", f"hosts: {{{word}: {{}}}}"):
+        (problem,) = refused(text)
+        assert means in problem.message
 
 
 def test_a_number_in_a_list_of_hosts(refused: Refuser) -> None:

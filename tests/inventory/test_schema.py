@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from inventory.document import parse_document, to_plain
-from inventory.names import GROUP_NAME, HOST_NAME
+from inventory.names import GROUP_NAME, HOST_NAME, RESERVED
 from inventory.properties import PROPERTIES
 from remote_runtime.errors import InputError
 from schemas import load as load_schema
@@ -98,3 +98,5 @@ def test_the_schema_is_one_and_describes_every_property() -> None:
     assert all(entry["description"] for entry in definitions["properties"].values())
     assert definitions["host_name"]["pattern"] == HOST_NAME
     assert definitions["group_name"]["pattern"] == GROUP_NAME
+    assert definitions["host_name"]["not"]["enum"] == list(RESERVED)
+    assert definitions["group_name"]["not"]["enum"] == [word for word in RESERVED if word != "all"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,6 @@ def test_patterns_pick_in_the_inventorys_order(
         (",", "empty"),
         ("web:&", "not complete"),
         ("~(", "not a regular expression"),
-        ("failed", "no host of this inventory failed"),
     ],
 )
 def test_a_pattern_without_a_host_is_refused(fleet: Inventory, pattern: str, said: str) -> None:
@@ -114,15 +114,60 @@ def test_an_empty_or_missing_file_is_refused(fleet: Inventory, tmp_path: Path) -
             fleet.select(f"@{tmp_path / name}")
 
 
-def test_failed_asks_for_the_last_run(fleet: Inventory) -> None:
-    """``failed`` stands for the last run's failures that are still in the inventory."""
-    picked = fleet.select("failed:!db1", last_failed=lambda: ["web2", "db1", "gone"])
-    assert [host.name for host in picked] == ["web2"]
+class Runs:
+    """Answers from a table by word and run."""
+
+    def __init__(self, **found: str) -> None:
+        self._found = found
+
+    def named(self, word: str, run_id: str, hosts: Collection[str]) -> list[str]:
+        names = self._found[f"{word}_{run_id}" if run_id else word].split()
+        return [name for name in names if name in hosts]
 
 
-def test_the_last_run_is_only_asked_when_needed(fleet: Inventory) -> None:
-    """Other patterns do not look at the last run."""
-    assert fleet.select("web1", last_failed=lambda: pytest.fail("asked"))
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("failed:!db1", "web2"),
+        ("remaining", "web3"),
+        ("remaining,failed", "db1 web2 web3"),
+        ("web:&run:2026:changed", "web1"),
+        ("run:2026:changed:!db1", "web1"),
+        ("web1 , run:2026:unreachable", "db1 web1"),
+        ("web1:!run:2026:failed", "web1"),
+    ],
+)
+def test_words_of_runs(fleet: Inventory, pattern: str, names: str) -> None:
+    """``failed``, ``remaining`` and ``run:ID:WORD`` go with all other patterns."""
+    runs = Runs(
+        failed="web2 db1 gone", remaining="web3", changed_2026="web1 db1",
+        unreachable_2026="db1", failed_2026="",
+    )  # fmt: skip
+    assert [host.name for host in fleet.select(pattern, runs)] == names.split()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("failed", "no host of this inventory failed in its last push"),
+        ("remaining", "no host of this inventory was left without a turn in its last push"),
+        ("run:2026:changed", "no host of this inventory was changed in run 2026"),
+        ("run", "'run' says not which hosts of which run"),
+        ("run:2026", "write run:ID:failed|remaining|unreachable|changed"),
+        ("run:2026:fialed", "'run:2026:fialed' says not which hosts of which run"),
+        ("run::failed", "'run::failed' says not which hosts of which run"),
+    ],
+)
+def test_words_of_runs_without_a_host(fleet: Inventory, pattern: str, said: str) -> None:
+    """No host, no run, or no such word: refused, and the right form is told."""
+    with pytest.raises(InputError, match="runs") as caught:
+        fleet.select(pattern, Runs(failed="", remaining="", changed_2026=""))
+    assert said in str(caught.value)
+
+
+def test_runs_are_only_asked_when_needed(fleet: Inventory) -> None:
+    """Other patterns do not look at runs."""
+    assert fleet.select("web1", Runs())
 
 
 def test_an_unknown_host_by_name(fleet: Inventory) -> None:

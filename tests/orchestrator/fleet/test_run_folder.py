@@ -1,15 +1,19 @@
 """The folder that keeps a run."""
 
 import json
+import os
+import shutil
 import stat
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.kept_runs import kept_run, kept_runs, last_failed
+from orchestrator.fleet.kept_runs import KeptRun, kept_run, kept_runs
 from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import MAX_NOTICES, RunFolder, new_run_id, prune, runs_folder
 from remote_runtime.errors import InputError
 from tests.orchestrator.fleet.fakes import make_event
@@ -21,11 +25,16 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def keep(run_id: str, failed: tuple[str, ...] = ()) -> RunFolder:
-    folder = RunFolder(run_id, {"forks": 5})
-    folder.handle(
-        happening.RunStarted(run_id, time.time(), ("web1", "web2"), False, "/s/site.yaml")
+def begin(run_id: str = "20260314T091502Z-aaaaaa", parent: Path | None = None) -> RunFolder:
+    """A run of two hosts that has begun."""
+    hosts = ("web1", "web2")
+    return RunFolder(
+        happening.RunStarted(run_id, time.time(), hosts, False, "/s/site.yaml"), {}, parent
     )
+
+
+def keep(run_id: str, failed: tuple[str, ...] = ()) -> RunFolder:
+    folder = begin(run_id)
     event = {**make_event(), "host": "web1", "run_id": run_id}
     folder.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
     for host in ("web1", "web2"):
@@ -51,7 +60,6 @@ def test_a_run_is_read_back_as_it_was() -> None:
     assert (first.result.outcome, second.result.outcome) == ("ok", "failed")
     assert first.result.tally.stable == 1
     assert isinstance(ended, happening.RunFinished)
-    assert last_failed() == ["web2"]
 
 
 def test_folders_and_files_are_private() -> None:
@@ -63,33 +71,10 @@ def test_folders_and_files_are_private() -> None:
     assert modes == dict.fromkeys(("run.json", "events.jsonl", "hosts.jsonl"), 0o600)
 
 
-@pytest.mark.parametrize(
-    ("command", "options", "failed"),
-    [
-        ("apply", {}, ["web2"]),
-        ("apply", {"inventory": ["hosts.yaml"]}, ["localhost"]),
-        ("ensure", {"inventory": ["hosts.yaml"]}, ["localhost"]),
-    ],
-)
-def test_failed_hosts_are_those_of_an_inventory(
-    command: str, options: dict[str, list[str]], failed: list[str]
-) -> None:
-    """A later run of this machine alone does not hide what failed on the fleet."""
-    keep("20260314T091502Z-aaaaaa", ("web2",))
-    folder = RunFolder("20260315T091502Z-aaaaaa", options)
-    run = happening.RunStarted(folder.path.name, 1.0, ("localhost",), False, "x", command)
-    folder.handle(run)
-    folder.handle(happening.HostFinished(HostResult("localhost", Tally(), "failed")))
-    folder.handle(happening.RunFinished(2.0, False))
-    folder.close()
-    assert last_failed() == failed
-
-
 def test_a_run_beside_the_kept_ones_is_not_listed(tmp_path: Path) -> None:
     """A run that only makes a document has its folder elsewhere, and pushes out no other run."""
-    folder = RunFolder("20260314T091502Z-aaaaaa", {}, tmp_path)
+    folder = begin(parent=tmp_path)
     assert folder.path.parent == tmp_path
-    folder.handle(happening.RunStarted(folder.path.name, 1.0, ("web1",), False))
     folder.handle(happening.RunFinished(2.0, False))
     folder.close()
     assert list(kept_runs()) == []
@@ -131,28 +116,65 @@ def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came() -> None:
     (folder.path / "hosts.jsonl").write_text(results[: results.index("\n") + 20], encoding="utf-8")
     with open(folder.path / "events.jsonl", "a", encoding="utf-8") as events:
         events.write('{"half": ')
-    kinds = [type(event).__name__ for event in kept_run().replay()]
-    assert kinds == ["RunStarted", "ResourceEvent", "HostFinished", "RunFinished"]
-    assert last_failed() == ["web2"]
+    told = list(kept_run().replay())
+    assert [type(event).__name__ for event in told] == [
+        "RunStarted", "ResourceEvent", *["HostNotice"] * 2, *["HostFinished"] * 2, "RunFinished",
+    ]  # fmt: skip
+    notices = [event.text for event in told if isinstance(event, happening.HostNotice)]
+    assert notices == [
+        "events.jsonl ends in half a line, which is left out",
+        "hosts.jsonl ends in half a line, which is left out",
+    ]
 
 
-def test_what_hosts_came_to_outlives_a_killed_controller() -> None:
-    """A host's result is on the disk once the host ended, whatever becomes of the process."""
-    folder = RunFolder("20260314T091502Z-aaaaaa", {})
-    folder.handle(happening.RunStarted(folder.path.name, 1.0, ("web1", "web2"), False))
+def tell(folder: RunFolder, host: str, phase: Phase, names: tuple[str, ...] = ()) -> None:
+    """A host enters a phase, maybe with a plan."""
+    folder.handle(happening.HostPhase(host, phase, 5.0))
+    if names:
+        folder.handle(happening.HostPlanned(host, names))
+
+
+def test_what_was_told_outlives_a_killed_controller() -> None:
+    """Nothing waits in memory: who ended how, who was in the middle of what, who had no turn."""
+    started = happening.RunStarted("run-1", 1.0, ("web1", "web2", "web3"), False)
+    folder = RunFolder(started, {})
+    for host in ("web1", "web2"):
+        tell(folder, host, Phase.CONNECTING)
+        tell(folder, host, Phase.RUNNING, ("file#/etc/motd", "exec#later"))
+    event = {**make_event(), "host": "web2", "run_id": "run-1"}
+    folder.handle(happening.ResourceEvent("web2", event, json.dumps(event)))
     folder.handle(happening.HostFinished(HostResult("web1", Tally())))
-    assert [result.host for result in kept_run().results()] == ["web1"]
-    assert last_failed() == ["web2"]
+    shutil.copytree(folder.path, runs_folder() / "run-2")  # as the disk is at that moment
+    kept = kept_run("run-2")
+    ok, cut, waiting = kept.results()
+    assert (ok.host, ok.outcome) == ("web1", "ok")
+    assert (cut.host, cut.outcome, cut.kind) == ("web2", "interrupted", "run.cut")
+    assert (cut.phase, cut.planned, cut.tally.stable) == (Phase.RUNNING, 2, 1)
+    assert (waiting.host, waiting.had_turn) == ("web3", False)
+    names = [turn.resources for turn in kept.turns() if isinstance(turn, happening.HostPlanned)]
+    assert names == [("file#/etc/motd", "exec#later")] * 2
+
+
+def test_a_run_that_is_at_work_is_told_as_such() -> None:
+    """Hosts that are being pushed to have come to no end yet, and the report says why."""
+    folder = begin()
+    assert kept_run().running
+    assert kept_run().results() == []
+    (notice,) = kept_run().notices()
+    assert notice.text == "this run is still at work; what it has come to so far is shown"
+    folder.close()
+    assert not kept_run().running
+    assert len(kept_run().results()) == 2
 
 
 def test_results_that_an_older_ccm_kept_are_read() -> None:
     """A run whose results stand in one object is read, and one without any has none."""
     folder = keep("20260314T091502Z-aaaaaa")
     (folder.path / "hosts.jsonl").unlink()
-    assert kept_run().results() == []
+    assert {result.outcome for result in kept_run().results()} == {"interrupted"}
     record = {"format": 1, "hosts": [HostResult("web1", Tally()).record()]}
     (folder.path / "hosts.json").write_text(json.dumps(record), encoding="utf-8")
-    assert [result.host for result in kept_run().results()] == ["web1"]
+    assert [result.outcome for result in kept_run().results()] == ["ok", "interrupted"]
 
 
 @pytest.mark.parametrize("text", ["{\n", '{"host": "web1", "colour": "red"}\n', "[]\n"])
@@ -161,7 +183,7 @@ def test_results_that_cannot_be_read_are_told_with_their_file(text: str) -> None
     folder = keep("20260314T091502Z-aaaa")
     (folder.path / "hosts.jsonl").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"hosts\.jsonl cannot be read"):
-        last_failed()
+        kept_run().results()
     assert [run.run_id for run in kept_runs()] == ["20260314T091502Z-aaaa"]
 
 
@@ -186,8 +208,7 @@ def test_an_event_that_is_damaged_is_told_with_its_line(line: str) -> None:
 
 
 def _noticed(*notices: happening.HostNotice) -> list[happening.HostNotice]:
-    folder = RunFolder("20260314T091502Z-aaaaaa", {})
-    folder.handle(happening.RunStarted(folder.path.name, 1.0, ("web1",), False))
+    folder = begin()
     for notice in notices:
         folder.handle(notice)
     folder.handle(happening.RunFinished(2.0, False))
@@ -218,20 +239,49 @@ def test_a_fleet_that_warns_without_end_does_not_fill_the_disk() -> None:
 
 
 def test_half_a_notice_does_not_keep_a_run_from_being_read() -> None:
-    """A line that a crash or a full disk cut off is passed over."""
+    """A line that a crash cut off is passed over, and the report says so."""
     _noticed(happening.HostNotice("web1", "warning", "w"))
     path = runs_folder() / kept_run().run_id / "notices.jsonl"
     path.write_text(path.read_text(encoding="utf-8") + '{"host": ', encoding="utf-8")
-    kinds = [type(event).__name__ for event in kept_run().replay()]
-    assert kinds == ["RunStarted", "HostNotice", "RunFinished"]
+    texts = [notice.text for notice in kept_run().notices()]
+    assert texts == ["w", "notices.jsonl ends in half a line, which is left out"]
 
 
-def test_a_run_that_could_not_be_written_is_not_called_kept() -> None:
-    """A run counts as kept once it is whole on the disk, not when the disk was full at its end."""
-    assert keep("20260314T091502Z-aaaaaa").whole
-    folder = RunFolder("20260314T091502Z-bbbbbb", {})
-    folder.handle(happening.RunStarted("20260314T091502Z-bbbbbb", 1.0, ("web1",), False))
+def test_a_run_that_could_not_be_written_is_not_called_whole() -> None:
+    """The end of a run that cannot be written is an error, and the run did not come to its end."""
+    folder = begin()
     (folder.path / "run.json.new").symlink_to("/dev/full")
-    with pytest.raises(OSError, match="No space left"):
-        folder.handle(happening.RunFinished(2.0, False))
+    folder.handle(happening.RunFinished(2.0, False))
     assert not folder.whole
+    with pytest.raises(OSError, match="No space left"):
+        folder.close()
+    assert kept_run().about["end"] is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small file system")
+def test_a_full_disk_costs_events_only(tmp_path: Path) -> None:
+    """What hosts came to and the end are kept, no line is half, and what lacks is told."""
+    small = tmp_path / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", small], check=True)
+    try:
+        folder = begin(parent=small)
+        event = {**make_event(output="x" * 5_000), "host": "web1", "run_id": "run-1"}
+        for _ in range(100):
+            folder.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
+        for host in ("web1", "web2"):
+            folder.handle(happening.HostFinished(HostResult(host, Tally())))
+        folder.handle(happening.RunFinished(time.time(), False))
+        with pytest.raises(OSError, match=r"No space left on device: .*events\.jsonl"):
+            folder.close()
+        kept = KeptRun(folder.path)
+        assert [result.outcome for result in kept.results()] == ["ok", "ok"]
+        assert 0 < len(list(kept.events())) < 100
+        assert kept.about["end"]
+        (notice,) = kept.notices()
+        assert notice.text == "the record of this run lacks events: No space left on device"
+        with pytest.raises(OSError, match="No space left"):
+            begin("20260315T091502Z-bbbbbb", small)
+        assert [path.name for path in small.iterdir()] == [folder.path.name]
+    finally:
+        subprocess.run(["umount", small], check=True)

@@ -25,13 +25,12 @@ class Kept:
     """Keeps a run that is told event by event; ``end`` gives it back as reports read it."""
 
     def __init__(self, *hosts: str, run_id: str = "20260921T133640Z-aaaaaa", noop: bool = False):
-        self._folder = RunFolder(run_id, {"forks": 5})
+        started = happening.RunStarted(run_id, START, hosts, noop, "/srv/site/site.yaml")
+        self._folder = RunFolder(started, {"forks": 5})
         self._run_id = run_id
         self._tallies = {host: Tally() for host in hosts}
         self._clock = dict.fromkeys(hosts, START + 0.6)
         self._events = 0
-        started = happening.RunStarted(run_id, START, hosts, noop, "/srv/site/site.yaml")
-        self._folder.handle(started)
 
     def event(
         self, host: str, name: str, status: str = "stable", seconds: float = 0.01, **members: Any

@@ -30,7 +30,7 @@ def view_of(hosts: int, width: int, height: int) -> list[str]:
     live.handle(happening.RunStarted("r", now - 12, names, False))
     for name in names[: hosts // 2]:
         live.handle(happening.HostPhase(name, Phase.RUNNING, now - 5))
-        live.handle(happening.HostPlanned(name, 100))
+        live.handle(happening.HostPlanned(name, ("file#/x",) * 100))
         live.handle(happening.ResourceProgress(name, "package#nginx", "installing", now - 3))
     for name in names[: hosts // 10]:
         live.handle(happening.HostFinished(HostResult(name, Tally(), "failed", seconds=4.0)))

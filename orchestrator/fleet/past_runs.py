@@ -1,0 +1,69 @@
+"""Which hosts words such as ``failed`` stand for, by the runs that are kept (controller)."""
+
+from collections.abc import Collection, Iterator
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.kept_runs import KeptRun, kept_run, kept_runs
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.support.manifest_identity import manifest_identity
+
+
+class PastRuns:
+    """The runs as an inventory's patterns ask for them; nothing is read before they do.
+
+    With a ``manifest`` its pushes speak for a host, and of a host without one its last push of any.
+    """
+
+    def __init__(self, manifest: str = "") -> None:
+        self._identity = manifest_identity(manifest) if manifest else ""
+
+    def named(self, word: str, run_id: str, hosts: Collection[str]) -> set[str]:
+        """Those of the hosts that the word stands for: in the run of that id, or the beginning of
+        one; for "" in each host's last push. InputError."""
+        if run_id:
+            results = kept_run(run_id).results()
+            return {one.host for one in results if one.host in hosts and _is(one, word)}
+        found = self._last(word, hosts, self._identity)
+        if self._identity:
+            others = set(hosts) - found.keys()
+            found |= self._last(word, others, "") if others else {}
+        return {host for host, meant in found.items() if meant}
+
+    def _last(self, word: str, hosts: Collection[str], identity: str) -> dict[str, bool]:
+        """Of each host that was pushed to, whether its last push makes it one that is meant."""
+        left, found = set(hosts), dict[str, bool]()
+        for result in _pushes(identity):
+            if result.host not in left:
+                continue
+            if word == outcome.FAILED and not result.had_turn:
+                continue  # the push before that one is the last that came to it
+            found[result.host] = _is(result, word)
+            left.remove(result.host)
+            if not left:
+                break
+        return found
+
+
+def _pushes(identity: str) -> Iterator[HostResult]:
+    """What hosts came to in pushes over an inventory, the newest first."""
+    for run in kept_runs():
+        options = run.about.get("options", {})
+        pushed = run.about["command"] in ("push", "apply") and options.get("inventory")
+        if not pushed or run.about["noop"] or options.get("monitor_only"):
+            continue
+        if not identity or identity == _identity_of(run):
+            yield from run.results()
+
+
+def _identity_of(run: KeptRun) -> str:
+    return str(run.about.get("identity") or manifest_identity(run.about["manifest"]))
+
+
+def _is(result: HostResult, word: str) -> bool:
+    if word == "remaining":
+        return not result.had_turn
+    if word == "changed":
+        return result.changed
+    if word == outcome.UNREACHABLE:
+        return result.outcome == outcome.UNREACHABLE
+    return result.had_turn and result.outcome != outcome.OK

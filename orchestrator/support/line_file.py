@@ -1,0 +1,73 @@
+"""A file that lines are appended to as things happen (controller)."""
+
+import contextlib
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class LineFile:
+    """Holds whole lines at every instant; one that did not fit is taken back.
+
+    A line is the system's once ``write`` returns, so it outlives this process; nothing waits for
+    the disk. ``private`` ones are new and the user's own, others replace what was there. OSError
+    of any method names the file.
+    """
+
+    def __init__(self, path: Path, private: bool = False) -> None:
+        self.path = path
+        new = os.O_EXCL if private else os.O_TRUNC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | new
+        self._handle = os.open(path, flags, 0o600 if private else 0o666)
+        self._size = 0
+
+    def write(self, text: str) -> None:
+        """Append whole lines."""
+        left = memoryview(text.encode("utf-8"))
+        size = self._size + len(left)
+        try:
+            while left:
+                left = left[os.write(self._handle, left) :]
+        except OSError as error:
+            with contextlib.suppress(OSError):  # a pipe has no size
+                os.ftruncate(self._handle, self._size)
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
+        self._size = size
+
+    def hold(self) -> None:
+        """Mark the file as being written, for ``is_held``, until it is closed or the process ends.
+
+        Does nothing on a file system that has no locks.
+        """
+        with contextlib.suppress(OSError):
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def sync(self) -> None:
+        """Wait until all of it is on the disk."""
+        os.fsync(self._handle)
+
+    def close(self) -> None:
+        """Let go of it; may be called again."""
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            os.close(handle)
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process is writing the file; False for one that is not there."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return False
