@@ -52,13 +52,6 @@ class Push(NamedTuple):
     told: "Sequence[Subscriber]" = ()
     identity: str = ""
 
-    @property
-    def identity(self) -> str:
-        """What the manifest is called wherever it lies; "" where none is pushed."""
-        from orchestrator.support.manifest_identity import manifest_identity
-
-        return "" if self.command == "ensure" else manifest_identity(self.what)
-
 
 class Targets(NamedTuple):
     """Where: the hosts, how they are reached and how many at a time."""

@@ -76,10 +76,11 @@ def _outcome(kept: "KeptRun") -> str:
     from orchestrator.report.totals import host_counts
     from remote_runtime.errors import InputError
 
-    if not kept.about["end"]:
-        return "did not end"
     try:
         found = host_counts(kept.results(), kept.about["noop"])
     except InputError:
         return "cannot be read"
-    return ", ".join(f"{number:,} {words}" for _, words, number in found if number) or "no host"
+    text = ", ".join(f"{number:,} {words}" for _, words, number in found if number)
+    if kept.about["end"]:
+        return text or "no host"
+    return ": ".join(filter(None, ("at work" if kept.running else "did not end", text)))

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator
 from orchestrator.fleet import outcome
 from orchestrator.fleet.kept_runs import KeptRun, kept_run, kept_runs
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.support.manifest_identity import manifest_identity
 
 
 class PastRuns:
@@ -15,7 +14,7 @@ class PastRuns:
     """
 
     def __init__(self, manifest: str = "") -> None:
-        self._identity = manifest_identity(manifest) if manifest else ""
+        self._identity = _named(manifest) if manifest else ""
 
     def named(self, word: str, run_id: str, hosts: Collection[str]) -> set[str]:
         """Those of the hosts that the word stands for: in the run of that id, or the beginning of
@@ -56,7 +55,13 @@ def _pushes(identity: str) -> Iterator[HostResult]:
 
 
 def _identity_of(run: KeptRun) -> str:
-    return str(run.about.get("identity") or manifest_identity(run.about["manifest"]))
+    return str(run.about.get("identity") or _named(run.about["manifest"]))
+
+
+def _named(manifest: str) -> str:
+    from orchestrator.manifest.identity import identity
+
+    return identity(manifest)
 
 
 def _is(result: HostResult, word: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.intent import ChangeLine, intent
+from orchestrator.report.turns import Turns
 
 MAX_BYTES = 32 << 20
 MAX_SHORT = 200
@@ -98,11 +99,13 @@ class Collected:
         self.entries: dict[str, list[Entry]] = {}
         self.results: dict[str, HostResult] = {}
         self.notices: dict[tuple[str, str], list[str]] = {}
+        self.turns = Turns()
         self._verbose = verbose
         self._known = Entries()
 
     def handle(self, event: happening.Event) -> None:
         """Keep what matters of an event."""
+        self.turns.handle(event)
         if isinstance(event, happening.ResourceEvent):
             self._resource(event)
         elif isinstance(event, happening.HostFinished):

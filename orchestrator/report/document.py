@@ -1,10 +1,12 @@
 """The one JSON document of ``--json`` (controller)."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, TextIO
 
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.report.turns import turns_of
 
 PROTOCOL = "io.choria.ccm.v1.run"
 
@@ -12,11 +14,13 @@ PROTOCOL = "io.choria.ccm.v1.run"
 def write_document(
     run: KeptRun, exit_code: int | None, out: TextIO, verified: dict[str, Any] | None = None
 ) -> None:
-    """Write a kept run: what was run, totals, each host's result, and every event, streamed.
+    """Write a kept run: what was run, totals, each host's result, what lacks in the
+    record, and every event, streamed.
 
     ``verified`` is what a verify behind it found.
     """
     results = run.results()
+    left = turns_of(run, results).left
     about = run.about
     head: dict[str, Any] = {
         "protocol": PROTOCOL,
@@ -24,7 +28,8 @@ def write_document(
         "duration": about["end"] - about["start"] if about["end"] else None,
         "interrupted": about["interrupted"],
         "summary": totals(results),
-        "hosts": {result.host: _host(result) for result in results},
+        "hosts": {result.host: _host(result, left.get(result.host)) for result in results},
+        "warnings": [notice.text for notice in run.notices() if not notice.host],
     }
     if exit_code is not None:
         head["exit_code"] = exit_code
@@ -40,10 +45,10 @@ def write_document(
     out.flush()
 
 
-def _host(result: HostResult) -> dict[str, Any]:
+def _host(result: HostResult, left: Sequence[str] | None) -> dict[str, Any]:
     record = result.record()
     del record["host"]
-    return record
+    return {**record, "did_not_run": left} if left else record
 
 
 def totals(results: list[HostResult]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Entries, Entry, entry_of
 from orchestrator.report.grouping import alike_but_for, alike_entry
+from orchestrator.report.turns import Turns
 from orchestrator.report.wording import hashless
 
 NANOSECOND = 1e-9
@@ -53,14 +54,20 @@ class Grid:
         self.hosts: list[str] = list(kept.about["hosts"])
         self.resources: list[str] = []
         self.cells: dict[str, dict[str, Cell]] = {host: {} for host in self.hosts}
-        self.results: dict[str, HostResult] = {r.host: r for r in kept.results()}
+        self.results: dict[str, HostResult] = {}
         self.notices: dict[tuple[str, str], list[str]] = {}
+        self.turns = Turns()
         self._entries = Entries(most)
         self._known: set[str] = set()
-        for event, _ in kept.events():
-            self._add(event)
-        for notice in kept.notices():
-            self._notice(notice)
+        for event in kept.replay():
+            self.turns.handle(event)
+            if isinstance(event, happening.ResourceEvent):
+                self._add(event.event)
+            elif isinstance(event, happening.HostFinished):
+                self.results[event.result.host] = event.result
+            elif isinstance(event, happening.HostNotice):
+                names = self.notices.setdefault((event.level, event.text), [])
+                names += [event.host] if event.host else []
 
     def _add(self, event: dict[str, Any]) -> None:
         name = f"{event['type']}#{event['name']}"
@@ -82,9 +89,6 @@ class Grid:
                 entry = self._entries.keep(told)
         ended = seconds_of(event["timestamp"])
         return Cell(event["status"], event["duration"] * NANOSECOND, ended, entry)
-
-    def _notice(self, notice: happening.HostNotice) -> None:
-        self.notices.setdefault((notice.level, notice.text), []).append(notice.host)
 
     def statuses(self) -> dict[str, int]:
         """How many cells there are of each status, the worst first."""

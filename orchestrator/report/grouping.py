@@ -3,7 +3,7 @@
 import itertools
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from orchestrator.fleet import outcome
@@ -54,6 +54,13 @@ class Block(NamedTuple):
         return any(row_entry.status == "changed" for row in self.entries for row_entry in row)
 
 
+class Unheard(NamedTuple):
+    """Resources that had no turn on these hosts, in the order of the plan."""
+
+    resources: list[str]
+    hosts: list[str]
+
+
 def blocks_of(collected: Collected) -> list[Block]:
     """The blocks, failures first, then the larger ones first."""
     alike_results: dict[tuple[object, ...], list[HostResult]] = {}
@@ -94,6 +101,18 @@ def applied_by(entry: Entry) -> str:
     name = entry.resource.partition("#")[2]
     folder = posixpath.dirname(entry.manifest)
     return "" if entry.changes else posixpath.normpath(posixpath.join(folder, name))
+
+
+def unheard_of(left: Mapping[str, Iterable[str]], hosts: Iterable[str]) -> list[Unheard]:
+    """What had no turn on some of the hosts, that of the most hosts first; ``left`` is by host."""
+    where: dict[str, list[str]] = {}
+    for host in hosts:
+        for name in left.get(host, ()):
+            where.setdefault(alike_but_for(host, name), []).append(host)
+    found: dict[tuple[str, ...], Unheard] = {}
+    for name, lacking in where.items():
+        found.setdefault(tuple(lacking), Unheard([], lacking)).resources.append(name)
+    return sorted(found.values(), key=lambda one: -len(one.hosts))
 
 
 def _rank(block: Block) -> tuple[int, bool, int]:

@@ -42,11 +42,12 @@ def _totals(grid: Grid) -> dict[str, Any]:
 def _counts(grid: Grid, host: str) -> dict[str, int]:
     statuses = [cell.status for cell in grid.cells[host].values()]
     error = _host_error(grid.results.get(host))
+    left = len(grid.turns.left.get(host, ()))
     return {
-        "tests": len(statuses) + bool(error),
+        "tests": len(statuses) + left + bool(error),
         "failures": statuses.count("failed"),
         "errors": int(bool(error)),
-        "skipped": statuses.count("skipped"),
+        "skipped": statuses.count("skipped") + left,
     }
 
 
@@ -59,6 +60,10 @@ def _suite(grid: Grid, host: str) -> Iterator[str]:
     yield f"  <testsuite {told}>"
     for name, cell in grid.cells[host].items():
         yield from _case(host, name, cell)
+    for name in grid.turns.left.get(host, ()):
+        yield f"    <testcase {_attributes(classname=junit_class(host), name=name)}>"
+        yield f"      <skipped {_attributes(message='did not run')}/>"
+        yield "    </testcase>"
     error = _host_error(result)
     if error:
         yield f"    <testcase {_attributes(classname=junit_class(host), name='host')}>"

@@ -8,15 +8,17 @@ from typing import TextIO
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Finding, Grid
+from orchestrator.report.grouping import unheard_of
 from orchestrator.report.host_names import named
 from orchestrator.report.totals import host_counts
-from orchestrator.report.wording import brief, check_line, headline, took
+from orchestrator.report.wording import brief, check_line, headline, listed, took
 
 # GitHub takes 65,536 characters in a comment.
 MOST_CHARACTERS = 60_000
 MOST_TEXT = 4 << 20
 MOST_ROWS = 50
 _HOSTS = 80  # characters for the names of hosts
+_NAMES = 400  # of resources
 _ACTIVE = re.compile(r"([\\`*_\[\]<>#|~@&])")
 _TITLES = {"failed": "Failures", "changed": "Changes", "skipped": "Skipped"}
 
@@ -53,6 +55,22 @@ def _blocks(grid: Grid) -> Iterator[str]:
             yield f"\n### {'Would change' if grid.noop and status == 'changed' else title}\n\n"
         for finding in findings:
             yield _finding(finding)
+    yield from _unheard(grid)
+    if grid.notices:
+        yield "\n### Warnings\n\n"
+    for (level, text), hosts in grid.notices.items():
+        who = f" \\[{_plain(named(hosts, _HOSTS))}\\]" if hosts else ""
+        yield f"- {level}: {_plain(text)}{who}\n"
+
+
+def _unheard(grid: Grid) -> Iterator[str]:
+    found = unheard_of(grid.turns.left, grid.hosts)
+    if found:
+        yield f"\n### {'Not looked at' if grid.noop else 'Did not run'}\n\n"
+    for names, hosts in found[:MOST_ROWS]:
+        yield f"- on {_plain(named(hosts, _HOSTS))}: {_plain(listed(names, _NAMES))}\n"
+    if len(found) > MOST_ROWS:
+        yield f"\n… and {_counted(len(found) - MOST_ROWS, 'group', [])} more\n"
 
 
 def _totals(grid: Grid) -> str:

@@ -14,17 +14,28 @@ from orchestrator.report.grouping import (
     applied_by,
     blocks_of,
     told_of_manifest,
+    unheard_of,
 )
 from orchestrator.report.host_names import named
 from orchestrator.report.pivot import FEW_HOSTS, pivot_lines
 from orchestrator.report.rows import Choice, Rows
 from orchestrator.report.style import Style
 from orchestrator.report.totals import total_lines
-from orchestrator.report.wording import INDENT, counts, ended, error_lines, fate, span, to_run
+from orchestrator.report.wording import (
+    INDENT,
+    counts,
+    ended,
+    error_lines,
+    fate,
+    listed,
+    span,
+    to_run,
+)
 from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
 
 MAX_ROWS = 40
+MAX_UNHEARD = 3
 MOST_LINES = 40  # of a fleet's summary
 LEAST_LINES = 6  # of a block in there, the blank one before it included
 MAX_KEYS = 4  # fingerprints of hosts that stand together
@@ -136,10 +147,24 @@ class Summary:
         return one_line(": ".join([f"in {manifest}", *next(errors, ())]), self._style.width - 4)
 
     def _untried(self, block: Block) -> Iterator[str]:
-        numbers = [result.untried for result in block.results]
-        if any(numbers):
-            words = "resource was" if set(numbers) == {1} else "resources were"
-            yield f"    fail_on_error: {span(numbers)} {words} not tried"
+        """What had no turn, by the hosts on which it had none."""
+        everything = self._choice.everything
+        found = unheard_of(self._collected.turns.left, block.hosts)
+        shown = found if everything else found[:MAX_UNHEARD]
+        for names, hosts in shown:
+            words = "was not looked at" if self._noop else "did not run"
+            if block.result.untried:
+                words = "not tried (fail_on_error)"
+            if len(hosts) < len(block.hosts):
+                words += f" on {named(hosts, self._style.width // 3)}"
+            width = self._style.width - INDENT
+            text = f"{words}: {listed(names, len(names) if everything else 2 * width)}"
+            first, *more = wrapped(text, width)
+            yield f"    {first}"
+            yield from (f"{_INDENT}{line}" for line in more)
+        if len(shown) < len(found):
+            left = len({host for one in found[len(shown) :] for host in one.hosts})
+            yield self._style("faint", f"    … and more on {left} hosts, -v shows all")
 
     def _fate(self, block: Block) -> str:
         result = block.result
@@ -164,7 +189,7 @@ class Summary:
         if result.stderr.strip() and result.outcome != outcome.INTERRUPTED:
             for line in error_lines(["stderr:", result.stderr], style.width, False):
                 yield f"    {style('faint', line)}"
-        if result.outcome == outcome.INTERRUPTED and result.planned:
+        if result.planned:
             done = span([one.tally.total for one in block.results])
             planned = span([one.planned for one in block.results])
             yield f"    {done} of {planned} resources had their turn"
@@ -187,9 +212,10 @@ class Summary:
             yield ""
         for (level, text), hosts in notices.items():
             if not self._choice.quiet:
-                who = named(sorted(set(hosts)), self._style.width - 30)
+                names = sorted(set(hosts) - {""})
+                who = f" [{named(names, self._style.width - 30)}]" if names else ""
                 width = self._style.width - INDENT
-                first, *more = wrapped(f"{level}: {text} [{who}]", width)
+                first, *more = wrapped(f"{level}: {text}{who}", width)
                 yield self._style("changed", level) + first.removeprefix(level)
                 yield from (f"{_INDENT}{line}" for line in more)
 

@@ -39,6 +39,7 @@ def _parts(pairs: list[tuple[str, str, int]], style: Style) -> str:
 def host_counts(results: Collection[HostResult], noop: bool) -> list[tuple[str, str, int]]:
     """How many hosts came to what, each with the role of its words; the worst first."""
     found = Counter(result.outcome for result in results)
+    silent = sum(1 for result in results if not result.had_turn)
     fine = [buckets(r.tally, noop) for r in results if r.outcome == outcome.OK]
     changed = sum(1 for found in fine if found["changed"])
     pending = sum(1 for found in fine if found["would change"] and not found["changed"])
@@ -46,7 +47,8 @@ def host_counts(results: Collection[HostResult], noop: bool) -> list[tuple[str, 
         (outcome.DEFECT, "stopped by a defect", found[outcome.DEFECT]),
         (outcome.FAILED, "failed", found[outcome.FAILED]),
         (outcome.UNREACHABLE, "unreachable", found[outcome.UNREACHABLE]),
-        (outcome.INTERRUPTED, "interrupted", found[outcome.INTERRUPTED]),
+        (outcome.INTERRUPTED, "interrupted", found[outcome.INTERRUPTED] - silent),
+        (outcome.INTERRUPTED, "had no turn", silent),
         ("changed", "changed", changed),
         ("changed", "would change", pending),
         ("ok", "unchanged", found[outcome.OK] - changed - pending),

@@ -4,7 +4,15 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 
-from orchestrator.fleet.outcome import DEFECT, INTERRUPTED, OK, TIMED_OUT, HostResult, Tally
+from orchestrator.fleet.outcome import (
+    CUT_OFF,
+    DEFECT,
+    INTERRUPTED,
+    OK,
+    TIMED_OUT,
+    HostResult,
+    Tally,
+)
 from orchestrator.report.collected import CheckResult, Entry
 from orchestrator.report.host_names import fold
 from orchestrator.report.intent import ChangeLine, Intent, intent
@@ -152,6 +160,20 @@ def span(numbers: list[int]) -> str:
     return f"{least:,}" if least == greatest else f"{least:,}-{greatest:,}"
 
 
+def listed(names: list[str], most: int) -> str:
+    """The names, those that differ in a number together, in about so many characters."""
+    folded = [one_line(name, MAX_VALUE) for name in fold(names)]
+    shown: list[str] = []
+    room = most
+    for name in folded:
+        room -= len(name) + 2
+        if shown and room < 0:
+            break
+        shown.append(name)
+    left = len(folded) - len(shown)
+    return ", ".join([*shown, f"… {left:,} more"] if left else shown)
+
+
 def counts(results: list[HostResult], noop: bool) -> str:
     """What the events of hosts that stand together add up to, per host; zeros are left out."""
     found = [buckets(result.tally, noop) for result in results]
@@ -199,9 +221,9 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
 def ended(result: HostResult) -> str:
     """What kept a host's run from its end, and what it was doing."""
     doing = f"while {result.phase.words}"
-    return (
-        f"{INTERRUPTED} {doing}" if result.outcome == INTERRUPTED else f"{doing}: {result.message}"
-    )
+    if result.outcome == INTERRUPTED:
+        return f"{fate(result)} {doing}"
+    return f"{doing}: {result.message}"
 
 
 def to_run(results: list[HostResult]) -> str:
@@ -215,9 +237,8 @@ def to_run(results: list[HostResult]) -> str:
 
 def fate(result: HostResult) -> str:
     """What a host came to, in a word or two."""
-    if result.kind == TIMED_OUT:
-        return "timed out"
-    return "defect in ccm" if result.outcome == DEFECT else result.outcome
+    words = {TIMED_OUT: "timed out", CUT_OFF: "cut off"}
+    return "defect in ccm" if result.outcome == DEFECT else words.get(result.kind, result.outcome)
 
 
 def host_line(result: HostResult, noop: bool) -> str:

@@ -166,6 +166,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/report/rows.py",
         "orchestrator/report/style.py",
         "orchestrator/report/totals.py",
+        "orchestrator/report/turns.py",
         "orchestrator/report/wording.py",
         "orchestrator/report/wrapping.py",
     ),

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from orchestrator.fleet import outcome
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.report.grid import Grid
-from orchestrator.report.grouping import ORDER
+from orchestrator.report.grouping import ORDER, unheard_of
 from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
 from orchestrator.report.html.slowest import slowest_resources
@@ -23,6 +23,7 @@ from remote_runtime.version import VERSION
 MOST_TEXT = 8 << 20  # bytes of messages and diffs
 MOST_DIFF_LINES = 2_000
 MOST_SLOW = 10
+MOST_UNHEARD = 100
 LONGEST_NAME = 40  # characters, above and beside the matrix
 _TITLES = {"push": "Push", "apply": "Apply", "ensure": "Ensure"}
 
@@ -61,6 +62,7 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "troubled": [result for result in results if result.message],
         "findings": {status: grid.findings(status) for status in LETTERS},
         "notices": grid.notices,
+        "unheard": unheard_of(grid.turns.left, grid.hosts)[:MOST_UNHEARD],
         "letters": LETTERS,
         "marks": {**LETTERS, **HOST_LETTERS},
         "matrix": matrix,

@@ -10,7 +10,7 @@ from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.past_runs import PastRuns
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import RunFolder
-from orchestrator.support.manifest_identity import manifest_identity
+from orchestrator.manifest.identity import identity as identity_of
 from remote_runtime.errors import InputError
 
 HOSTS = ("web1", "web2", "web3", "web4")
@@ -38,7 +38,7 @@ class Diary:
         self._count += 1
         options = results.pop("options", {"inventory": ["hosts.yaml"]})
         run_id = f"2026031{self._count}T091502Z-aaaaaa"
-        identity = "" if command == "ensure" else manifest_identity(manifest)
+        identity = "" if command == "ensure" else identity_of(manifest)
         started = happening.RunStarted(
             run_id, 1.0, tuple(results), noop, manifest, command, identity
         )

@@ -232,13 +232,51 @@ def test_an_interrupted_host_says_how_far_it_was() -> None:
 
 
 def test_what_fail_on_error_left_out_is_told() -> None:
-    """A host whose run fail_on_error ended says how many resources were not tried."""
+    """A host whose run fail_on_error ended says which resources were not tried."""
     told = Told("web1", "web2")
     for host, untried in (("web1", 3), ("web2", 0)):
+        told.plan(host, names=[f"/{untried}", *(f"/etc/{n}.conf" for n in range(untried))])
         told.event(host, f"/{untried}", "failed", error=["no"])
         told.end(host, "failed", untried=untried)
-    assert told.summary().count("fail_on_error:") == 1
-    assert "    fail_on_error: 3 resources were not tried\n" in told.summary()
+    assert told.summary().count("fail_on_error") == 1
+    assert "    not tried (fail_on_error): file#/etc/[0-2].conf\n" in told.summary()
+
+
+def test_what_did_not_run_is_named() -> None:
+    """After an interrupt or a lost host it is named once for the hosts that share it."""
+    told = Told("web1", "web2", "web3", "web4")
+    names = ["/a", "/b", "/b", *(f"/{word}/{word}" for word in ("x", "y", "z")), "/{}/x"]
+    for host, done in (("web1", 4), ("web2", 2), ("web3", 7)):
+        told.plan(host, names=[name.format(host) for name in names])
+        for name in names[:done]:
+            told.event(host, name.format(host))
+        given = {"planned": 7, "phase": Phase.RUNNING, "message": "interrupted"}
+        told.end(host, "interrupted" if done < 7 else "ok", **(given if done < 7 else {}))
+    told.end("web4", "interrupted", phase=Phase.WAITING, message="interrupted")
+    text = told.summary()
+    assert "    did not run: file#/y/y, file#/z/z, file#/{host}/x\n" in text
+    assert "    did not run on web2: file#/b, file#/x/x\n" in text
+    assert "web4  interrupted\n    interrupted while waiting for its turn\n" in text
+    assert "Hosts      4: 2 interrupted, 1 had no turn, 1 unchanged" in text
+
+
+def test_what_did_not_run_is_bounded() -> None:
+    """A long plan is cut short, and so are many hosts that stopped at different places; -v shows
+    all."""
+    hosts = [f"web{n}" for n in range(1, 9)]
+    told = Told(*hosts)
+    names = [f"/{chr(97 + n % 26)}/{chr(97 + n // 26)}/name" for n in range(300)]
+    for done, host in enumerate(hosts):
+        told.plan(host, names=names)
+        for name in names[:done]:
+            told.event(host, name)
+        lost = {"planned": 300, "phase": Phase.RUNNING, "message": "the connection ended"}
+        told.end(host, "unreachable", **lost)
+    lines = [line for line in told.summary().splitlines() if "did not" in line or "more" in line]
+    assert len(lines) < 12
+    assert lines[1].endswith("file#/r/a/name, … 282 more")
+    assert "    … and more on 5 hosts, -v shows all" in lines
+    assert all(name in told.summary(everything=True) for name in names)
 
 
 def test_what_a_command_printed_is_shown_where_all_is() -> None:

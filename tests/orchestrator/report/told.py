@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from orchestrator.fleet import events as happening
@@ -38,6 +39,10 @@ class Told:
         self._tallies[host].add(event, again=(host, name) in self._heard)
         self._heard.add((host, name))
         self._tell(happening.ResourceEvent(host, event, json.dumps(event)))
+
+    def plan(self, *hosts: str, names: Iterable[str]) -> None:
+        for host in hosts:
+            self._tell(happening.HostPlanned(host, tuple(f"file#{name}" for name in names)))
 
     def end(self, host: str, outcome: str = "ok", **members: Any) -> None:
         result = HostResult(host, self._tallies[host], outcome, **members)
