@@ -128,6 +128,14 @@ class ResourceType(object):
         """
         return {"ensure": self.observe().ensure}
 
+    def observation(self, state: Any) -> Any:
+        """What of a state decides what is done, beside what the changes say they come from.
+
+        Plain data, the same for as long as the host is. A push of a plan that was kept goes on only
+        where this is what it was in the plan's preview.
+        """
+        return None
+
     def supposed(self, refresh: bool) -> List[Action]:
         """What it would do, as far as can be told, when its deferred templates cannot be rendered
         before an earlier pending change; asked in noop only. ``refresh`` as for ``actions``."""

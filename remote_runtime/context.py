@@ -29,7 +29,8 @@ class Context(object):
     ``options`` are those of the whole run. ``changed_paths`` are the absolute paths that
     resources of this run have written or removed so far (never in noop). ``acted`` counts the
     actions called so far; a provider that answered all its queries in one go compares it to know
-    whether its answers may be stale.
+    whether its answers may be stale. ``observes``: a preview keeps what it observed with each
+    outcome.
 
     ``on_progress`` gets the index of the resource whose turn it is and what it does,
     ``on_notice`` a level and a line; both masked.
@@ -56,6 +57,7 @@ class Context(object):
         self.options = options
         self.changed_paths: Set[str] = set()
         self.acted = 0
+        self.observes = False
         self._on_progress = on_progress
         self._on_notice = on_notice
         self._turn = _Turn(0, options.noop, mask, [])

@@ -1,17 +1,17 @@
 """Walks the resources of a plan in the order written (target): who runs, who is skipped."""
 
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Callable, Dict, List, Optional, Sequence
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.context import Context
 from remote_runtime.effects import Doubt
-from remote_runtime.events import EventMaker, Outcome
+from remote_runtime.events import Outcome
 from remote_runtime.item import Item
 from remote_runtime.lifecycle import Lifecycle
 from remote_runtime.refreshes import Refreshes
 
-Emit = Callable[[Dict[str, Any]], None]
+Ended = Callable[[Outcome, bool, float], None]
 
 _SURE = Doubt()
 
@@ -39,10 +39,11 @@ class Turn(object):
 
 
 class Engine(object):
-    """Runs the items of one plan; each event goes to ``emit`` as soon as it is made.
+    """Runs the items of one plan.
 
-    ``turns`` are those that earlier runs of the same session had, by reference; ``refreshes``
-    those that earlier runs of the same manifest have left undone.
+    ``ended`` is told of each resource as soon as its turn is over: what it came to, whether it was
+    in noop and how many seconds it took. ``turns`` are those that earlier runs of the same session
+    had, by reference; ``refreshes`` those that earlier runs of the same manifest have left undone.
     """
 
     def __init__(
@@ -50,15 +51,13 @@ class Engine(object):
         *,
         context: Context,
         lifecycle: Lifecycle,
-        maker: EventMaker,
-        emit: Emit,
+        ended: Ended,
         turns: Optional[Dict[str, Turn]] = None,
         refreshes: Optional[Refreshes] = None,
     ) -> None:
         self._context = context
         self._lifecycle = lifecycle
-        self._maker = maker
-        self._emit = emit
+        self._ended = ended
         self._turns: Dict[str, Turn] = dict(turns or {})
         self._refreshes = refreshes or Refreshes()
         self._apart = ""
@@ -92,7 +91,7 @@ class Engine(object):
                 interrupted = cancelled
                 outcome.fail("interrupted: %s" % cancelled)
         self._account(outcome, noop, fired=fired, since=since)
-        self._emit(self._maker.make(outcome, noop, time.monotonic() - started))
+        self._ended(outcome, noop, time.monotonic() - started)
         self._record(item, outcome, noop)
         if interrupted is not None:
             raise interrupted

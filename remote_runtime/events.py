@@ -54,6 +54,7 @@ class Outcome(object):
         self.item = item  # with its deferred properties, once they are rendered
         self.provider = ""
         self.final_ensure = ""
+        self.observed: Any = None  # as its type tells it, where a plan is kept of the preview
         self.noop_message = ""
         self.prediction = ""
         self.prediction_reason = ""

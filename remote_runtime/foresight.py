@@ -40,6 +40,8 @@ class Foresight(object):
             resource = self._created(outcome)
             state = resource.observe()
             outcome.final_ensure = state.ensure
+            if self._context.observes:
+                outcome.observed = resource.observation(state)
             actions = resource.actions(state, refresh)
             for action in actions:
                 if action.rehearse is not None:

@@ -9,6 +9,7 @@ from remote_runtime.effects import Doubt, PathEffect
 from remote_runtime.errors import CcmError, ProtocolError, ResourceError, UnsettledError
 from remote_runtime.events import Outcome, secrets_of
 from remote_runtime.item import Item
+from remote_runtime.promises import Promises
 from remote_runtime.refreshes import Refreshes
 from remote_runtime.registry import Registry
 
@@ -20,19 +21,25 @@ _SURE = Doubt()
 
 
 class Lifecycle(object):
-    """Runs resources of one run; what they do is decided by their types."""
+    """Runs resources of one run; what they do is decided by their types.
+
+    ``promises``: what was promised of each, where the run is held to a plan that was kept.
+    """
 
     def __init__(
         self,
         context: Context,
         registry: Registry,
+        *,
         render: Callable[[Item], Dict[str, Any]],
         refreshes: Optional[Refreshes] = None,
+        promises: Optional[Promises] = None,
     ) -> None:
         self._context = context
         self._registry = registry
         self._render = render
         self._refreshes = refreshes or Refreshes()
+        self._promises = promises
 
     def run(
         self,
@@ -139,6 +146,8 @@ class Lifecycle(object):
         actions = resource.actions(state, refresh)
         if not actions:
             return
+        if self._promises is not None:
+            self._promises.hold(outcome.item, actions)
         self._context.check_cancelled()
         noted = self._refreshes.begin(outcome.item)
         try:

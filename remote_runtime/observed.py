@@ -1,4 +1,4 @@
-"""What ``ccm status`` tells of a path (target)."""
+"""What ``ccm status`` and a kept plan tell of a path (target)."""
 
 import time
 from typing import Any, Dict, Optional
@@ -23,3 +23,8 @@ def of_path(context: Context, path: str, status: Optional[Status]) -> Dict[str, 
     elif status.kind != "directory":
         found["kind"] = status.kind
     return found
+
+
+def attributes_of(status: Optional[Status]) -> Any:
+    """What a kept plan holds a path to; times and sizes change under what only has attributes."""
+    return None if status is None else [status.kind, status.mode, status.uid, status.gid]

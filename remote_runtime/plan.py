@@ -17,6 +17,7 @@ class Plan(NamedTuple):
     secrets: Tuple[str, ...]
     items: Tuple[Item, ...]
     earlier: Dict[str, Any]
+    binding: Dict[str, Any] = {}
     manifest: str = ""  # by which the host remembers what it did, "" for nothing to remember
 
 
@@ -31,6 +32,7 @@ def parse(message: Dict[str, Any]) -> Plan:
         secrets=tuple(str(s) for s in _get(message, "secrets", list, [])),
         items=tuple([Item.read(e, numbers) for e in _get(message, "resources", list, [])]),
         earlier=_get(message, "earlier", dict, {}),
+        binding=_get(message, "binding", dict, {}),
         manifest=_get(message, "manifest", str, ""),
     )
 

@@ -15,9 +15,9 @@ from remote_runtime.cancellation import Cancellation, Cancelled
 from remote_runtime.channel import Channel
 from remote_runtime.context import Context
 from remote_runtime.effects import Doubt
-from remote_runtime.engine import Engine
+from remote_runtime.engine import Ended, Engine
 from remote_runtime.errors import CcmError, ProtocolError
-from remote_runtime.events import EventMaker, secrets_of
+from remote_runtime.events import EventMaker, Outcome, secrets_of
 from remote_runtime.item import Item
 from remote_runtime.lifecycle import Lifecycle, defect
 from remote_runtime.masking import Mask
@@ -216,7 +216,28 @@ class Session(object):
         self._notice("warning", text)
 
     def _walk(self, plan: plans.Plan, lock: Any) -> None:
-        context = Context(
+        context = self._context(plan, lock)
+        maker = EventMaker(self._mask)
+        observer = promises = None
+        if plan.binding:
+            from remote_runtime.rehearsal import Observer, parse
+
+            binding = parse(plan.binding)
+            observer = Observer(binding.salt)
+            context.observes = not binding.serial
+            if binding.serial:
+                promises = self._rehearse(plan, binding, observer, maker)
+
+        def ended(outcome: Outcome, noop: bool, seconds: float) -> None:
+            event = maker.make(outcome, noop, seconds)
+            if observer is not None and context.observes:
+                event["observed"] = observer.digest(outcome)
+            self._emit(event)
+
+        self._run_items(plan, context, ended, promises)
+
+    def _context(self, plan: plans.Plan, lock: Any) -> Context:
+        return Context(
             commands=Commands(self._accounts, self._cancellation, at_root=True, lock=lock),
             files=self._files,
             accounts=self._accounts,
@@ -228,6 +249,10 @@ class Session(object):
             on_progress=self._channel.progress,
             on_notice=self._notice,
         )
+
+    def _run_items(
+        self, plan: plans.Plan, context: Context, ended: Ended, promises: Any = None
+    ) -> None:
         registry = Registry(context)
         refreshes = self._refreshes(plan)
         if not plan.options.monitor_only:
@@ -235,10 +260,13 @@ class Session(object):
         engine = Engine(
             context=context,
             lifecycle=Lifecycle(
-                context, registry, lambda item: self._render(item, context), refreshes
+                context,
+                registry,
+                render=lambda item: self._render(item, context),
+                refreshes=refreshes,
+                promises=promises,
             ),
-            maker=EventMaker(self._mask),
-            emit=self._emit,
+            ended=ended,
             turns=self._earlier(plan, context),
             refreshes=refreshes,
         )
@@ -279,6 +307,21 @@ class Session(object):
         from remote_runtime.system import state
 
         return self._state or state.state_folder(self._accounts.identity().home)
+
+    def _rehearse(self, plan: plans.Plan, binding: Any, observer: Any, maker: EventMaker) -> Any:
+        """What the run is held to. ``HostError`` for a host that the kept plan does not fit."""
+        from remote_runtime.rehearsal import Rehearsal
+        from remote_runtime.system.memory import Memory
+        from remote_runtime.used_plans import use_up
+
+        trial = Rehearsal(binding, observer, maker)
+        preview = plan._replace(options=plan.options._replace(noop=True, diff=False))
+        context = self._context(preview, None)
+        context.observes = True
+        self._run_items(preview, context, trial.ended)
+        trial.require_no_drift()
+        use_up(Memory(self._kept()), binding.serial, run_id=plan.run_id, user=plan.user)
+        return trial.promises
 
     @staticmethod
     def _earlier(plan: plans.Plan, context: Context) -> Dict[str, Any]:

@@ -22,6 +22,7 @@ MAX_DURATION = 10**18
 
 _EVENT_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}\Z")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z", re.ASCII)
+_DIGEST = re.compile(r"[0-9a-f]{32}\Z")
 _STATUS = frozenset(["failed", "skipped", "changed", "stable"])
 _HEALTH = frozenset(["OK", "WARNING", "CRITICAL", "UNKNOWN"])
 
@@ -121,6 +122,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "prediction_reason": _text,
     "due_since": lambda value: type(value) is str and len(value) <= 200,
     "manifest": _text,
+    "observed": lambda value: type(value) is str and _DIGEST.match(value) is not None,
     "exit_code": lambda value: type(value) is int and 0 <= value <= 255,
     "output": _text,
     "health_check": _health,

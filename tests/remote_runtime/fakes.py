@@ -188,11 +188,13 @@ def engine(
     turns: Any = None,
 ) -> Engine:
     """A real engine and lifecycle that put their events into a list."""
-    lifecycle = Lifecycle(context, registry, render or (lambda i: i.properties))
+    lifecycle = Lifecycle(context, registry, render=render or (lambda i: i.properties))
     maker = EventMaker(context.mask)
-    return Engine(
-        context=context, lifecycle=lifecycle, maker=maker, emit=events.append, turns=turns
-    )
+
+    def ended(*turn: Any) -> None:
+        events.append(maker.make(*turn))
+
+    return Engine(context=context, lifecycle=lifecycle, ended=ended, turns=turns)
 
 
 def run_items(

@@ -75,6 +75,12 @@ class Resource(ResourceType):
         state = self.observe()
         return {"ensure": state.ensure, **of_path(self.context, self.name, state.status)}
 
+    def observation(self, state: Any) -> Any:
+        """See the base class."""
+        from remote_runtime.observed import attributes_of
+
+        return attributes_of(state.status)
+
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see ``ResourceType``."""
         status: Optional[Status] = state.status

@@ -79,6 +79,15 @@ class Resource(ResourceType):
         state = self.observe()
         return {"ensure": state.ensure, **of_path(self.context, self.name, state.status)}
 
+    def observation(self, state: Any) -> Any:
+        """Of a file that is to go what it holds, too."""
+        from remote_runtime.observed import attributes_of
+
+        status: Optional[Status] = state.status
+        going = self.ensure == "absent" and status is not None and status.kind == "file"
+        held = self.context.files.sha256(self.name, status) if going else ""
+        return [attributes_of(status), held]
+
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see ``ResourceType``."""
         status: Optional[Status] = state.status

@@ -1,6 +1,6 @@
 """The package type: a package of the system's package manager (target; ``check`` on both sides)."""
 
-from typing import List, NamedTuple, Sequence, Tuple
+from typing import Any, List, NamedTuple, Sequence, Tuple
 
 from remote_runtime import duration
 from remote_runtime.base import (
@@ -79,6 +79,10 @@ class Resource(ResourceType):
     def _reported(self, installed: Installed) -> str:
         """The state as an event has it: the version, or absent."""
         return self.provider.shown(installed.version) or ABSENT
+
+    def observation(self, state: Any) -> Any:
+        """See the base class."""
+        return [state.installed, state.available.candidate]
 
     def found(self) -> Properties:
         """What is installed, and what would be installed now. See the base class."""

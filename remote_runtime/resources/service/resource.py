@@ -1,6 +1,6 @@
 """The service type: runs now, and starts at boot (target; ``check`` on both sides)."""
 
-from typing import Callable, List, Tuple
+from typing import Any, Callable, List, Tuple
 
 from remote_runtime.base import Action, Change, Missing, Properties, ResourceType, State, Unknowable
 from remote_runtime.errors import ResourceError
@@ -35,6 +35,10 @@ class Resource(ResourceType):
                 raise Unknowable("%s, but %s" % (problem, planned), would=self._would())
             raise Missing(problem, would=self._would(), hint=hint)
         return State(RUNNING if status.running else STOPPED, status=status)
+
+    def observation(self, state: Any) -> Any:
+        """See the base class."""
+        return state.status._replace(words="")
 
     def found(self) -> Properties:
         """Whether it runs and starts at boot. See the base class."""

@@ -1,0 +1,187 @@
+import os
+import shutil
+import tempfile
+from typing import Any, Dict, List
+
+from remote_runtime.changes import Change
+from remote_runtime.errors import HostError, ProtocolError
+from remote_runtime.events import EventMaker, Outcome
+from remote_runtime.masking import Mask
+from remote_runtime.rehearsal import Binding, Observer, Rehearsal, parse
+from tests.remote_runtime.controller import Target
+from tests.remote_runtime.fakes import (
+    GROUP,
+    OWNER,
+    FolderTest,
+    item,
+)
+
+SALT = "ab" * 16
+SERIAL = "cd" * 16
+
+
+class RehearsalTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.state = tempfile.mkdtemp(prefix="ccm-test-")
+        self.addCleanup(shutil.rmtree, self.state)
+
+    def run_plan(self, *resources: Dict[str, Any], **settings: Any) -> Target:
+        target = Target(self.path("ccm.lock"), self.state, ())
+        target.push(*resources, **settings)
+        return target
+
+    def file(self, name: str, **properties: Any) -> Dict[str, Any]:
+        wanted = dict({"owner": OWNER, "group": GROUP, "mode": "0644"}, **properties)
+        return {"type": "file", "name": self.path(name), "properties": wanted}
+
+    def binding(self, *resources: Dict[str, Any]) -> Dict[str, Any]:
+        """What a preview of these resources says to hold a push to."""
+        events = self.run_plan(*resources, noop=True, binding={"salt": SALT}).events
+        return {
+            "salt": SALT,
+            "serial": SERIAL,
+            "observed": [event["observed"] for event in events],
+            "certain": [n for n, e in enumerate(events) if e["prediction"] == "certain"],
+        }
+
+    def refusal(self, target: Target) -> Dict[str, Any]:
+        self.assertEqual(target.events, [])
+        error: Dict[str, Any] = target.of("done")[0]["error"]
+        return error
+
+    def test_digests_only_when_asked(self) -> None:
+        """Only a preview that is kept tells digests, the same each time, others for other salts."""
+        plan = [self.file("a", content="x"), self.file("b", content="x")]
+        self.assertNotIn("observed", self.run_plan(*plan, noop=True).events[0])
+        first, again = self.binding(*plan), self.binding(*plan)
+        self.assertEqual(first, again)
+        self.assertEqual(len(set(first["observed"])), 2)
+        other = self.run_plan(*plan, noop=True, binding={"salt": "00" * 16}).events
+        self.assertNotEqual(other[0]["observed"], first["observed"][0])
+
+    def test_as_planned(self) -> None:
+        """A host that is as it was observed is changed, and the plan is used up there."""
+        plan = [self.file("a", content="x"), self.file("gone", ensure="absent")]
+        self.write("gone", b"old")
+        binding = self.binding(*plan)
+        target = self.run_plan(*plan, binding=binding)
+        self.assertEqual([e["status"] for e in target.events], ["changed", "changed"])
+        self.assertNotIn("observed", target.events[0])
+        again = self.refusal(self.run_plan(*plan, binding=binding))
+        self.assertEqual(again["kind"], "plan.refused.used")
+
+    def test_drift_refuses(self) -> None:
+        """What is no longer as observed is named, nothing is changed, and the plan stays usable."""
+        plan = [self.file("a", content="x"), self.file("b", content="new", mode="0600")]
+        self.write("b", b"old")
+        os.chmod(self.path("b"), 0o644)
+        binding = self.binding(*plan)
+        os.chmod(self.path("b"), 0o640)
+        error = self.refusal(self.run_plan(*plan, binding=binding))
+        self.assertEqual(error["kind"], "plan.refused.drifted")
+        self.assertIn("file#%s (content is sha256:" % self.path("b"), error["message"])
+        self.assertIn("mode is 0640", error["message"])
+        self.assertFalse(os.path.exists(self.path("a")))
+        self.assertNotIn("plans", os.listdir(self.state))
+        os.chmod(self.path("b"), 0o644)
+        events = self.run_plan(*plan, binding=binding).events
+        self.assertEqual([e["status"] for e in events], ["changed", "changed"])
+
+    def test_what_a_file_that_goes_holds_is_observed(self) -> None:
+        """A file that was edited since is not removed."""
+        plan = [self.file("gone", ensure="absent")]
+        self.write("gone", b"old")
+        binding = self.binding(*plan)
+        self.write("gone", b"new")
+        error = self.refusal(self.run_plan(*plan, binding=binding))
+        self.assertEqual(error["kind"], "plan.refused.drifted")
+        self.assertEqual(self.read("gone"), b"new")
+
+    def test_as_desired_already_is_fine(self) -> None:
+        """Somebody did it meanwhile: that is no drift."""
+        plan = [self.file("a", content="x"), self.file("b", content="x")]
+        binding = self.binding(*plan)
+        self.write("a", b"x")
+        os.chmod(self.path("a"), 0o644)
+        events = self.run_plan(*plan, binding=binding).events
+        self.assertEqual([e["status"] for e in events], ["stable", "changed"])
+
+    def test_what_was_stable_and_would_change_is_drift(self) -> None:
+        """A plan that changes nothing of a file lets nothing of it be changed."""
+        plan = [self.file("a", content="x")]
+        self.run_plan(*plan)
+        binding = self.binding(*plan)
+        self.write("a", b"edited")
+        error = self.refusal(self.run_plan(*plan, binding=binding))
+        self.assertIn("content is sha256:", error["message"])
+        self.assertEqual(self.read("a"), b"edited")
+
+    def test_other_resources_are_refused(self) -> None:
+        """A run with more or fewer turns than were planned changes nothing."""
+        binding = self.binding(self.file("a", content="x"), self.file("b", content="x"))
+        error = self.refusal(self.run_plan(self.file("a", content="x"), binding=binding))
+        self.assertEqual(error["kind"], "plan.refused.drifted")
+
+    def test_certain_or_not_at_all(self) -> None:
+        """What an earlier resource of the run upsets fails unacted where the plan was certain."""
+        upset = "printf edited > %s" % self.path("b")
+        script = {
+            "type": "exec", "name": "x", "provider": "shell",
+            "properties": {"command": upset},
+        }  # fmt: skip
+        plan = [script, self.file("b", content="new")]
+        self.write("b", b"old")
+        os.chmod(self.path("b"), 0o644)
+        binding = self.binding(*plan)
+        binding["certain"] = [0, 1]
+        events = self.run_plan(*plan, binding=binding).events
+        self.assertEqual([e["status"] for e in events], ["changed", "failed"])
+        self.assertIn("the plan says for certain: content sha256:", events[1]["error"][0])
+        self.assertEqual(self.read("b"), b"edited")
+
+    def test_what_is_not_certain_acts(self) -> None:
+        """A prediction that was no promise is no obstacle."""
+        upset = "printf edited > %s" % self.path("b")
+        script = {
+            "type": "exec", "name": "x", "provider": "shell",
+            "properties": {"command": upset},
+        }  # fmt: skip
+        plan = [script, self.file("b", content="new")]
+        binding = self.binding(*plan)
+        binding["certain"] = [0]
+        events = self.run_plan(*plan, binding=binding).events
+        self.assertEqual([e["status"] for e in events], ["changed", "changed"])
+
+    def test_an_unwritable_state_refuses(self) -> None:
+        """Where it cannot be noted that a plan is used, it is not carried out."""
+        plan = [self.file("a", content="x")]
+        binding = self.binding(*plan)
+        with open(os.path.join(self.state, "plans"), "w"):
+            pass
+        error = self.refusal(self.run_plan(*plan, binding=binding))
+        self.assertEqual(error["kind"], "plan.refused.unrecorded")
+        self.assertFalse(os.path.exists(self.path("a")))
+
+    def test_a_broken_binding(self) -> None:
+        """A member of another kind is an error of the protocol."""
+        with self.assertRaisesRegex(ProtocolError, "binding.observed should be"):
+            parse({"salt": SALT, "observed": "x"})
+
+    def told(self, observed: List[str], secrets: Any = ()) -> str:
+        """Why a rehearsal of a change from s3cret to new refuses."""
+        trial = Rehearsal(
+            Binding(SALT, SERIAL, observed, ()), Observer(SALT), EventMaker(Mask(secrets))
+        )
+        outcome = Outcome(item("file", "/x"))
+        outcome.changed = True
+        outcome.changes = [Change("owner", "s3cret", "new")]
+        trial.ended(outcome, True, 0.1)
+        with self.assertRaises(HostError) as caught:
+            trial.require_no_drift()
+        return caught.exception.message
+
+    def test_drift_is_told_masked(self) -> None:
+        """What is found is told without the secrets of the run."""
+        self.assertIn("file#/x (owner is s3cret)", self.told(["00"]))
+        self.assertNotIn("s3cret", self.told(["00"], ["s3cret"]))
