@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "push",
+    "plan",
     "verify",
     "apply",
     "ensure",

@@ -14,6 +14,7 @@ _TABLE = (
     (outcome.DEFECT, 70),
     (outcome.UNREACHABLE, 3),
     (outcome.FAILED, 1),
+    (outcome.REFUSED, 1),
 )
 
 

@@ -9,6 +9,7 @@ from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from orchestrator.cli.verifying import AfterPush
+    from orchestrator.fleet import ports
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.fleet.ports import Connector, Target
     from orchestrator.fleet.settings import RunSettings
@@ -41,7 +42,8 @@ class Push(NamedTuple):
     """What is pushed, as people read it, and by which ``command``.
 
     ``kept``: its folder is to be kept, so that ``ccm report`` has it. ``told``: further subscribers
-    of what happens. ``identity`` is by what hosts remember the manifest, "" for nothing.
+    of what happens. ``identity`` is by what hosts remember the manifest, "" for nothing. ``binder``
+    takes the planner's place where a plan is kept, or was.
     """
 
     command: str
@@ -51,6 +53,7 @@ class Push(NamedTuple):
     kept: bool = True
     told: "Sequence[Subscriber]" = ()
     identity: str = ""
+    binder: "ports.Planner | None" = None
 
 
 class Targets(NamedTuple):

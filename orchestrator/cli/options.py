@@ -42,8 +42,10 @@ def read_fields(kind: type[Options], args: argparse.Namespace) -> Options:
     return kind(**{name: value for name, value in vars(args).items() if name in fields})
 
 
-def add_inventory(parser: argparse.ArgumentParser, required: bool = True) -> None:
-    """``-i`` and ``-l``; where no inventory is required, none means this host."""
+def add_inventory(
+    parser: argparse.ArgumentParser, required: bool = True, default: str = "this host"
+) -> None:
+    """``-i`` and ``-l``; ``default`` is what no inventory means where none is required."""
     parser.add_argument(
         "-i",
         "--inventory",
@@ -51,7 +53,7 @@ def add_inventory(parser: argparse.ArgumentParser, required: bool = True) -> Non
         action="append",
         required=required,
         help="inventory: a YAML file, a program that prints one, or host,host; repeatable"
-        + ("" if required else " (default: this host)"),
+        + ("" if required else f" (default: {default})"),
     )
     parser.add_argument(
         "-l",
@@ -73,6 +75,18 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--monitor-only", action="store_true", help="only run the health checks of the resources"
     )
+    add_bounds(parser)
+    parser.add_argument(
+        "--lock-timeout",
+        metavar="SECONDS",
+        type=seconds,
+        default=60.0,
+        help="how long to wait for another push on a host (default: 60)",
+    )
+
+
+def add_bounds(parser: argparse.ArgumentParser) -> None:
+    """For how long a run may be at work on a host."""
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
@@ -88,13 +102,11 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         help="how long one host may go on without an event of a resource, at least as long as the "
         "timeouts of its resources allow; 0 for no limit (default: 6h)",
     )
-    parser.add_argument(
-        "--lock-timeout",
-        metavar="SECONDS",
-        type=seconds,
-        default=60.0,
-        help="how long to wait for another push on a host (default: 60)",
-    )
+
+
+def read_bounds(args: argparse.Namespace) -> RunOptions:
+    """What ``add_bounds`` takes."""
+    return read_fields(RunOptions, args)
 
 
 def add_diff(parser: "argparse._ActionsContainer", none: str) -> None:

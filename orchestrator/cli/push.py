@@ -8,6 +8,7 @@ from orchestrator.cli.output import add_output, read_output
 HELP = "Make hosts be as a manifest says, or preview that with --noop."
 EXAMPLE = """
 ccm push -i hosts.yaml --noop site.yaml
+ccm push change.plan                       # exactly what ccm plan has kept
 ccm push -i hosts.yaml -l 'web:&prod' --forks 20 site.yaml
 ccm push -i hosts.yaml -l failed site.yaml
 ccm push -i hosts.yaml --verify site.yaml
@@ -16,8 +17,13 @@ ccm push -i hosts.yaml --verify site.yaml
 
 def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
     """Add the options and the manifest; whether an ``inventory`` is required."""
-    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
-    add_inventory(parser, inventory)
+    parser.add_argument(
+        "manifest",
+        metavar="MANIFEST",
+        help="the manifest, such as site.yaml, or a plan of ccm plan",
+    )
+    parser.set_defaults(needs_inventory=inventory)
+    add_inventory(parser, False, "that of the plan" if inventory else "this host")
     add_run(parser)
     parser.add_argument(
         "--verify",
@@ -33,12 +39,21 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
     """Check everything, then push."""
     import os
 
-    from orchestrator.cli import assembly
+    from orchestrator.cli import assembly, held
     from orchestrator.cli.job import Push
     from orchestrator.cli.pushing import carry_out, check_options, read_push
+    from orchestrator.kept_plans.reading import is_plan
     from orchestrator.manifest.identity import identity
+    from remote_runtime.errors import UsageError
 
     options = read_push(args, read_output(args))._replace(verify=args.verify)
+    if is_plan(args.manifest):
+        return held.push_plan(args.manifest, options, command)
+    if args.needs_inventory and options.where.inventory is None:
+        raise UsageError(
+            f"{command}: -i/--inventory is missing",
+            hint=f"name the hosts with -i; for this machine it is ccm apply {args.manifest}",
+        )
     check_options(options)
     chosen = assembly.choose(options.where, args.manifest)
     site, planner = assembly.planner(args.manifest, options.data._replace(run=options.run))

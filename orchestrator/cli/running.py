@@ -61,7 +61,7 @@ def _carry_out(
         HostRun(
             host,
             targets.connector,
-            planner=push.planner,
+            planner=push.binder or push.planner,
             bus=bus,
             settings=how.settings,
             publisher=publisher,

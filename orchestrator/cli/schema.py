@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 HELP = (
-    "Write the JSON Schema of a manifest, an inventory, a request, an event, a plan or a type's "
-    "schema.json."
+    "Write the JSON Schema of a manifest, an inventory, a request, an event, a host's plan, a plan "
+    "that is kept or a type's schema.json."
 )
 EXAMPLE = """
 ccm schema > manifest.schema.json
@@ -14,7 +14,7 @@ ccm schema inventory
 ccm schema type > type.schema.json  # for editing types/NAME/schema.json
 """
 
-NAMES = ("manifest", "inventory", "request", "event", "plan", "type")
+NAMES = ("manifest", "inventory", "request", "event", "plan", "kept_plan", "type")
 _COMPOSED = ("manifest", "request")
 
 

@@ -34,7 +34,8 @@ def greet(link: FramedLink, enter: Callable[[Phase], None]) -> Gathered:
         try:
             hello = check_hello(link.message(), link.nonce, link.runtime)
             enter(Phase.GATHERING)
-            return check_facts(link.message(), hello)
+            gathered = check_facts(link.message(), hello)
+            return gathered._replace(host_key=link.host_key)
         except UnreachableError as error:
             last = link.stderr_tail().strip().rpartition("\n")[2]
             if error.kind != "transport.lost" or not last:

@@ -40,7 +40,7 @@ class FramedLink:
 
     def __init__(self, link: Link, until: float | None = None) -> None:
         self._link = link
-        self.nonce, self.runtime = link.nonce, link.runtime
+        self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
         self.until = until
         self._decoder = wire.Decoder(wire.MAX_FROM_TARGET)
         self._iterator: Iterator[wire.Frame] | None = None

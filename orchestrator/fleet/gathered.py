@@ -19,7 +19,8 @@ class Gathered(NamedTuple):
 
     ``unavailable`` maps a family to the reason why it is missing; ``custom`` are (path on the
     target, text) of the user's own fact files, least important first; ``hello`` is what the runtime
-    said of itself.
+    said of itself, ``host_key`` the fingerprint of the key that the host proved to have, "" on this
+    machine.
     """
 
     facts: dict[str, Any]
@@ -27,6 +28,7 @@ class Gathered(NamedTuple):
     custom: list[tuple[str, str]]
     warnings: list[str]
     hello: dict[str, Any]
+    host_key: str = ""
 
 
 def check_hello(message: dict[str, Any], nonce: str, runtime: str) -> dict[str, Any]:

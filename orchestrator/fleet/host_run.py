@@ -90,8 +90,10 @@ class HostRun(LinkTask[HostResult]):
             return self._result(outcome.INTERRUPTED, error.kind, message=error.message)
         lost = isinstance(error, (UnreachableError, ProtocolError))
         broke = "broke the protocol: " if isinstance(error, ProtocolError) else ""
+        refused = error.kind.startswith(outcome.REFUSAL)
+        failed = outcome.REFUSED if refused else outcome.FAILED
         return self._result(
-            outcome.UNREACHABLE if lost else outcome.FAILED,
+            outcome.UNREACHABLE if lost else failed,
             error.kind,
             message=broke + plain(error.message),
             hint=plain(error.hint),

@@ -10,10 +10,12 @@ OK = "ok"
 FAILED = "failed"
 UNREACHABLE = "unreachable"
 INTERRUPTED = "interrupted"
+REFUSED = "refused"
 DEFECT = "defect"
 # Kinds of errors.
 TIMED_OUT = "host.timeout"  # --timeout was over
 CUT_OFF = "run.cut"  # ccm was killed, and nobody was there to tell the host's end
+REFUSAL = "plan.refused"  # what the kinds begin with that refuse a host
 
 _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": "unknown"}
 # In the order of the records.
@@ -83,9 +85,10 @@ class Tally:
 class HostResult(NamedTuple):
     """One host's fate.
 
-    ``outcome`` is ok, failed (a resource failed or no plan could be made), unreachable (not reached
-    or lost), interrupted, or defect. ``kind``, ``message``, ``hint``, ``command`` and ``only`` are
-    those of the error that ended the run, empty where it ran to its end. ``phase`` says how far it
+    ``outcome`` is ok, failed (a resource failed or no plan could be made), refused (it is not as a
+    kept plan found it), unreachable (not reached or lost), interrupted, or defect. ``kind``,
+    ``message``, ``hint``, ``command`` and ``only`` are those of the error that ended the run, empty
+    where it ran to its end. ``phase`` says how far it
     got, ``planned`` is the number of resources in its plan, ``untried`` how many of them had no
     turn because ``fail_on_error`` ended the run, ``seconds`` how long it took, ``phases`` each
     phase and when it began (seconds of ``time.time()``), ``report`` the path of a crash report.

@@ -19,6 +19,7 @@ class Link(Protocol):
 
     nonce: str
     runtime: str
+    host_key: str
 
     def send(self, data: bytes) -> None: ...
 
@@ -66,6 +67,11 @@ class Plan(Protocol):
 
     def references(self) -> int:
         """How often blobs are named: more often than that none is needed."""
+        ...
+
+    @property
+    def rounds(self) -> int:
+        """How often the target goes through the resources."""
         ...
 
     def longest(self) -> float:

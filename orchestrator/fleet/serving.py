@@ -29,11 +29,11 @@ class Serving:
         self._plan = plan
         self._resources = resources
         # A blob is asked for where it is named, and once ahead of time: more is not honest work.
-        self._most = resources + plan.references()
+        self._most = plan.rounds * (resources + plan.references())
         self._aside = aside
         self._sent: Counter[str] = Counter()  # of this plan: a host cannot make it longer
         self._unknown = 0
-        self._rendered: set[int] = set()
+        self._rendered: Counter[int] = Counter()
         self._reads = 0
 
     def want(self, message: wire.Message) -> None:
@@ -100,9 +100,9 @@ class Serving:
         index, answer = message.get("index"), {"t": "rendered", "id": message.get("id")}
         if type(index) is not int or not 0 <= index < self._resources:
             raise ProtocolError("render of a resource that is not in the plan")
-        if index in self._rendered:
-            raise ProtocolError("render of the same resource twice")
-        self._rendered.add(index)
+        if self._rendered[index] == self._plan.rounds:
+            raise ProtocolError("render of the same resource once more")
+        self._rendered[index] += 1
         try:
             answer["properties"] = self._plan.render(index, self._read)
         except (ResourceError, PlanError) as error:

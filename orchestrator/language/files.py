@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from orchestrator.language.errors import EvaluationError
@@ -40,6 +41,11 @@ class Folder:
             message = f"{name!r} leads out of {self.bounds}, which a child manifest may not leave"
             raise EvaluationError(message, kind="template.file")
         return path
+
+    @property
+    def paths(self) -> Collection[Path]:
+        """The files that were read."""
+        return tuple(self._texts)
 
     def read(self, name: str, literal: bool) -> str:
         """The text of a file named relative to the manifest; EvaluationError."""

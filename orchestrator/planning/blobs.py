@@ -7,7 +7,7 @@ import hashlib
 import os
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,12 @@ class FileBlobs:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[tuple[Any, ...], Blob] = {}
+
+    @property
+    def paths(self) -> Iterable[Path]:
+        """The files that were hashed."""
+        with self._lock:
+            return [Path(key[0]) for key in self._known]
 
     def get(self, path: Path) -> Blob:
         """The blob of a regular file; OSError, ValueError for what is not a regular file."""

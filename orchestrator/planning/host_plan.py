@@ -29,7 +29,8 @@ class HostPlan:
     of them, pre-order, and ``declared`` what those were made of. ``secrets`` are texts to mask in
     every sink, which the walk adds to where a turn reads more of the environment's, ``warnings``
     sentences for the user, ``fail_on_error`` whether the first failure ends the run, ``earlier``
-    what the session's earlier commands came to on the host.
+    what the session's earlier commands came to on the host, ``binding`` what holds the run to a
+    plan that was kept of its preview.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class HostPlan:
         self.warnings = list(warnings)
         self.fail_on_error = fail_on_error
         self.earlier: dict[str, Any] = {}
+        self.binding: Mapping[str, Any] = {}
         self._turns: dict[int, tuple[Declared, Scope, Travel]] = {}
         self._blobs: dict[str, Blob] | None = None
         self._registrations: dict[str, list[Mapping[str, Any]]] | None = None
@@ -81,6 +83,19 @@ class HostPlan:
         """How often the plan names blobs; a folder of templates names one for each file."""
         return sum(len(resource.blobs) for resource in self._everything)
 
+    @property
+    def rounds(self) -> int:
+        """How often the target goes through the resources: one that is held to a plan rehearses."""
+        return 2 if self.binding.get("serial") else 1
+
+    def desired(self) -> Iterator[tuple[Item, bytes]]:
+        """Every resource, pre-order, with all that the plan says of it and what it is made of."""
+        for index, (entry, declared) in enumerate(
+            zip(self._everything, self.declared, strict=True)
+        ):
+            late = repr(declared.raw).encode("utf-8", "surrogatepass")
+            yield entry.item, entry.json + (late if index in self._turns else b"")
+
     def longest(self) -> float:
         """For how many seconds one of its resources may be at work, by its own timeouts."""
         return max((_longest(entry.item) for entry in self._everything), default=0.0)
@@ -90,6 +105,8 @@ class HostPlan:
         head = {"t": "plan", "fail_on_error": self.fail_on_error, **envelope}
         if self.earlier:
             head["earlier"] = self.earlier
+        if self.binding:
+            head["binding"] = self.binding
         secrets = [*head.get("secrets", ()), *self.secrets]
         head["secrets"] = list(dict.fromkeys(secrets))
         text = json.dumps(head, separators=(",", ":")).encode("ascii")

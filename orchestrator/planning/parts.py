@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,6 +49,12 @@ class Part:
     def is_generated(self) -> bool:
         """Whether each host's resources come of a template."""
         return self._generated is not None
+
+    def files(self) -> Iterator[Path]:
+        """The manifest and the files beside it that were read so far."""
+        yield self.site.path
+        yield from self.site.folder.paths
+        yield from self.travel.files()
 
     def resources(self, scope: Scope) -> tuple[Resources, list[Problem]]:
         """The resources of one host, and what is wrong with them."""
@@ -163,6 +171,11 @@ class Parts:
         self._given = given
         self._lock = Lock()
         self._known: dict[Site, Part] = {}
+
+    def all(self) -> list[Part]:
+        """Those that were made so far."""
+        with self._lock:
+            return list(self._known.values())
 
     def of(self, site: Site) -> Part:
         """The part that a child manifest makes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from orchestrator.expressions import Scope
@@ -33,7 +34,8 @@ class Planner:
         root = Part(site, given)
         shared = None if problems else root.data.shared(None, {})
         problems += [*(shared.problems if shared else ()), *root.problems]
-        self._root = Place(root, Parts(given))
+        self._parts = Parts(given)
+        self._root = Place(root, self._parts)
         self.survey = survey = Survey(self._root, options.run)
         problems += survey.problems
         site.warnings = survey.warnings + [
@@ -73,6 +75,11 @@ class Planner:
         for index, (declared, scope, travel) in walk.turns.items():
             plan.defer(index, declared, scope, travel)
         return plan
+
+    def files(self) -> set[Path]:
+        """The files beside the manifests, and these themselves, that were read so far."""
+        parts = [self._root.part, *self._parts.all()]
+        return {path for part in parts for path in part.files()}
 
     def scope(self, host: Any, gathered: Gathered) -> tuple[Scope, list[str]]:
         """The facts and data that the templates of a host see, and the texts in them to mask.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,10 @@ class Travel:
         self._folder = folder
         self._files = FileBlobs()
         self.trees = Trees(folder, self._files)
+
+    def files(self) -> Iterable[Path]:
+        """The files that were made blobs of."""
+        return self._files.paths
 
     def replace(self, declared: Declared, values: dict[str, Any]) -> tuple[Blob, ...]:
         """Put references into ``values`` in place; EvaluationError where a file cannot travel."""

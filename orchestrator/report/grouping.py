@@ -11,7 +11,14 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Collected, Entry
 
 # Failures first; a preview's and a push's changes before hosts where nothing is to do.
-ORDER = [outcome.DEFECT, outcome.FAILED, outcome.UNREACHABLE, outcome.INTERRUPTED, outcome.OK]
+ORDER = [
+    outcome.DEFECT,
+    outcome.FAILED,
+    outcome.REFUSED,
+    outcome.UNREACHABLE,
+    outcome.INTERRUPTED,
+    outcome.OK,
+]
 
 LOOKED_AT = 4_000  # characters of a text that decide whether it is like another
 HOST = "{host}"  # stands for the name of each host of a block

@@ -36,6 +36,7 @@ MAX_SAID = 1_000
 _STYLES = {
     outcome.DEFECT: "bold red",
     outcome.FAILED: "bold red",
+    outcome.REFUSED: "bold red",
     outcome.UNREACHABLE: "bold magenta",
     outcome.INTERRUPTED: "yellow",
     "changed": "yellow",

@@ -7,6 +7,7 @@ from typing import TextIO
 
 _CODES = {
     "failed": "31;1",
+    "refused": "31;1",
     "unreachable": "35;1",
     "interrupted": "33;1",
     "defect": "31;1",

@@ -46,6 +46,7 @@ def host_counts(results: Collection[HostResult], noop: bool) -> list[tuple[str, 
     return [
         (outcome.DEFECT, "stopped by a defect", found[outcome.DEFECT]),
         (outcome.FAILED, "failed", found[outcome.FAILED]),
+        (outcome.REFUSED, "refused", found[outcome.REFUSED]),
         (outcome.UNREACHABLE, "unreachable", found[outcome.UNREACHABLE]),
         (outcome.INTERRUPTED, "interrupted", found[outcome.INTERRUPTED] - silent),
         (outcome.INTERRUPTED, "had no turn", silent),

@@ -9,6 +9,7 @@ from orchestrator.fleet.outcome import (
     DEFECT,
     INTERRUPTED,
     OK,
+    REFUSED,
     TIMED_OUT,
     HostResult,
     Tally,
@@ -223,7 +224,7 @@ def ended(result: HostResult) -> str:
     doing = f"while {result.phase.words}"
     if result.outcome == INTERRUPTED:
         return f"{fate(result)} {doing}"
-    return f"{doing}: {result.message}"
+    return result.message if result.outcome == REFUSED else f"{doing}: {result.message}"
 
 
 def to_run(results: list[HostResult]) -> str:

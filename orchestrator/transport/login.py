@@ -71,7 +71,9 @@ class Login:
             message = f"{self._host.name} opens no session: {error}"
             raise UnreachableError(message, "transport.session") from error
         close: Callable[[], None] = self.close if hang_up else channel.close
-        return self._opening(SshPipe(channel, close), run, image).link()
+        link = self._opening(SshPipe(channel, close), run, image).link()
+        link.host_key = self._connection.host_key
+        return link
 
     def close(self) -> None:
         """Hang up; any thread may call it."""

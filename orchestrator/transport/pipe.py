@@ -37,9 +37,12 @@ class Pipe(Protocol):
 class Link:
     """The open channel to one host's runtime. See docs/design/architecture.md, "Ports".
 
-    ``nonce`` and ``runtime`` are what the target's ``hello`` must repeat. One thread reads; any
-    thread may send whole frames.
+    ``nonce`` and ``runtime`` are what the target's ``hello`` must repeat, ``host_key`` is the
+    fingerprint of the host's key, "" on this machine. One thread reads; any thread may send whole
+    frames.
     """
+
+    host_key = ""
 
     def __init__(
         self, pipe: Pipe, nonce: str, *, runtime: str, first: bytes = b"", stderr: bytes = b""

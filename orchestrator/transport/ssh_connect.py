@@ -16,6 +16,7 @@ import paramiko
 from orchestrator.fleet.phases import Phase
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.dialing import Backoff, Call, dial_route
+from orchestrator.transport.known_hosts import fingerprint
 from orchestrator.transport.pipe import readable
 from orchestrator.transport.proxying import Proxied
 from orchestrator.transport.route import Route
@@ -50,6 +51,11 @@ class Connection:
         """The transport; channels are opened on it."""
         session: EagerTransport = self._fabric.transport
         return session
+
+    @property
+    def host_key(self) -> str:
+        """The fingerprint of the key that the host proved to have."""
+        return fingerprint(self.session.get_remote_server_key().asbytes())
 
     def close(self) -> None:
         """Hang up; any thread may call it."""

@@ -7,6 +7,7 @@ ROOMS = (
     "cli",
     "report",
     "verify",
+    "kept_plans",
     "planning",
     "transport",
     "fleet",

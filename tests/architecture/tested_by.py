@@ -102,6 +102,11 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/image/keeping.py",
         "orchestrator/image/program.py",
     ),
+    "tests/orchestrator/kept_plans/test_holding.py": (
+        "orchestrator/kept_plans/desired.py",
+        "orchestrator/kept_plans/identity.py",
+    ),
+    "tests/orchestrator/kept_plans/test_reading.py": ("orchestrator/kept_plans/kept_plan.py",),
     "tests/orchestrator/language/exprlang/test_evaluation.py": ("orchestrator/language/exprlang/",),
     "tests/orchestrator/language/exprlang/test_mistakes.py": ("orchestrator/language/names.py",),
     "tests/orchestrator/language/exprlang/test_shared.py": (
@@ -223,6 +228,12 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/cli/ensure_api.py",
         "orchestrator/cli/responses.py",
         "orchestrator/manifest/request.py",
+    ),
+    "tests/push/test_plans.py": (
+        "orchestrator/cli/held.py",
+        "orchestrator/cli/plan.py",
+        "orchestrator/cli/plan_show.py",
+        "orchestrator/cli/planned.py",
     ),
     "tests/push/test_verify.py": (
         "orchestrator/cli/verify.py",

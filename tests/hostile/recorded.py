@@ -122,7 +122,7 @@ class _Tap:
     """A link whose bytes are kept."""
 
     def __init__(self, link: Link) -> None:
-        self.nonce, self.runtime = link.nonce, link.runtime
+        self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
         self.heard = self.said = b""
         self._link = link
         self.stderr_tail, self.close = link.stderr_tail, link.close

@@ -11,7 +11,12 @@ MOST_CELLS = 250_000
 # The letter of a cell: an outcome must be told apart without its colour.
 LETTERS = {"failed": "F", "skipped": "S", "changed": "C", "stable": "·"}
 # The same of a whole host whose resources had no turn.
-HOST_LETTERS = {outcome.DEFECT: "D", outcome.UNREACHABLE: "U", outcome.INTERRUPTED: "I"}
+HOST_LETTERS = {
+    outcome.DEFECT: "D",
+    outcome.REFUSED: "R",
+    outcome.UNREACHABLE: "U",
+    outcome.INTERRUPTED: "I",
+}
 
 
 class MatrixLine(NamedTuple):

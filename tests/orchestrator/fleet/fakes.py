@@ -30,7 +30,7 @@ class FakeLink:
     """A link; ``other`` runs the far end in a thread and is given the far end."""
 
     def __init__(self, other: Callable[["FarEnd"], None]) -> None:
-        self.nonce, self.runtime = NONCE, RUNTIME
+        self.nonce, self.runtime, self.host_key = NONCE, RUNTIME, ""
         self._inbox: queue.Queue[bytes] = queue.Queue(maxsize=64)
         self._outbox: queue.Queue[bytes] = queue.Queue(maxsize=64)
         self.closed = threading.Event()
@@ -210,6 +210,7 @@ class FakePlan:
         self.warnings: list[str] = []
         self.secrets: list[str] = []
         self.seconds = 0.0
+        self.rounds = 1
 
     def identities(self) -> Iterator[str]:
         return (f"file#{name}" for name in self.names)

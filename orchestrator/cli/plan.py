@@ -1,0 +1,62 @@
+"""``ccm plan``: preview what a push would do, and keep that as a plan (controller)."""
+
+import argparse
+from typing import Any
+
+from orchestrator.cli.options import (
+    add_bounds,
+    add_connection,
+    add_data,
+    add_inventory,
+    read_bounds,
+    seconds,
+)
+from orchestrator.cli.output import add_output, read_output
+
+HELP = "Preview what a push would do and keep it, so that ccm push does exactly that."
+EXAMPLE = """
+ccm plan -i hosts.yaml site.yaml -o change.plan
+ccm plan show change.plan
+ccm push change.plan
+"""
+BELOW = ("show",)
+_DAY = 86_400.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a preview, and where the plan goes."""
+    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
+    parser.add_argument(
+        "-o", "--out", metavar="FILE", help="write the plan here (default: only show its id)"
+    )
+    parser.add_argument(
+        "--valid",
+        metavar="DURATION",
+        type=seconds,
+        default=_DAY,
+        help="how long the plan may be pushed (default: 24h)",
+    )
+    add_inventory(parser, False)
+    add_bounds(parser)
+    add_connection(parser)
+    add_data(parser)
+    add_output(parser)
+
+
+def below(words: list[str]) -> tuple[str, Any] | None:
+    """The command for a plan that is kept, by the first word; None for ``plan`` itself."""
+    from importlib import import_module
+
+    if words[:1] and words[0] in BELOW:
+        return f"plan {words[0]}", import_module(f"orchestrator.cli.plan_{words[0]}")
+    return None
+
+
+def run(args: argparse.Namespace) -> int:
+    """Preview, and keep it."""
+    from orchestrator.cli.planned import make_plan
+    from orchestrator.cli.pushing import read_push
+
+    options = read_push(args, read_output(args))
+    options = options._replace(run=read_bounds(args)._replace(noop=True))
+    return make_plan(args.manifest, options, args.out, args.valid)

@@ -1,0 +1,72 @@
+"""``ccm plan show``: what a plan would do (controller)."""
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orchestrator.kept_plans.kept_plan import KeptPlan
+
+HELP = "Show what a plan would do, expired or not."
+EXAMPLE = """
+ccm plan show change.plan
+ccm plan show change.plan --json
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the file and the forms."""
+    parser.add_argument("plan", metavar="FILE", help="the plan")
+    parser.add_argument("--no-diff", action="store_false", dest="diff", help="show no diffs")
+    parser.add_argument("--json", action="store_true", help="the plan itself, as JSON")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show everything")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show it."""
+    from orchestrator.kept_plans.reading import read_plan
+
+    kept = read_plan(args.plan)
+    if args.json:
+        import json
+
+        json.dump(kept.record, sys.stdout, indent=2)
+        print()
+    else:
+        _write_text(kept, args.diff, args.verbose)
+    return 0
+
+
+def _write_text(kept: "KeptPlan", diff: bool, verbose: bool) -> None:
+    from orchestrator.report.collected import Collected
+    from orchestrator.report.rows import Choice
+    from orchestrator.report.style import Style
+    from orchestrator.report.summary import Summary
+
+    collected = Collected(verbose=verbose)
+    for event in kept.replay():
+        collected.handle(event)
+    style = Style.of(sys.stdout)
+    for line in _head(kept):
+        print(line)
+    Summary(collected, style, Choice(diff, verbose)).write(sys.stdout)
+
+
+def _head(kept: "KeptPlan") -> list[str]:
+    from orchestrator.support.plain_text import one_line
+
+    record = kept.record
+    expires = record["expires"]
+    word = "valid until" if time.time() < expires else "EXPIRED, it was valid until"
+    return [
+        f"plan {kept.id}",
+        one_line(
+            f"made by {record['user']} at {_moment(record['created'])} with ccm {record['ccm']}"
+        ),
+        f"{word} {_moment(expires)}",
+    ]
+
+
+def _moment(seconds: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))

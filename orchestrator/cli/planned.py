@@ -1,0 +1,77 @@
+"""From a manifest and hosts to a plan that is kept (controller)."""
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from inventory.dynamic import is_program
+from orchestrator.cli.exit_code import INTERRUPTED
+from orchestrator.cli.job import Push, PushOptions
+from remote_runtime.version import VERSION
+
+if TYPE_CHECKING:
+    from orchestrator.manifest import Site
+
+
+def make_plan(manifest: str, options: PushOptions, out: str | None, valid: float) -> int:
+    """Preview, and keep that in a file for ``valid`` seconds; the exit code of the preview."""
+    from orchestrator.cli import assembly
+    from orchestrator.cli.output import Output
+    from orchestrator.cli.pushing import carry_out, check_options
+    from orchestrator.kept_plans.making import PlanMaker
+    from orchestrator.kept_plans.reading import write_plan
+    from orchestrator.manifest.identity import identity
+
+    check_options(options)
+    chosen = assembly.choose(options.where)
+    site, planner = assembly.planner(manifest, options.data._replace(run=options.run))
+    maker = PlanMaker(planner)
+    path = os.path.abspath(manifest)
+    push = Push("plan", path, site, planner, told=(maker,), identity=identity(path), binder=maker)
+    output = Output(options.output, options.run, f"plan of {os.path.basename(manifest)}")
+    created = int(time.time())
+    code = carry_out(push, options, chosen, output)
+    if code == INTERRUPTED:
+        return code
+    about = {**_about(manifest, options, site), "created": created, "expires": created + int(valid)}
+    kept = maker.finish(about, [*_named_files(manifest, options), *planner.files()])
+    if not kept.hosts:
+        output.say("no plan was made: it would be for no host")
+        return code
+    if out is not None:
+        write_plan(kept, out)
+        output.say(f"the plan is in {out}; it can be pushed until {_until(kept.record['expires'])}")
+    output.human.write(f"plan {kept.id}\n")
+    return code
+
+
+def _named_files(manifest: str, options: PushOptions) -> list[str]:
+    """The files that the command line names; a program may stand in place of an inventory."""
+    inventory = [path for path in options.where.inventory or () if not is_program(path)]
+    return [manifest, *inventory, *options.data.hiera, *options.data.facts]
+
+
+def _about(manifest: str, options: PushOptions, site: "Site") -> dict[str, Any]:
+    """What the plan says of itself."""
+    from orchestrator.cli.pushing import user_at_host
+    from orchestrator.image import build
+    from orchestrator.kept_plans.inputs import here
+
+    data = options.data
+    inventory = options.where.inventory or []
+    given = data.record()
+    return {
+        "ccm": VERSION,
+        "runtime": build(site.types.sources()).sha256,
+        "user": user_at_host(),
+        "manifest": here(manifest),
+        "inventory": [here(one) if os.path.exists(one) else one for one in inventory],
+        "hiera": list(map(here, data.hiera)),
+        "facts": list(map(here, data.facts)),
+        "data": given["data"],
+        "fact": given["fact"],
+    }
+
+
+def _until(moment: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(moment))

@@ -1,0 +1,76 @@
+"""What is bound of a resource as it is desired, and of the secrets in it (controller)."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from orchestrator.kept_plans.kept_plan import canonical, digest_of
+from orchestrator.planning import HostPlan
+from remote_runtime.events import secrets_of
+from remote_runtime.item import Item
+from remote_runtime.masking import MASKED, Mask
+
+_COST = {"n": 1 << 14, "r": 8, "p": 1, "dklen": 16}  # some 40 ms and 16 MiB for one guess
+_MARK = b"://"  # a login in an address
+
+
+class Desired(NamedTuple):
+    """A resource by ``type#name``: a digest of all that its plan says, where ``secret`` without
+    the values that are masked; ``secret`` is then a digest of everything, which never leaves this
+    process as it is."""
+
+    resource: str
+    digest: str
+    secret: bytes = b""
+
+
+def desired_of(plan: HostPlan) -> list[Desired]:
+    """Every resource of a host's plan, pre-order."""
+    mask = Mask(plan.secrets)
+    masks = bool(plan.secrets)
+    return [_desired(item, text, mask, masks) for item, text in plan.desired()]
+
+
+def _desired(item: Item, text: bytes, mask: Mask, masks: bool) -> Desired:
+    name = mask.text(item.id) if masks else item.id
+    hidden = item.sensitive or item.veiled
+    if not (masks or hidden or item.secrets or _MARK in text):
+        return Desired(name, hashlib.sha256(text).hexdigest())
+    entry = item.entry()
+    shown = mask.extended(secrets_of(item)).value(_without_hashes(entry) if hidden else entry)
+    if canonical(shown) == canonical(entry):
+        return Desired(name, hashlib.sha256(text).hexdigest())
+    return Desired(name, digest_of(shown), hashlib.sha256(text).digest())
+
+
+def _without_hashes(value: Any) -> Any:
+    """The value without what tells of a content that holds a secret: a short one can be guessed."""
+    if isinstance(value, dict):
+        return {k: _without_hashes(v) for k, v in value.items()} if "$blob" not in value else MASKED
+    return list(map(_without_hashes, value)) if isinstance(value, list | tuple) else value
+
+
+@functools.lru_cache(maxsize=4096)
+def secret_digest(value: bytes, salt: str) -> str:
+    """What a plan may hold of a secret: guesses are slow, and of no use for another plan."""
+    return hashlib.scrypt(value, salt=salt.encode("ascii"), **_COST).hex()
+
+
+def differing(planned: Iterable[dict[str, Any]], now: Iterable[Desired], salt: str) -> list[str]:
+    """The resources that are not desired as they were, and why, in words."""
+    before = list(planned)
+    found = list(now)
+    if [item["resource"] for item in before] != [item.resource for item in found]:
+        return ["the resources are others, or in another order"]
+    told = []
+    for old, new in zip(before, found, strict=True):
+        if old["desired"] != new.digest:
+            told.append(f"{new.resource} would be made otherwise")
+        elif ("secret" in old) != bool(new.secret):
+            told.append(f"{new.resource} holds other secrets")
+        elif new.secret and secret_digest(new.secret, salt) != old["secret"]:
+            told.append(f"{new.resource} holds another secret")
+    return told

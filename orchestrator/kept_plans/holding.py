@@ -1,0 +1,68 @@
+"""Holds the plans of a push to one that was kept (controller)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.outcome import REFUSAL
+from orchestrator.kept_plans.desired import desired_of, differing
+from orchestrator.kept_plans.identity import DIFFERS, identity_of
+from orchestrator.kept_plans.kept_plan import KeptPlan
+from orchestrator.planning import HostPlan, Planner
+from remote_runtime.errors import PlanError
+
+_TOLD = 5  # resources that a refusal names
+_ANEW = "nothing was changed there; plan anew"
+
+
+class HeldPlanner:
+    """In place of the planner of a push: PlanError for a host that the plan does not fit."""
+
+    def __init__(
+        self, planner: Planner, kept: KeptPlan, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._planner = planner
+        self._kept = kept
+        self._clock = clock
+
+    def plan(self, host: Any, gathered: Gathered) -> HostPlan:
+        """The plan of one host, to be held to what was kept."""
+        kept, planned = self._kept.record, self._kept.hosts[host.name]
+        if self._clock() >= kept["expires"]:
+            raise _refused("expired", "the plan has expired while the push was under way")
+        identity = identity_of(host, gathered)
+        for key, message in DIFFERS.items():
+            if identity[key] != planned[key]:
+                raise _refused("identity", message)
+        plan = self._planner.plan(host, gathered)
+        if plan.fail_on_error != planned["fail_on_error"]:
+            raise _refused("differs", "fail_on_error is not what it was")
+        items = [kept["items"][place] for place in planned["items"]]
+        found = differing(items, desired_of(plan), kept["salt"])
+        if found:
+            raise _refused("differs", f"it is not what was planned: {_some(found)}")
+        told = self._kept.outcomes(host.name)
+        plan.binding = {
+            "salt": kept["observed_key"],
+            "serial": kept["serial"],
+            "observed": planned["observed"],
+            "certain": [at for at, one in enumerate(told) if _is_certain(one)],
+        }
+        return plan
+
+
+def _is_certain(told: dict[str, Any]) -> bool:
+    """Whether a resource must come out so; one that is left out has no prediction."""
+    return bool(told.get("prediction", "certain") == "certain")
+
+
+def _some(found: Sequence[str]) -> str:
+    more = len(found) - _TOLD
+    return "; ".join([*found[:_TOLD], *([f"and {more} more"] if more > 0 else [])])
+
+
+def _refused(kind: str, message: str) -> PlanError:
+    return PlanError(message, kind=f"{REFUSAL}.{kind}", hint=_ANEW)

@@ -1,0 +1,70 @@
+"""The files that a plan is made of: which ones, and that they are still the same (controller)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from orchestrator.kept_plans.desired import secret_digest
+from orchestrator.planning.blobs import MOST_SEARCHED
+from remote_runtime.errors import InputError, Problem
+from remote_runtime.masking import Mask
+
+_BLOCK = 1 << 20
+_SLOW = "scrypt:"
+
+
+def here(path: str) -> str:
+    """A path as a plan names it: from the working folder where it is below that."""
+    path = os.path.abspath(path)
+    below = os.path.relpath(path)
+    return path if below.startswith(os.pardir) else below
+
+
+def digests_of(paths: Iterable[str | Path], secrets: Collection[str], salt: str) -> dict[str, str]:
+    """Each file's digest, by its path as a plan names it; what is no regular file has none.
+
+    A file that may hold one of the ``secrets`` is told by a digest that is slow to guess.
+    """
+    mask = Mask(secrets) if secrets else None
+    names = sorted({here(str(path)) for path in paths if os.path.isfile(path)})
+    return {name: _digest(name, _may_hold(name, mask), salt) for name in names}
+
+
+def check_unchanged(files: Mapping[str, str], salt: str) -> None:
+    """InputError with every file that is not what the plan was made of."""
+    problems = []
+    for name, known in files.items():
+        if not os.path.isfile(name):
+            message = f"{name}, which the plan was made of, is not here"
+            hint = "push it from the same folder of the same checkout"
+        elif _digest(name, known.startswith(_SLOW), salt) != known:
+            message = f"{name} is not what the plan was made of"
+            hint = "check out what it was made of, or plan anew"
+        else:
+            continue
+        problems.append(Problem(message, None, hint, "input.plan"))
+    if problems:
+        raise InputError(problems)
+
+
+def _may_hold(name: str, mask: Mask | None) -> bool:
+    """Whether a secret may stand in it: in a document it may be written in many ways."""
+    if mask is None:
+        return False
+    if name.endswith((".yaml", ".yml", ".json")) or os.path.getsize(name) > MOST_SEARCHED:
+        return True
+    text = Path(name).read_text(encoding="utf-8", errors="replace")
+    return mask.text(text) != text
+
+
+def _digest(name: str, slow: bool, salt: str) -> str:
+    digest = hashlib.sha256()
+    with open(name, "rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    if slow:
+        return f"{_SLOW}{secret_digest(digest.digest(), salt)}"
+    return f"sha256:{digest.hexdigest()}"

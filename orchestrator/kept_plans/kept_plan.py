@@ -1,0 +1,147 @@
+"""A plan that is kept: what a preview said that a push is to do, as data (controller).
+
+It is one JSON object, see ``schemas/kept_plan.json``. Hosts share what they have in common:
+``items`` are resources as they are desired, ``outcomes`` the events of the preview, and a host
+names both by their places. It is never executed: a push makes its plans anew and compares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import outcome
+from orchestrator.fleet.outcome import HostResult, Tally
+
+PROTOCOL = "io.choria.ccm.v1.plan"
+FORMAT = 1
+# Of an event what says what is done; the rest are reasons, and what differs from run to run.
+_DONE = (
+    "type", "name", "manifest", "requested_ensure", "status", "noop_message", "prediction",
+    "changes", "refreshed", "unmet_requirements",
+)  # fmt: skip
+_KEPT = ("alias", "provider", "prediction_reason", "error", "changed", "failed", "skipped")
+_IDENTITY = ("address", "port", "connection", "user", "host_id", "host_key", "fail_on_error")
+
+Record = dict[str, Any]
+
+
+class KeptPlan:
+    """A plan and the preview that it was made of, which reports show as they show a run."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.id: str = record["id"]
+        self.hosts: Mapping[str, Record] = record["hosts"]
+        self.run_id = f"plan {self.id[:12]}"
+
+    @property
+    def about(self) -> Record:
+        """What reports say of a run."""
+        record = self.record
+        return {
+            "run_id": self.run_id,
+            "command": "plan",
+            "manifest": record["manifest"],
+            "noop": True,
+            "hosts": [*self.hosts, *record["left_out"]],
+            "start": record["created"],
+            "end": record["created"],
+            "interrupted": False,
+        }
+
+    def outcomes(self, host: str) -> list[Record]:
+        """What the preview said of each resource of a host, in order."""
+        table = self.record["outcomes"]
+        return [table[place] for place in self.hosts[host]["outcomes"]]
+
+    def events(self) -> Iterator[tuple[Record, str]]:
+        """Each outcome as the event of a preview; no text is made of it."""
+        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.record["created"]))
+        always = {"noop": True, "duration": 0, "timestamp": when, "final_ensure": ""}
+        table = [{**always, **told} for told in self.record["outcomes"]]
+        for host, planned in self.hosts.items():
+            for place in planned["outcomes"]:
+                yield {**table[place], "host": host}, ""
+
+    def results(self) -> list[HostResult]:
+        """How the preview of each host ended."""
+        return [*map(self._result, self.hosts), *map(self._left_out, self.record["left_out"])]
+
+    def _result(self, host: str) -> HostResult:
+        tally, seen = Tally(), set()
+        for told in self.outcomes(host):
+            name = told["type"], told["name"]
+            tally.add({**told, "noop": True}, again=name in seen)
+            seen.add(name)
+        how = outcome.FAILED if tally.failed or tally.unmet else outcome.OK
+        return HostResult(host, tally, how, planned=len(self.hosts[host]["items"]))
+
+    def _left_out(self, host: str) -> HostResult:
+        return HostResult(host, Tally(), **self.record["left_out"][host])
+
+    def notices(self) -> Iterator[happening.HostNotice]:
+        """None: what hosts said while the preview was made is not kept."""
+        return iter(())
+
+    def replay(self) -> Iterator[happening.Event]:
+        """What the subscribers of the preview were told, as far as reports need it."""
+        about = self.about
+        at, hosts = about["start"], tuple(about["hosts"])
+        yield happening.RunStarted(self.run_id, at, hosts, True, about["manifest"], "plan")
+        for event, line in self.events():
+            yield happening.ResourceEvent(event["host"], event, line)
+        for result in self.results():
+            yield happening.HostFinished(result)
+        yield happening.RunFinished(at, False)
+
+
+def told_of(event: Mapping[str, Any]) -> Record:
+    """What a plan keeps of an event: no times, no properties, nothing that only this run has."""
+    return {key: event[key] for key in (*_DONE, *_KEPT) if key in event}
+
+
+def done_by(told: Mapping[str, Any]) -> Record:
+    """What of that says what is done."""
+    return {key: told[key] for key in _DONE if key in told}
+
+
+def canonical(value: Any) -> bytes:
+    """The one JSON text of a value."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def digest_of(value: Any) -> str:
+    """The SHA-256 of that text."""
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def work_of(record: Record) -> str:
+    """The digest of what a plan does, but for the values of secrets."""
+    items = [
+        digest_of({k: v for k, v in item.items() if k != "secret"}) for item in record["items"]
+    ]
+    done = [digest_of(done_by(told)) for told in record["outcomes"]]
+    hosts = {
+        name: [
+            *(planned[key] for key in _IDENTITY),
+            digest_of([items[place] for place in planned["items"]]),
+            digest_of([done[place] for place in planned["outcomes"]]),
+        ]
+        for name, planned in record["hosts"].items()
+    }
+    return digest_of([record["runtime"], hosts])
+
+
+def id_of(record: Record) -> str:
+    """The id: equal for plans that do the same with the same secrets, whenever they were made."""
+    items = record["items"]
+    secrets = {
+        name: [items[place]["secret"] for place in planned["items"] if "secret" in items[place]]
+        for name, planned in record["hosts"].items()
+    }
+    return digest_of([work_of(record), secrets])

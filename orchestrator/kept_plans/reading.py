@@ -1,0 +1,121 @@
+"""Reads and writes the files of plans (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import schemas
+from orchestrator.kept_plans.kept_plan import (
+    FORMAT,
+    PROTOCOL,
+    KeptPlan,
+    canonical,
+    digest_of,
+    id_of,
+)
+from orchestrator.manifest.fitting import fits
+from remote_runtime.errors import InputError, Problem, UsageError
+
+SUFFIX = ".plan"
+MOST_BYTES = 512 << 20
+_BEGIN = 4096
+_ANEW = "make it anew with ccm plan"
+
+
+def is_plan(path: str) -> bool:
+    """Whether a path is meant to be a plan, not a manifest: by its ending, or what stands in it."""
+    if path.endswith(SUFFIX):
+        return True
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(_BEGIN)
+    except OSError:
+        return False
+    return begin.startswith(b"{") and f'"protocol":"{PROTOCOL}"'.encode() in begin
+
+
+def write_plan(kept: KeptPlan, path: str) -> None:
+    """Write a plan, 0600 and whole at every instant. UsageError."""
+    rest = {key: value for key, value in kept.record.items() if key != "protocol"}
+    head = {"protocol": PROTOCOL, "digest": digest_of(kept.record)}
+    text = canonical(head)[:-1] + b"," + canonical(rest)[1:] + b"\n"
+    target = Path(path)
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with os.fdopen(handle, "wb") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        hint = "name a file that can be written with -o"
+        raise UsageError(f"{path} cannot be written: {error.strerror}", hint=hint) from error
+
+
+def read_plan(path: str) -> KeptPlan:
+    """The plan in a file, expired or not; InputError for one that is not whole."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise _broken(path, f"cannot be read: {error.strerror}", "check the path") from error
+    if len(text) > MOST_BYTES:
+        raise _broken(path, f"is larger than {MOST_BYTES >> 20} MiB", "it is no plan")
+    return KeptPlan(_record(path, text))
+
+
+def _record(path: str, text: bytes) -> dict[str, Any]:
+    """The record of a plan's text, checked whole."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        if text.startswith(b"{") and not text.rstrip().endswith(b"}"):
+            raise _broken(path, "was cut short", "copy it again, all of it") from error
+        raise _broken(path, "is no plan, or was altered: it is not JSON", _ANEW) from error
+    if not isinstance(record, dict) or record.get("protocol") != PROTOCOL:
+        raise _broken(path, "is not a plan that ccm has made", _ANEW)
+    if record.get("format") != FORMAT:
+        theirs = str(record.get("format"))[:20]
+        raise _broken(
+            path,
+            f"is a plan of format {theirs}, this ccm reads format {FORMAT}",
+            "push it with the ccm that made it, or plan anew",
+        )
+    digest = record.pop("digest", None)
+    check = fits(schemas.load("kept_plan"))
+    assert check is not None
+    try:
+        whole = digest == digest_of(record) and check(record) and _is_consistent(record)
+    except RecursionError:
+        whole = False
+    if not whole:
+        raise _broken(path, "was altered since ccm made it", f"do not push it; {_ANEW}")
+    return record
+
+
+def _is_consistent(record: dict[str, Any]) -> bool:
+    """Whether all places that hosts name are there, and the id is that of what is done."""
+    items, outcomes = len(record["items"]), len(record["outcomes"])
+    for planned in record["hosts"].values():
+        if max(planned["items"], default=0) >= max(items, 1):
+            return False
+        if max(planned["outcomes"], default=0) >= max(outcomes, 1):
+            return False
+        if len(planned["outcomes"]) != len(planned["observed"]):
+            return False
+        if (planned["items"] and not items) or (planned["outcomes"] and not outcomes):
+            return False
+    return id_of(record) == str(record["id"])
+
+
+def _broken(path: str, what: str, hint: str) -> InputError:
+    return InputError([Problem(f"{path} {what}", None, hint, "input.plan")])

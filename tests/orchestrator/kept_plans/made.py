@@ -1,0 +1,90 @@
+"""Plans that are kept of previews in which no host had a part."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.kept_plans.kept_plan import KeptPlan
+from orchestrator.kept_plans.making import PlanMaker
+from orchestrator.manifest import load_site
+from orchestrator.planning import Planner, PlanOptions
+
+NOW = 1_795_000_000
+SITE = """\
+data:
+  password: hunter2secret # @secret
+ccm:
+  resources:
+    - file:
+        - defaults: {owner: root, group: root, mode: "0644"}
+        - /etc/motd: {content: "{{ Data.greeting | default('Hi') }}"}
+        - /etc/app: {content: "{{ Data.password }}"}
+        - /etc/own: {content: quiet-value, sensitive: true}
+"""
+
+
+class FakeHost(NamedTuple):
+    """A host of an inventory, as far as a plan looks at it."""
+
+    name: str = "web1"
+    address: str = "192.0.2.1"
+    port: int | None = None
+    connection: str = "ssh"
+    groups: tuple[str, ...] = ()
+    vars: dict[str, Any] = {}
+
+
+def gathered(host_id: str = "m1", key: str = "SHA256:k", user: str = "root") -> Gathered:
+    facts = {"host": {"info": {"hostId": host_id}}}
+    return Gathered(facts, {}, [], [], {"user": user, "uid": 0}, key)
+
+
+def planner(folder: Path, text: str = SITE, **options: Any) -> Planner:
+    path = folder / "site.yaml"
+    path.write_text(text, encoding="utf-8")
+    return Planner(load_site(path), PlanOptions(**{"environ": {}, **options}))
+
+
+def event(host: str, name: str, **members: Any) -> dict[str, Any]:
+    """The event of a preview that would change a file."""
+    return {
+        "type": "file", "name": name, "provider": "posix", "requested_ensure": "present",
+        "final_ensure": "absent", "status": "changed", "prediction": "certain",
+        "noop_message": "Would have created the file", "error": [], "changed": True,
+        "refreshed": False, "failed": False, "skipped": False, "noop": True,
+        "unmet_requirements": [], "properties": {"content": "x"}, "duration": 5,
+        "changes": [{"what": "ensure", "from": "absent", "to": "present", "diff": "+x\n"}],
+        "observed": "0f" * 16, "timestamp": "2026-03-14T09:15:02Z", "event_id": "E", "host": host,
+        **members,
+    }  # fmt: skip
+
+
+def ended(host: str, kind: str = "", **result: Any) -> happening.HostFinished:
+    return happening.HostFinished(HostResult(host, Tally(), kind=kind, **result))
+
+
+def keep(
+    folder: Path, text: str = SITE, hosts: tuple[str, ...] = ("web1", "web2"), **about: Any
+) -> KeptPlan:
+    """A plan for these hosts, each of which would get all files of the site."""
+    made = planner(folder, text, data=about.pop("data", ()))
+    maker = PlanMaker(made)
+    maker.handle(happening.RunStarted("R", NOW, hosts, True))
+    for name in hosts:
+        plan = maker.plan(FakeHost(name), gathered(f"id of {name}"))
+        for item in plan.items:
+            told = event(name, item.name, **about.pop(item.name, {}))
+            maker.handle(happening.ResourceEvent(name, told, json.dumps(told)))
+        maker.handle(ended(name))
+    maker.close()
+    return maker.finish({**ABOUT, **about}, [folder / "site.yaml"])
+
+
+ABOUT: dict[str, Any] = {
+    "ccm": "1.0", "runtime": "ab" * 32, "user": "alice@desk", "created": NOW,
+    "expires": NOW + 86_400, "manifest": "site.yaml", "inventory": ["hosts.yaml"], "hiera": [],
+    "facts": [], "data": [], "fact": [],
+}  # fmt: skip

@@ -1,0 +1,93 @@
+"""What a plan keeps of a preview."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.outcome import UNREACHABLE
+from orchestrator.kept_plans.making import PlanMaker
+from remote_runtime.errors import PlanError
+from tests.orchestrator.kept_plans.made import (
+    ABOUT,
+    NOW,
+    SITE,
+    FakeHost,
+    ended,
+    gathered,
+    keep,
+    planner,
+)
+
+
+def test_hosts_share_what_they_have_in_common(tmp_path: Path) -> None:
+    """Of equal hosts each resource and each outcome is held once."""
+    kept = keep(tmp_path)
+    assert list(kept.hosts) == ["web1", "web2"]
+    assert [len(kept.record[table]) for table in ("items", "outcomes")] == [3, 3]
+    assert kept.hosts["web1"]["items"] == kept.hosts["web2"]["items"] == [0, 1, 2]
+    assert kept.hosts["web1"]["host_id"] != kept.hosts["web2"]["host_id"]
+
+
+def test_equal_plans_have_one_id(tmp_path: Path) -> None:
+    """Time, duration, reasons and serial do not enter; what is done, where and with what does."""
+    first = keep(tmp_path)
+    later = {"/etc/motd": {"duration": 9, "timestamp": "2027-01-01T00:00:00Z", "error": ["why"]}}
+    again = keep(tmp_path, **later, created=NOW + 50, user="bob@desk")
+    assert first.id == again.id
+    assert first.record["serial"] != again.record["serial"]
+    others = [
+        keep(tmp_path, hosts=("web1",)),
+        keep(tmp_path, SITE.replace("Hi", "Hello")),
+        keep(tmp_path, SITE.replace("hunter2secret", "hunter3secret")),
+        keep(tmp_path, SITE.replace("quiet-value", "quieter")),
+        keep(tmp_path, runtime="cd" * 32),
+        keep(tmp_path, **{"/etc/motd": {"prediction": "unknown"}}),
+        keep(tmp_path, **{"/etc/motd": {"changes": []}}),
+    ]
+    assert len({first.id, *(kept.id for kept in others)}) == 1 + len(others)
+
+
+def test_no_secret_and_no_content_stands_in_it(tmp_path: Path) -> None:
+    """Neither a value that is masked nor a hash of it, nor what files will hold."""
+    import hashlib
+
+    kept = keep(tmp_path)
+    text = str(kept.record)
+    for secret in ("hunter2secret", "quiet-value"):
+        assert secret not in text
+        assert hashlib.sha256(secret.encode()).hexdigest() not in text
+    site = (tmp_path / "site.yaml").read_bytes()
+    assert hashlib.sha256(site).hexdigest() not in text  # who knows the rest could guess
+    assert "content" not in str(kept.record["outcomes"])
+    secrets = ["secret" in item for item in kept.record["items"]]
+    assert secrets == [False, True, True]
+
+
+def test_without_secrets_files_are_told_plainly(tmp_path: Path) -> None:
+    """The digest of a file that holds no secret is its SHA-256."""
+    import hashlib
+
+    kept = keep(tmp_path, "ccm: {resources: [{exec: [{x: {command: 'true'}}]}]}")
+    (digest,) = kept.record["files"].values()
+    assert digest == f"sha256:{hashlib.sha256((tmp_path / 'site.yaml').read_bytes()).hexdigest()}"
+
+
+def test_hosts_without_a_plan_are_left_out(tmp_path: Path) -> None:
+    """A host that could not be previewed is named with the reason and is not in the plan."""
+    maker = PlanMaker(planner(tmp_path))
+    maker.handle(happening.RunStarted("R", NOW, ("web1", "web2"), True))
+    maker.plan(FakeHost("web1"), gathered())
+    maker.handle(ended("web1", "transport.lost", outcome=UNREACHABLE, message="hung up"))
+    maker.handle(ended("web2", "transport.connect", outcome=UNREACHABLE, message="no route"))
+    kept = maker.finish(ABOUT, [])
+    assert kept.hosts == {}
+    assert kept.record["left_out"]["web1"]["message"] == "hung up"
+    assert [result.outcome for result in kept.results()] == [UNREACHABLE, UNREACHABLE]
+
+
+def test_a_host_without_an_identity_has_no_plan(tmp_path: Path) -> None:
+    """Where it cannot be told which machine it is, nothing could be held to it."""
+    with pytest.raises(PlanError, match="which machine") as caught:
+        PlanMaker(planner(tmp_path)).plan(FakeHost(), gathered(""))
+    assert caught.value.kind == "plan.refused.unidentified"

@@ -1,0 +1,124 @@
+"""Files of plans: whole, or refused with the reason."""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import schemas
+from orchestrator.kept_plans.kept_plan import digest_of
+from orchestrator.kept_plans.reading import is_plan, read_plan, write_plan
+from orchestrator.manifest.fitting import fits
+from remote_runtime.errors import InputError, UsageError
+from tests.orchestrator.kept_plans.made import keep
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """The file of a plan."""
+    path = tmp_path / "change.plan"
+    write_plan(keep(tmp_path), str(path))
+    return path
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        read_plan(str(path))
+    return str(caught.value)
+
+
+def rewritten(path: Path, **changes: Any) -> dict[str, Any]:
+    """Change members of a plan, and its digest with them."""
+    record: dict[str, Any] = json.loads(path.read_bytes())
+    del record["digest"]
+    record.update(changes)
+    path.write_text(json.dumps({**record, "digest": digest_of(record)}))
+    return record
+
+
+def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """It is the user's own file, known by its ending or by how it begins."""
+    kept, path = keep(tmp_path), tmp_path / "change.plan"
+    write_plan(kept, str(path))
+    assert read_plan(str(path)).record == kept.record
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [p.name for p in tmp_path.iterdir()] == ["site.yaml", "change.plan"]
+    other = path.rename(tmp_path / "kept.json")
+    assert is_plan(str(other))
+    assert is_plan(str(tmp_path / "missing.plan"))
+    assert not is_plan(str(tmp_path / "site.yaml"))
+    assert not is_plan(str(tmp_path / "missing.yaml"))
+
+
+def test_the_schema_allows_it(tmp_path: Path) -> None:
+    """The schema that is published is the one that is checked, and the quick answer agrees."""
+    schema = schemas.load("kept_plan")
+    record = keep(tmp_path).record
+    Draft202012Validator(schema).validate(record)
+    assert fits(schema)(record)  # type: ignore[misc]
+
+
+def test_cut_short(written: Path) -> None:
+    """Half a plan is told as that."""
+    written.write_bytes(written.read_bytes()[:-40])
+    assert "was cut short" in refusal(written)
+
+
+def test_altered(written: Path) -> None:
+    """Anything that was changed is an error that says so."""
+    text = written.read_bytes()
+    written.write_bytes(text.replace(b"alice@desk", b"mallory@pc"))
+    assert "was altered since ccm made it" in refusal(written)
+    written.write_bytes(text.replace(b'"created"', b'"cretaed"'))
+    assert "was altered since ccm made it" in refusal(written)
+
+
+def test_altered_with_its_digest(written: Path) -> None:
+    """Who makes the digest anew must make the id anew, too, which is what people compare."""
+    record = json.loads(written.read_bytes())
+    record["outcomes"][0]["status"] = "stable"
+    rewritten(written, outcomes=record["outcomes"])
+    assert "was altered since ccm made it" in refusal(written)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"hosts": []},
+        {"more": 1},
+        {"expires": "tomorrow"},
+        {"items": []},
+        {"outcomes": []},
+        {"files": {"site.yaml": "x"}},
+    ],
+)
+def test_members_that_cannot_be(written: Path, changes: dict[str, Any]) -> None:
+    """A plan that no ccm writes is refused, whatever its digest says."""
+    rewritten(written, **changes)
+    assert "was altered since ccm made it" in refusal(written)
+
+
+def test_of_another_version(written: Path) -> None:
+    """A format that is not known is named, with what to do."""
+    rewritten(written, format=2)
+    told = refusal(written)
+    assert "format 2, this ccm reads format 1" in told
+    assert "the ccm that made it" in told
+
+
+@pytest.mark.parametrize("text", ["", "ccm: {resources: []}", "[]", "{}", "[" * 100_000])
+def test_no_plan_at_all(tmp_path: Path, text: str) -> None:
+    """What is no plan is refused without a traceback."""
+    path = tmp_path / "x.plan"
+    path.write_text(text)
+    assert "plan" in refusal(path)
+
+
+def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
+    """The path and the reason are told."""
+    assert "cannot be read: No such file" in refusal(tmp_path / "missing.plan")
+    with pytest.raises(UsageError, match="cannot be written"):
+        write_plan(keep(tmp_path), str(tmp_path / "none" / "x.plan"))

@@ -1,0 +1,184 @@
+"""A plan is kept of a preview, and a push does exactly that or nothing."""
+
+import json
+from pathlib import Path
+
+from tests.lab import Host, Lab
+from tests.push.command import Ccm, Run
+from tests.push.target import NAME, Target
+
+SITE = """\
+data:
+  password: hunter2secret # @secret
+ccm:
+  resources:
+    - file:
+        - defaults: {owner: OWNER, group: GROUP, mode: "0644"}
+        - DIR/a: {content: "one\\n"}
+        - DIR/b: {content: "{{ Data.password }}\\n"}
+        - DIR/gone: {ensure: absent}
+    - exec:
+        - fired: {command: touch DIR/fired, refresh_only: true, subscribe: [file#DIR/a]}
+"""
+
+
+def plan(target: Target, site: str = SITE, *options: str, name: str = "change.plan") -> Run:
+    """Keep a plan of a site for web1."""
+    path = target.ccm.site(target.filled(site))
+    inventory = str(target.inventory)
+    return target.ccm.run(
+        "plan", "-i", inventory, "-l", NAME, "-o", name, *options, "--", str(path)
+    )
+
+
+def push(ccm: Ccm, *options: str, name: str = "change.plan") -> Run:
+    """Push it."""
+    spool = ccm.scratch / "events.jsonl"
+    spool.unlink(missing_ok=True)
+    done = ccm.run("push", "--events", str(spool), *options, name)
+    lines = spool.read_text(encoding="utf-8").splitlines() if spool.exists() else []
+    return Run(done.code, done.stdout, done.stderr, [json.loads(line) for line in lines])
+
+
+def test_a_push_does_what_the_plan_says_once(target: Target) -> None:
+    """The plan holds no secret, changes nothing itself, is carried out whole and then used up."""
+    target.write("gone", "old")
+    made = plan(target)
+    assert made.code == 0, made.output
+    assert target.names() == ["gone"]
+    text = (target.ccm.scratch / "change.plan").read_text()
+    assert "hunter2secret" not in text
+    identity = json.loads(text)["id"]
+    assert f"plan {identity}" in made.stdout
+    shown = target.ccm.run("plan", "show", "change.plan")
+    assert shown.code == 0, shown.output
+    assert identity in shown.stdout
+    assert "valid until" in shown.stdout
+    assert "+one" in shown.stdout
+    document = json.loads(target.ccm.run("plan", "show", "--json", "change.plan").stdout)
+    assert document["id"] == identity
+    done = push(target.ccm)
+    assert done.code == 0, done.output
+    assert target.statuses(done) == {
+        "file#a": "changed", "file#b": "changed", "file#gone": "changed", "exec#fired": "changed",
+    }  # fmt: skip
+    assert target.names() == ["a", "b", "fired"]
+    assert target.read("b") == "hunter2secret\n"
+    again = push(target.ccm)
+    assert (again.code, again.events) == (1, []), again.output
+    assert "refused" in again.stdout
+    assert "the plan was used here before" in again.stdout
+
+
+def test_equal_plans_have_one_id(target: Target) -> None:
+    """Made twice, of the same host and site, it is the same plan."""
+    first = plan(target, SITE, "-q")
+    again = plan(target, SITE, "-q", name="again.plan")
+    other = plan(target, SITE.replace("one", "two"), "-q")
+    assert first.stdout == again.stdout != other.stdout
+    assert first.stdout.startswith("plan ")
+
+
+def test_a_host_that_has_drifted_is_refused(target: Target) -> None:
+    """What drifted is named and nothing is changed; back as it was, the same plan goes on."""
+    target.write("gone", "old")
+    assert plan(target).code == 0
+    target.write("gone", "edited")
+    refused = push(target.ccm)
+    assert (refused.code, refused.events) == (1, []), refused.output
+    assert "drifted since the plan was made" in " ".join(refused.stdout.split())
+    assert f"file#{target.folder}/gone" in refused.stdout
+    assert target.names() == ["gone"]
+    target.write("gone", "old")
+    assert push(target.ccm).code == 0
+    assert target.names() == ["a", "b", "fired"]
+
+
+def test_already_as_desired_is_no_drift(local: Target) -> None:
+    """Somebody else did a part of it: the rest is done."""
+    assert plan(local).code == 0
+    local.write("a", "one\n")
+    done = push(local.ccm)
+    assert done.code == 0, done.output
+    assert local.statuses(done)["file#a"] == "stable"
+
+
+def test_the_same_checkout_is_needed(local: Target) -> None:
+    """A manifest or an inventory that was edited is told before any host is contacted."""
+    assert plan(local).code == 0
+    site = local.ccm.scratch / "site.yaml"
+    site.write_text(site.read_text().replace("one", "two"))
+    local.inventory.write_text(local.inventory.read_text() + "# edited\n")
+    refused = push(local.ccm)
+    assert refused.code == 2
+    assert "site.yaml is not what the plan was made of" in refused.stderr
+    assert "local.yaml is not what the plan was made of" in refused.stderr
+    assert local.names() == []
+
+
+def test_a_secret_is_resolved_again(local: Target) -> None:
+    """Values given on the command line are not kept: the same must be given, others refuse."""
+    site = SITE.replace("password: hunter2secret", "password: ''")
+    assert plan(local, site, "--data", "password=hunter2secret").code == 0
+    missing = push(local.ccm)
+    assert missing.code == 2
+    assert "the plan was made with --data password=..." in missing.stderr
+    other = push(local.ccm, "--data", "password=hunter3secret")
+    assert other.code == 1
+    assert f"file#{local.folder}/b holds another secret" in " ".join(other.stdout.split())
+    assert "hunter3secret" not in other.output
+    assert local.names() == []
+    assert push(local.ccm, "--data", "password=hunter2secret").code == 0
+
+
+def test_what_a_plan_has_settled_is_no_option(local: Target) -> None:
+    """A preview of a plan, other data files, other hosts, an expired plan: refused, with a hint."""
+    assert plan(local, SITE, "--valid", "0").code == 0
+    expired = push(local.ccm)
+    assert expired.code == 2
+    assert "has expired, it was valid until" in expired.stderr
+    assert "EXPIRED" in local.ccm.run("plan", "show", "change.plan").stdout
+    assert plan(local).code == 0
+    for options, told in (
+        (["--noop"], "--noop has no meaning for a plan"),
+        (["--hiera", "x.yaml"], "--hiera is settled by the plan"),
+    ):
+        refused = push(local.ccm, *options)
+        assert refused.code == 2
+        assert told in refused.stderr
+    more = local.ccm.scratch / "more.yaml"
+    more.write_text("hosts: {other: {connection: local}}\n")
+    refused = push(local.ccm, "-i", str(local.inventory), "-i", str(more), "-l", "other")
+    assert refused.code == 2
+    assert "the plan is not for other" in refused.stderr
+    assert local.names() == []
+
+
+def test_the_other_hosts_are_done(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
+    """One host drifted: it is refused, counts as failed, and is done later by the same plan."""
+    site = ccm.site(
+        'ccm: {resources: [{file: [{/srv/x: {content: "x\\n", owner: root, group: root, '
+        'mode: "0644"}}]}]}'
+    )
+    drifted, *others = hosts
+    inventory = str(lab.inventory())
+    assert ccm.run("plan", "-i", inventory, "-o", "change.plan", str(site)).code == 0
+    drifted.path("/srv/x").write_text("somebody's")
+    done = push(ccm)
+    assert done.code == 1, done.output
+    assert {e["host"] for e in done.events} == {host.name for host in others}
+    drifted.path("/srv/x").unlink()
+    later = push(ccm, "-l", "failed")
+    assert later.code == 0, later.output
+    assert [e["host"] for e in later.events] == [drifted.name]
+
+
+def test_a_plan_for_no_host_is_not_written(ccm: Ccm, tmp_path: Path) -> None:
+    """Where no host could be previewed there is nothing to keep."""
+    inventory = tmp_path / "hosts.yaml"
+    inventory.write_text("hosts: {gone: {address: 127.0.0.1, port: 1}}\n")
+    site = ccm.site("ccm: {resources: [{exec: [{x: {command: 'true'}}]}]}")
+    made = ccm.run("plan", "-i", str(inventory), "-o", "change.plan", str(site))
+    assert made.code == 3
+    assert "no plan was made" in made.stdout
+    assert not (ccm.scratch / "change.plan").exists()
