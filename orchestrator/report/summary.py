@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import sys
 from collections.abc import Iterator
 from typing import TextIO
 
@@ -158,7 +159,7 @@ class Summary:
             if len(hosts) < len(block.hosts):
                 words += f" on {named(hosts, self._style.width // 3)}"
             width = self._style.width - INDENT
-            text = f"{words}: {listed(names, len(names) if everything else 2 * width)}"
+            text = f"{words}: {listed(names, sys.maxsize if everything else 2 * width)}"
             first, *more = wrapped(text, width)
             yield f"    {first}"
             yield from (f"{_INDENT}{line}" for line in more)

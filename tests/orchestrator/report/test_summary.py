@@ -276,7 +276,8 @@ def test_what_did_not_run_is_bounded() -> None:
     assert len(lines) < 12
     assert lines[1].endswith("file#/r/a/name, … 282 more")
     assert "    … and more on 5 hosts, -v shows all" in lines
-    assert all(name in told.summary(everything=True) for name in names)
+    everything = told.summary(everything=True)
+    assert all(name in everything for name in names)
 
 
 def test_what_a_command_printed_is_shown_where_all_is() -> None:
