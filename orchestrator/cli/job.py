@@ -32,7 +32,7 @@ class PushOptions(NamedTuple):
         told = (self.where._asdict(), self.run._asdict(), self.connection._asdict())
         kept = {
             name: value
-            for options in (*told, self.data.record())
+            for options in (*told, self.data.record(), {"verify": self.verify})
             for name, value in options.items()
         }
         return {name: value for name, value in kept.items() if value not in (None, False, [])}

@@ -134,6 +134,26 @@ def _summarise(kept: "KeptRun", args: argparse.Namespace) -> None:
     choice = Choice(diffs, args.verbose, args.quiet)
     print(headline(kept))
     Summary(collected, Style.of(sys.stdout), choice).write(sys.stdout)
+    _verification(kept, args, chosen)
+
+
+def _verification(kept: "KeptRun", args: argparse.Namespace, hosts: set[str]) -> None:
+    """What the verify behind the push found on these hosts."""
+    from orchestrator.report.style import Style
+    from orchestrator.report.verification import Verification
+    from orchestrator.verify.kept import kept_assessment
+
+    found = kept_assessment(kept)
+    if found is None or (args.quiet and not found.exit_code):
+        return
+    style = Style.of(sys.stdout)
+    report = Verification(sys.stdout, style, verbose=args.verbose, quiet=args.quiet)
+    print()
+    report.begin(os.path.basename(kept.about["manifest"]), found.hosts)
+    for one in found.outcomes:
+        if one.host in hosts | {""}:
+            report.take(one)
+    report.finish(found)
 
 
 def host_of(event: "Event") -> str:

@@ -4,6 +4,7 @@ import contextlib
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orchestrator.cli.exit_code import CHANGED, run_exit_code, stronger
 from orchestrator.cli.job import How, Push, Targets
@@ -21,6 +22,9 @@ from orchestrator.registration.store import open_store
 from orchestrator.report.document import write_document
 from orchestrator.support.crash import describe_crash
 from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.cli.verifying import AfterPush
 
 INTERRUPTED_CLOSING = 3.0  # seconds
 
@@ -93,12 +97,26 @@ def _carry_out(
         output.summary(begin.run_id if there else "")
     if folder and folder.whole:
         code = _metrics(folder, output, code)
-    verified = None
-    if how.verify is not None and not rollout.interrupted:
-        tally = how.verify(results, output.human)
-        verified, code = tally.record(), stronger(code, tally.exit_code)
+    if how.verify is not None and folder is not None and not rollout.interrupted:
+        code = _verified(how.verify, results, output=output, run=folder.path, code=code)
     if folder and output.options.json:
-        write_document(KeptRun(folder.path), code, sys.stdout, verified)
+        write_document(KeptRun(folder.path), code, sys.stdout)
+    return code
+
+
+def _verified(
+    verify: "AfterPush", results: list[HostResult], *, output: Output, run: Path, code: int
+) -> int:
+    """Look at the hosts again; the exit code that this makes of a code."""
+    from orchestrator.verify.kept import VerifyFile
+
+    file = VerifyFile(run)
+    found = verify(results, output.human, file.take)
+    code = stronger(code, found.exit_code)
+    try:
+        file.finish(found)
+    except OSError as error:
+        code = _unwritten(error, code)
     return code
 
 
@@ -153,11 +171,15 @@ def _faults(bus: Bus, code: int) -> int:
         if isinstance(error, BrokenPipeError):
             continue
         if isinstance(error, OSError):
-            what = f"{error.filename}: {error.strerror}" if error.filename else error
-            print(f"ccm: error: output could not be written: {what}", file=sys.stderr)
-            code = code or 1
+            code = _unwritten(error, code)
         else:
             path = describe_crash(error, "writing the output of a run")
             print(f"ccm: error: a defect in ccm's output, see {path}", file=sys.stderr)
             code = 70 if code != 130 else code
     return code
+
+
+def _unwritten(error: OSError, code: int) -> int:
+    what = f"{error.filename}: {error.strerror}" if error.filename else error
+    print(f"ccm: error: output could not be written: {what}", file=sys.stderr)
+    return code or 1

@@ -9,7 +9,7 @@ from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import outcome
 from orchestrator.report.style import Style
 from orchestrator.report.verification import Progress, Verification
-from orchestrator.verify.assessment import Assessment
+from orchestrator.verify.assessment import Assessment, Outcome
 from orchestrator.verify.running import Checkup, verify
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.rollout import Rollout
 
-AfterPush = Callable[[Iterable["HostResult"], TextIO], Assessment]
+Keep = Callable[[Outcome], None]
+AfterPush = Callable[[Iterable["HostResult"], TextIO, Keep], Assessment]
 
 
 def carry_out(
@@ -29,13 +30,18 @@ def carry_out(
     quiet: bool,
     blocks: bool = True,
     silent_if_good: bool = False,
+    keep: Keep = lambda outcome: None,
 ) -> Assessment:
-    """Verify; a signal ends it in order. ``blocks`` as for the report."""
+    """Verify; a signal ends it in order. ``blocks`` as for the report, ``keep`` for outcomes."""
     report = Verification(out, Style.of(out), verbose=verbose, quiet=quiet, blocks=blocks)
     report.begin(job.manifest.name, len(job.hosts))
     began = time.monotonic()
     asking: list[Rollout[Any] | None] = [None]
     progress = Progress(sys.stderr, len(job.hosts), quiet)
+
+    def told(one: Outcome) -> None:
+        keep(one)
+        report.take(one)
 
     def watch(rollout: "Rollout[Any] | None") -> None:
         asking[0] = rollout
@@ -46,7 +52,7 @@ def carry_out(
         asking[0].interrupt()
 
     with Interrupts(interrupt):
-        tally = verify(job, report.take, watch, progress)
+        tally = verify(job, told, watch, progress)
     if tally.exit_code or not silent_if_good:
         report.finish(tally, time.monotonic() - began)
     return tally
@@ -66,7 +72,7 @@ def check_options(run: RunOptions) -> None:
 def after_push(job: Checkup, verbose: bool, quiet: bool) -> AfterPush:
     """What a push calls with its results: a verify of the hosts that it was carried out on."""
 
-    def check(results: Iterable["HostResult"], out: TextIO) -> Assessment:
+    def check(results: Iterable["HostResult"], out: TextIO, keep: Keep) -> Assessment:
         done = (outcome.OK, outcome.FAILED)
         reached = {one.host for one in results if one.outcome in done and not one.kind}
         chosen = [host for host in job.hosts if host.name in reached]
@@ -75,6 +81,8 @@ def after_push(job: Checkup, verbose: bool, quiet: bool) -> AfterPush:
         if not quiet:
             out.write("\n")
         chosen_job = job._replace(hosts=chosen)
-        return carry_out(chosen_job, out, verbose=verbose, quiet=quiet, silent_if_good=quiet)
+        return carry_out(
+            chosen_job, out, verbose=verbose, quiet=quiet, silent_if_good=quiet, keep=keep
+        )
 
     return check

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet import outcome
 from orchestrator.fleet.event_check import shape_problem
 from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
 from orchestrator.fleet.phases import Phase
@@ -44,6 +45,10 @@ class KeptRun:
             if not isinstance(self.about[name], kind):
                 raise ValueError(f"{name} is not what it must be")
         self.run_id: str = self.about["run_id"]
+
+    @property
+    def _verifies(self) -> bool:
+        return bool(self.about.get("options", {}).get("verify"))
 
     @property
     def running(self) -> bool:
@@ -158,9 +163,34 @@ class KeptRun:
             yield "this run is still at work; what it has come to so far is shown"
         if "incomplete" in self.about:
             yield f"the record of this run lacks events: {self.about['incomplete']}"
+        records, ended = self.verified(), self.about["end"] and not self.about["interrupted"]
+        if records is None and ended and self._verifies:
+            yield "the verify of this run did not begin"
+        elif records is not None and not any("found" in record for record in records):
+            yield "the verify of this run did not come to its end"
         for path in sorted(self.path.glob("*.jsonl")):
             if _ends_in_half_a_line(path) and not self.running:
                 yield f"{path.name} ends in half a line, which is left out"
+
+    def verified(self) -> list[dict[str, Any]] | None:
+        """What a verify behind the push kept, as ``verify.kept`` wrote it; None where there was
+        none. InputError."""
+        path = self.path / "verify.jsonl"
+        try:
+            return [_checked(json.loads(line)) for line in _whole_lines(path)]
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise _unreadable(path, error) from error
+
+    def failed_verify(self) -> set[str]:
+        """The hosts of which the verify found something wrong, or that it did not reach."""
+        hosts: set[str] = set()
+        for record in self.verified() or ():
+            if record.get("status") == outcome.FAILED:
+                hosts.add(record["host"])
+            hosts.update(record.get("found", {}).get("unreached", ()))
+        return hosts
 
     def replay(self) -> Iterator[happening.Event]:
         """What subscribers were told, as far as reports need it."""
@@ -223,6 +253,12 @@ def _unreadable(path: Path, error: Exception | str) -> InputError:
 
 def _no_run(message: str, hint: str) -> InputError:
     return InputError([Problem(message, None, hint, "input.run")])
+
+
+def _checked(record: Any) -> dict[str, Any]:
+    if not isinstance(record, dict) or not {"host", "found"} & record.keys():
+        raise ValueError("a line is neither an outcome nor the sum of all")
+    return record
 
 
 def _whole_lines(path: Path) -> Iterator[str]:

@@ -20,7 +20,7 @@ class PastRuns:
         """Those of the hosts that the word stands for: in the run of that id, or the beginning of
         one; for "" in each host's last push. InputError."""
         if run_id:
-            results = kept_run(run_id).results()
+            results = _results(kept_run(run_id))
             return {one.host for one in results if one.host in hosts and _is(one, word)}
         found = self._last(word, hosts, self._identity)
         if self._identity:
@@ -51,7 +51,16 @@ def _pushes(identity: str) -> Iterator[HostResult]:
         if not pushed or run.about["noop"] or options.get("monitor_only"):
             continue
         if not identity or identity == _identity_of(run):
-            yield from run.results()
+            yield from _results(run)
+
+
+def _results(run: KeptRun) -> Iterator[HostResult]:
+    """Those of a run; a host that its verify found wrong has failed."""
+    bad = run.failed_verify()
+    for result in run.results():
+        if result.host in bad and result.outcome == outcome.OK:
+            result = result._replace(outcome=outcome.FAILED)
+        yield result
 
 
 def _identity_of(run: KeptRun) -> str:

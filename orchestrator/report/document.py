@@ -7,17 +7,14 @@ from typing import Any, TextIO
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.turns import turns_of
+from orchestrator.verify.kept import kept_assessment
 
 PROTOCOL = "io.choria.ccm.v1.run"
 
 
-def write_document(
-    run: KeptRun, exit_code: int | None, out: TextIO, verified: dict[str, Any] | None = None
-) -> None:
+def write_document(run: KeptRun, exit_code: int | None, out: TextIO) -> None:
     """Write a kept run: what was run, totals, each host's result, what lacks in the
     record, and every event, streamed.
-
-    ``verified`` is what a verify behind it found.
     """
     results = run.results()
     left = turns_of(run, results).left
@@ -33,8 +30,9 @@ def write_document(
     }
     if exit_code is not None:
         head["exit_code"] = exit_code
+    verified = kept_assessment(run)
     if verified is not None:
-        head["verify"] = verified
+        head["verify"] = verified.record()
     out.write(json.dumps(head)[:-1])
     out.write(', "events": [')
     separator = "\n"

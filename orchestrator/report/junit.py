@@ -13,6 +13,8 @@ from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Cell, Grid
 from orchestrator.report.wording import check_line, ended, fate, headline
 from orchestrator.support.plain_text import junit_class
+from orchestrator.verify.assessment import Outcome
+from orchestrator.verify.kept import kept_assessment
 
 MOST_TEXT = 64 << 20  # bytes of messages and diffs
 # What XML 1.0 cannot hold, in whatever form it is written.
@@ -25,17 +27,24 @@ def write_junit(kept: KeptRun, out: TextIO) -> None:
     InputError where the run's folder is damaged.
     """
     grid = Grid(kept, MOST_TEXT)
+    checked: dict[str, list[Outcome]] = {}
+    found = kept_assessment(kept)
+    for one in found.outcomes if found else ():
+        checked.setdefault(one.host, []).append(one)
     out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
-    out.write(f"<testsuites {_attributes(name=f'ccm {kept.run_id}', **_totals(grid))}>\n")
+    out.write(f"<testsuites {_attributes(name=f'ccm {kept.run_id}', **_totals(grid, checked))}>\n")
     for host in grid.hosts:
         for line in _suite(grid, host):
+            out.write(line + "\n")
+    for host, outcomes in checked.items():
+        for line in _verified(host, outcomes):
             out.write(line + "\n")
     out.write("</testsuites>\n")
     out.flush()
 
 
-def _totals(grid: Grid) -> dict[str, Any]:
-    counts = [_counts(grid, host) for host in grid.hosts]
+def _totals(grid: Grid, checked: dict[str, list[Outcome]]) -> dict[str, Any]:
+    counts = [_counts(grid, host) for host in grid.hosts] + list(map(_counted, checked.values()))
     return {key: sum(count[key] for count in counts) for key in ("tests", "failures", "errors")}
 
 
@@ -49,6 +58,34 @@ def _counts(grid: Grid, host: str) -> dict[str, int]:
         "errors": int(bool(error)),
         "skipped": statuses.count("skipped") + left,
     }
+
+
+def _counted(outcomes: list[Outcome]) -> dict[str, int]:
+    statuses = [one.status for one in outcomes]
+    return {
+        "tests": len(statuses),
+        "failures": statuses.count("failed"),
+        "errors": 0,
+        "skipped": statuses.count("skipped"),
+    }
+
+
+def _verified(host: str, outcomes: list[Outcome]) -> Iterator[str]:
+    """The suite of what a verify found on a host."""
+    yield f"  <testsuite {_attributes(name=f'{host} verify', **_counted(outcomes))}>"
+    for one in outcomes:
+        case = _attributes(classname=junit_class(host), name=f"verify {one.label}")
+        if one.status == "passed":
+            yield f"    <testcase {case}/>"
+            continue
+        first = one.text.partition("\n")[0] or "no reason given"
+        yield f"    <testcase {case}>"
+        if one.status == "failed":
+            yield f"      <failure {_attributes(message=first)}>{_escaped(one.text)}</failure>"
+        else:
+            yield f"      <skipped {_attributes(message=first)}/>"
+        yield "    </testcase>"
+    yield "  </testsuite>"
 
 
 def _suite(grid: Grid, host: str) -> Iterator[str]:

@@ -11,7 +11,9 @@ from orchestrator.report.grid import Finding, Grid
 from orchestrator.report.grouping import unheard_of
 from orchestrator.report.host_names import named
 from orchestrator.report.totals import host_counts
+from orchestrator.report.verification import shared_failures, sum_of
 from orchestrator.report.wording import brief, check_line, headline, listed, took
+from orchestrator.verify.kept import kept_assessment
 
 # GitHub takes 65,536 characters in a comment.
 MOST_CHARACTERS = 60_000
@@ -56,11 +58,21 @@ def _blocks(grid: Grid) -> Iterator[str]:
         for finding in findings:
             yield _finding(finding)
     yield from _unheard(grid)
+    yield from _verified(grid.kept)
     if grid.notices:
         yield "\n### Warnings\n\n"
     for (level, text), hosts in grid.notices.items():
         who = f" \\[{_plain(named(hosts, _HOSTS))}\\]" if hosts else ""
         yield f"- {level}: {_plain(text)}{who}\n"
+
+
+def _verified(kept: KeptRun) -> Iterator[str]:
+    found = kept_assessment(kept)
+    if found is None:
+        return
+    yield f"\n### Verify\n\n{_plain(sum_of(found))}\n\n"
+    for (label, text), hosts in shared_failures(found).items():
+        yield f"- {_code(label)} on {_plain(named(hosts, _HOSTS))}\n{_indented(_fence(text, ''))}"
 
 
 def _unheard(grid: Grid) -> Iterator[str]:

@@ -75,8 +75,8 @@ class Verification:
         """Keep one outcome."""
         self._taken.setdefault(outcome.host, []).append(outcome)
 
-    def finish(self, found: Assessment, seconds: float) -> None:
-        """Write the blocks and the sum of all."""
+    def finish(self, found: Assessment, seconds: float | None = None) -> None:
+        """Write the blocks and the sum of all; after so many ``seconds``, where that is known."""
         if self._blocks:
             self._write_blocks()
         for text in found.warnings[:_MOST_WARNINGS]:
@@ -132,19 +132,10 @@ class Verification:
         yield f"  {self._style(role, status):<8} {label}"
         yield from _indented(text, 11)
 
-    def _sum(self, found: Assessment, seconds: float) -> list[str]:
-        counts = [
-            f"{found.count(status)} {status}" for status in _WORDS if found.count(status)
-        ] or ["nothing to check"]
-        if found.unreached:
-            counts.append(f"{_count(len(found.unreached), 'host')} not reached")
-        if found.not_run:
-            counts.append(f"{sum(found.not_run.values())} not run")
-        if found.interrupted:
-            counts.append("interrupted")
+    def _sum(self, found: Assessment, seconds: float | None) -> list[str]:
         role = "ok" if found.exit_code == 0 else "failed"
-        text = f"{_count(found.hosts, 'host')}: {', '.join(counts)}"
-        lines = [f"{self._style(role, text)} in {seconds:.1f} s"]
+        took = "" if seconds is None else f" in {seconds:.1f} s"
+        lines = [f"{self._style(role, sum_of(found))}{took}"]
         if found.not_run:
             stopped = "interrupted" if found.interrupted else "stopped at a failure"
             silent = [host for host in found.not_run if host not in self._taken]
@@ -161,6 +152,29 @@ class Verification:
         for line in lines:
             self._out.write(line + "\n")
         self._out.flush()
+
+
+def sum_of(found: Assessment) -> str:
+    """How many hosts were looked at, and how many checks came to what."""
+    counts = [f"{found.count(status)} {status}" for status in _WORDS if found.count(status)]
+    counts = counts or ["nothing to check"]
+    if found.unreached:
+        counts.append(f"{_count(len(found.unreached), 'host')} not reached")
+    if found.not_run:
+        counts.append(f"{sum(found.not_run.values())} not run")
+    if found.interrupted:
+        counts.append("interrupted")
+    return f"{_count(found.hosts, 'host')}: {', '.join(counts)}"
+
+
+def shared_failures(found: Assessment) -> dict[tuple[str, str], list[str]]:
+    """What failed, as label and text, with the hosts that it failed on alike."""
+    failures: dict[tuple[str, str], list[str]] = {}
+    for one in found.failed:
+        failures.setdefault(_failure(one), []).append(one.host)
+    for host, why in found.unreached.items():
+        failures.setdefault(("the host was not reached", why), []).append(host)
+    return failures
 
 
 def _failure(outcome: Outcome) -> tuple[str, str]:

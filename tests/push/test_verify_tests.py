@@ -350,6 +350,12 @@ def test_a_push_verifies_what_it_did(local: Target) -> None:
     site = SITE + "    - exec:\n        - make: {command: 'true', creates: DIR/never}\n"
     failed = local.push(site, "--verify", "--json")
     assert failed.code == 1, failed.output
+    report = local.ccm.run("report").stdout
+    assert "1 changed" in report
+    assert "verify of site.yaml on 1 host" in report
+    assert "  failed   exec#make" in report
+    where = ("inventory", "-i", str(local.inventory), "-l", "failed")
+    assert local.ccm.run(*where).stdout.startswith("web1 ")
     document = json.loads(failed.stdout)
     assert document["exit_code"] == 1
     assert document["verify"]["failures"] == [

@@ -17,7 +17,9 @@ from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
 from orchestrator.report.html.slowest import slowest_resources
 from orchestrator.report.html.timeline import WIDTH, Timeline
+from orchestrator.report.verification import shared_failures, sum_of
 from orchestrator.report.wording import check_line, diff_role, took
+from orchestrator.verify.kept import kept_assessment
 from remote_runtime.version import VERSION
 
 MOST_TEXT = 8 << 20  # bytes of messages and diffs
@@ -45,6 +47,7 @@ def write_html(kept: KeptRun, out: TextIO) -> None:
 def _scope(grid: Grid) -> dict[str, Any]:
     about, matrix, timeline = grid.kept.about, Matrix(grid), Timeline(grid)
     style, script = _text("page.css"), _text("page.js")
+    found = kept_assessment(grid.kept)
     results = sorted(grid.results.values(), key=lambda result: ORDER.index(result.outcome))
     return {
         "version": VERSION,
@@ -62,6 +65,8 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "troubled": [result for result in results if result.message],
         "findings": {status: grid.findings(status) for status in LETTERS},
         "notices": grid.notices,
+        "verified": found and sum_of(found),
+        "verify_failures": shared_failures(found) if found else {},
         "unheard": unheard_of(grid.turns.left, grid.hosts)[:MOST_UNHEARD],
         "letters": LETTERS,
         "marks": {**LETTERS, **HOST_LETTERS},

@@ -1,0 +1,58 @@
+"""What the verify of a push found, in the run's folder (controller)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.support.line_file import LineFile
+from orchestrator.verify.assessment import Assessment, Outcome
+
+
+class VerifyFile:
+    """Writes each outcome as it comes, then what all of them came to."""
+
+    def __init__(self, run: Path) -> None:
+        self._file: LineFile | None = None
+        self._fault: OSError | None = None
+        try:
+            self._file = LineFile(run / "verify.jsonl", private=True)
+        except OSError as error:
+            self._fault = error
+
+    def take(self, outcome: Outcome) -> None:
+        """Keep one outcome; after one that could not be kept, none."""
+        self._write(outcome._asdict())
+
+    def finish(self, found: Assessment) -> None:
+        """Keep the sum of all. OSError where something could not be kept."""
+        self._write({"found": {**found._asdict(), "outcomes": ()}})
+        if self._file is not None:
+            self._file.close()
+        if self._fault is not None:
+            raise self._fault
+
+    def _write(self, record: dict[str, Any]) -> None:
+        if self._file is not None and self._fault is None:
+            try:
+                self._file.write(json.dumps(record) + "\n")
+            except OSError as error:
+                self._fault = error
+
+
+def kept_assessment(kept: KeptRun) -> Assessment | None:
+    """What the verify behind a push came to; None for a run without one. InputError.
+
+    One that did not come to its end is called interrupted.
+    """
+    records = kept.verified()
+    if records is None:
+        return None
+    outcomes = [Outcome(**record) for record in records if "found" not in record]
+    hosts = len({outcome.host for outcome in outcomes})
+    found = next((record["found"] for record in records if "found" in record), None)
+    if found is None:
+        return Assessment(hosts, outcomes, interrupted=True)
+    return Assessment(**{**found, "outcomes": outcomes})
