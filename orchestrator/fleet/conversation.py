@@ -103,7 +103,8 @@ class Conversation:
         self._resources = list(plan.identities())
         self._mask = Mask(plan.secrets)
         self._serving = Serving(link, plan, self.planned, self._aside)
-        self._check = EventCheck(self._host, settings.run_id, self._resources)
+        place = plan.place if settings.manifest else lambda identity: ""
+        self._check = EventCheck(self._host, settings.run_id, self._resources, place)
 
     @property
     def planned(self) -> int:

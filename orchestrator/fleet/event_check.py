@@ -20,6 +20,9 @@ MAX_CHANGES = 20_000
 MAX_TEXTS = 1_000
 MAX_DURATION = 10**18
 
+ADDED = ("host", "run_id", "place")
+"""What the controller adds to an event, the last only where the resource failed."""
+
 _EVENT_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}\Z")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{32}\Z")
@@ -176,14 +179,31 @@ def _flags_problem(event: dict[str, Any]) -> str:
     return "" if agrees else "status and flags disagree"
 
 
+def kept_problem(event: Any) -> str:
+    """Return what is wrong with an event that the controller kept, or ""."""
+    if type(event) is not dict:
+        return "it is not an object"
+    problem = shape_problem({key: value for key, value in event.items() if key not in ADDED})
+    of = (event.get("host"), event.get("run_id"), event.get("place", ""))
+    known = all(type(value) is str for value in of)
+    return problem or ("" if known else "it does not say of which host and run it is")
+
+
 class EventCheck:
     """The events of one host: planned resources only, in sequence, each one new.
 
     ``planned`` are the ``type#name`` of every resource in the host's plan. ``count`` is how many
-    events there were.
+    events there were. ``place`` says where a resource stands in the manifest, "" where in none.
     """
 
-    def __init__(self, host: str, run_id: str, planned: Iterable[str]) -> None:
+    def __init__(
+        self,
+        host: str,
+        run_id: str,
+        planned: Iterable[str],
+        place: Callable[[str], str] = lambda identity: "",
+    ) -> None:
+        self._place = place
         self._origin = {"host": host, "run_id": run_id}
         self._left = Counter(planned)
         self._last_id = ""
@@ -196,7 +216,7 @@ class EventCheck:
         return sum(self._left.values())
 
     def check(self, seq: Any, event: Any) -> Checked:
-        """Return the event, plain and with host and run_id; ProtocolError if it is wrong."""
+        """Return the event, plain and with what is ``ADDED``; ProtocolError if it is wrong."""
         if type(seq) is not int or seq != self.count + 1:
             raise _refuse(f"event {self.count + 1} was due, another came", "protocol.sequence")
         problem = shape_problem(event)
@@ -209,7 +229,8 @@ class EventCheck:
         self._unseen.discard(identity)
         self.count = seq
         self._last_id = event["event_id"]
-        event, line = _finished({**event, **self._origin})
+        place = self._place(identity) if event["failed"] else ""
+        event, line = _finished({**event, **self._origin, **({"place": place} if place else {})})
         return Checked(event, line, identity, again)
 
     def _take(self, identity: str, seq: int) -> str:

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.event_check import shape_problem
+from orchestrator.fleet.event_check import kept_problem
 from remote_runtime.errors import InputError, Problem, UsageError
 
 VARIABLE = "CCM_SESSION_STORE"
 SUFFIX = ".event"
 MAX_EVENT = 4 << 20
 BEGIN = 'begin a session with: eval "$(ccm session new)"'
-_ORIGIN = ("host", "run_id")
 
 Event = dict[str, Any]
 
@@ -157,9 +156,7 @@ def _event(path: Path) -> tuple[Event, str]:
         event = json.loads(line)
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(path, str(error)) from error
-    if not isinstance(event, dict) or not all(isinstance(event.get(k), str) for k in _ORIGIN):
-        raise _damaged(path, "host or run_id is missing")
-    problem = shape_problem({k: v for k, v in event.items() if k not in _ORIGIN})
+    problem = kept_problem(event)
     if problem:
         raise _damaged(path, problem)
     return event, line

@@ -8,7 +8,7 @@ from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
-from orchestrator.fleet.event_check import shape_problem
+from orchestrator.fleet.event_check import kept_problem
 from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import runs_folder
@@ -139,7 +139,7 @@ class KeptRun:
         try:
             for number, line in enumerate(self.lines(), 1):
                 event = json.loads(line)
-                problem = _event_problem(event)
+                problem = kept_problem(event)
                 if problem:
                     raise ValueError(f"line {number}: {problem}")
                 yield event, line
@@ -238,13 +238,6 @@ def kept_run(run_id: str = "") -> KeptRun:
         raise _unreadable(path / "run.json", f"{error} is missing") from error
     except (OSError, ValueError) as error:
         raise _unreadable(path / "run.json", error) from error
-
-
-def _event_problem(event: Any) -> str:
-    """What is wrong with an event that was read back, or ""."""
-    if type(event) is not dict or type(event.get("host")) is not str:
-        return "it is not an event of a host"
-    return shape_problem({k: v for k, v in event.items() if k not in ("host", "run_id")})
 
 
 def _unreadable(path: Path, error: Exception | str) -> InputError:

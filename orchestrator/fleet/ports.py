@@ -65,6 +65,10 @@ class Plan(Protocol):
         """What to announce once the resource of that ``type#name`` is stable."""
         ...
 
+    def place(self, identity: str) -> str:
+        """Where that ``type#name`` stands in a manifest: ``FILE:LINE:COLUMN``."""
+        ...
+
     def references(self) -> int:
         """How often blobs are named: more often than that none is needed."""
         ...

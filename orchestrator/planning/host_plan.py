@@ -14,7 +14,7 @@ from orchestrator.planning.final import check_final
 from orchestrator.planning.rendering import render_deferred
 from orchestrator.planning.travel import Travel
 from remote_runtime import duration
-from remote_runtime.errors import ResourceError
+from remote_runtime.errors import Position, ResourceError
 from remote_runtime.item import Item
 from remote_runtime.masking import MASKED, Mask
 
@@ -54,6 +54,7 @@ class HostPlan:
         self.binding: Mapping[str, Any] = {}
         self._turns: dict[int, tuple[Declared, Scope, Travel]] = {}
         self._blobs: dict[str, Blob] | None = None
+        self._places: dict[str, Position] | None = None
         self._registrations: dict[str, list[Mapping[str, Any]]] | None = None
 
     @property
@@ -67,6 +68,14 @@ class HostPlan:
     def identities(self) -> Iterator[str]:
         """The ``type#name`` of every resource, pre-order: the index counts along it."""
         return (resource.item.id for resource in self._everything)
+
+    def place(self, identity: str) -> str:
+        """Where a resource stands in a manifest, the first of two equal ones."""
+        if self._places is None:
+            self._places = {}
+            for one, declared in zip(self.identities(), self.declared, strict=True):
+                self._places.setdefault(one, declared.position)
+        return str(self._places[identity])
 
     def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
         """What to announce once the resource of that ``type#name`` is stable, for everybody."""

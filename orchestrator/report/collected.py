@@ -181,7 +181,7 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
         told["status"],
         message,
         doubt,
-        tuple(told["error"]),
+        errors_of(told),
         tuple(told["unmet_requirements"]),
         tuple(
             CheckResult(check["name"], check["status"], check["output"])
@@ -195,6 +195,15 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
         told.get("manifest", ""),
         told.get("output", "") if verbose and not told["error"] else "",
     )
+
+
+def errors_of(told: dict[str, Any]) -> tuple[str, ...]:
+    """Why a resource failed, and behind the reason where it stands in the manifest."""
+    errors, place = told["error"], told.get("place", "")
+    if not errors or not place or place in errors[0]:
+        return tuple(errors)
+    reason, newline, rest = errors[0].partition("\n")
+    return (f"{reason} ({place}){newline}{rest}", *errors[1:])
 
 
 def _shown(value: Any) -> str:

@@ -6,7 +6,7 @@ from orchestrator.fleet import events as happening
 
 
 class EventLines:
-    """Subscriber that writes each transaction event, with host and run_id, as it arrives."""
+    """Subscriber that writes each transaction event as it arrives, whole."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write

@@ -46,7 +46,8 @@ class Lines:
         told = event.event
         status = told["status"]
         if status == "failed" or (self._verbose and status != "stable"):
-            reason = told["error"][0] if told["error"] else entry_of(told).message
+            entry = entry_of(told)
+            reason = entry.errors[0] if entry.errors else entry.message
             name = f"{told['type']}#{told['name']}"
             self._say(
                 f"{event.host}: {status} {one_line(name)}{reason and ': ' + one_line(reason)}"

@@ -109,7 +109,8 @@ class LiveView:
     def _resource(self, event: happening.ResourceEvent) -> None:
         told = event.event
         if told["failed"] or (self._verbose and told["status"] != "stable"):
-            reason = told["error"][0] if told["error"] else entry_of(told).message
+            entry = entry_of(told)
+            reason = entry.errors[0] if entry.errors else entry.message
             text = f"{told['status']} {told['type']}#{told['name']}{reason and ': ' + reason}"
             self._say(event.host, text, "red" if told["failed"] else "yellow")
 

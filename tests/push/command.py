@@ -11,6 +11,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from orchestrator.fleet.event_check import ADDED
 from schemas import load
 from tests.lab import Host
 
@@ -104,7 +105,7 @@ class Ccm:
         events = [json.loads(line) for line in lines]
         for event in events[:CHECKED]:
             # The schema is of what a target sends; the controller adds these two.
-            EVENT.validate({k: v for k, v in event.items() if k not in ("host", "run_id")})
+            EVENT.validate({k: v for k, v in event.items() if k not in ADDED})
         return Run(done.code, done.stdout, done.stderr, events)
 
 

@@ -188,3 +188,35 @@ ccm:
     assert other.code == 1
     assert "apply#roles/db.yaml will fail" in other.output
     assert local.statuses(other) == {"apply#roles/db.yaml": "failed", "exec#after": "skipped"}
+
+
+FAILING = """\
+ccm:
+  resources:
+    - exec:
+        - "{{ 'made' }}": {command: "false"}
+    - apply:
+        - web/site.yaml: {}
+"""
+
+
+def test_a_failure_names_its_place_in_the_manifest(target: Target) -> None:
+    """File, line and column of what failed stand in its event, live, in the summary and reports."""
+    write(
+        target, "ccm:\n  resources:\n    - exec: [{nested: {command: 'exit 7'}}]\n", "web/site.yaml"
+    )
+    done = target.push(FAILING)
+    assert done.code == 1
+    top = target.ccm.scratch
+    places = {"made": f"{top}/site.yaml:4:11", "nested": f"{top}/web/site.yaml:3:15"}
+    for name, place in places.items():
+        assert target.event(done, f"exec#{name}")["place"] == place
+        assert done.stdout.count(place) == 2, done.stdout
+        (error,) = target.event(done, f"exec#{name}")["error"]
+        assert "site.yaml" not in error
+    assert "place" not in target.push(FAILING, "--noop").events[0]
+    for words in (("report",), ("report", "--junit", "-"), ("report", "--markdown", "-")):
+        shown = target.ccm.run(*words, done.events[0]["run_id"])
+        assert all(place in shown.stdout for place in places.values()), shown.output
+    alone = target.ccm.run("ensure", "exec", "false", "--json")
+    assert '"place"' not in alone.output

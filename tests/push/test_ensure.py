@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.fleet.event_check import ADDED
 from tests.lab import Host, Lab
 from tests.push.command import EVENT, Ccm, Run
 from tests.push.target import NAME, Target, on_this_machine
@@ -42,7 +43,7 @@ class Script:
         paths = sorted(Path(self.store).glob("*.event"))
         found = [json.loads(path.read_text()) for path in paths]
         for path, event in zip(paths, found):
-            EVENT.validate({k: v for k, v in event.items() if k not in ("host", "run_id")})
+            EVENT.validate({k: v for k, v in event.items() if k not in ADDED})
             assert path.stem == event["event_id"]
         return found
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from orchestrator.cli import app
+from orchestrator.fleet.event_check import ADDED
 from orchestrator.manifest.request import MAX_BYTES
 from tests.lab import Lab
 from tests.orchestrator.site_types.types import copy_cron
@@ -33,7 +34,7 @@ def state(done: Run) -> dict[str, Any]:
     assert list(response) == ["protocol", "state"], done.output
     assert response["protocol"] == RESPONSE
     event: dict[str, Any] = response["state"]
-    EVENT.validate({k: v for k, v in event.items() if k not in ("host", "run_id")})
+    EVENT.validate({k: v for k, v in event.items() if k not in ADDED})
     return event
 
 

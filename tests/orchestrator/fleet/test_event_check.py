@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 import schemas
-from orchestrator.fleet.event_check import EventCheck, shape_problem
+from orchestrator.fleet.event_check import EventCheck, kept_problem, shape_problem
 from remote_runtime.errors import ProtocolError
 from tests.orchestrator.fleet.fakes import make_event
 
@@ -106,6 +106,20 @@ def test_a_gap_in_the_sequence_is_refused(seq: Any) -> None:
     """Events count from 1 without a gap, in whole numbers."""
     with pytest.raises(ProtocolError):
         EventCheck("h", "r", ["file#/etc/motd"]).check(seq, make_event())
+
+
+def test_where_it_failed_is_said_by_the_controller_alone() -> None:
+    """A failed event gets the place of its resource; a host that says one is refused."""
+    check = EventCheck(
+        "h", "r", ["file#/etc/motd"] * 2, {"file#/etc/motd": "s.yaml:4:11"}.__getitem__
+    )
+    failed = check.check(1, make_event(status="failed", error=["no"], event_id=f"{1:026d}"))
+    assert failed.event["place"] == json.loads(failed.line)["place"] == "s.yaml:4:11"
+    assert kept_problem(failed.event) == ""
+    assert kept_problem({**failed.event, "place": 3}) != ""
+    assert "place" not in check.check(2, make_event(event_id=f"{2:026d}")).event
+    with pytest.raises(ProtocolError):
+        EventCheck("h", "r", ["file#/etc/motd"]).check(1, {**make_event(), "place": "x"})
 
 
 def test_not_a_number_is_refused() -> None:
