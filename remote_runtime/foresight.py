@@ -6,7 +6,7 @@ from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt
-from remote_runtime.errors import ResourceError
+from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.events import Outcome
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
@@ -47,6 +47,10 @@ class Foresight(object):
                 if action.rehearse is not None:
                     action.rehearse()
         except ResourceError as error:
+            done = isinstance(error, UnsettledError)
+            if resource is not None and done and not self._context.doubt.level:
+                # All of it will be done, and that is not enough.
+                self._describe(resource, actions, refresh=refresh, doubt=Doubt(), outcome=outcome)
             doubt = self._unknown(error)
             resource = resource or self._created(outcome)
             actions = actions or getattr(error, "would", []) or resource.supposed(refresh)

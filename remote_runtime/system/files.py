@@ -107,6 +107,14 @@ class Files(object):
         """Whether something is there, a symlink that leads nowhere included."""
         return os.path.lexists(path)
 
+    def link(self, path: str) -> str:
+        """What a symlink holds; "" where there is none."""
+        try:
+            place = self._walker.place(path)
+            return os.readlink(place.name, dir_fd=place.folder.descriptor)
+        except OSError:
+            return ""
+
     def is_own(self, path: str) -> bool:
         """Whether it is in a folder for work that is not the target's state."""
         return any(path.startswith(folder) for folder in self._private)

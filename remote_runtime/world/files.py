@@ -74,6 +74,12 @@ class WorldFiles(Files):
     def is_there(self, path: str) -> bool:
         return self._is_there(self._find(path, follow=False))
 
+    def link(self, path: str) -> str:
+        found = self._find(path, follow=False)
+        if found.node is not None:
+            return found.node.target
+        return self._host.link(found.path if found.laid else path) if found.there else ""
+
     def is_program(self, path: str) -> bool:
         found = self._find(path, follow=True)
         if found.node is not None:

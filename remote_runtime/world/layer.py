@@ -2,15 +2,13 @@
 
 import os
 import stat
-from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
+from remote_runtime.world.held import Held, Room
 from remote_runtime.world.on_host import OnHost
-
-if TYPE_CHECKING:
-    from remote_runtime.content import Content
 
 _MOST_LINKS = 40  # as in Linux
 
@@ -27,7 +25,7 @@ class Node(NamedTuple):
     mode: int = 0
     uid: int = 0
     gid: int = 0
-    content: Optional["Content"] = None
+    content: Optional[Held] = None
     target: str = ""
     opaque: bool = True
     since: int = 0
@@ -55,6 +53,7 @@ class Layer(object):
 
     def __init__(self, files: Files) -> None:
         self._files = files
+        self._room = Room()
         self.nodes: Dict[str, Node] = {}
 
     def copy(self) -> "Layer":
@@ -154,7 +153,7 @@ class Layer(object):
             mode=old.mode if effect.mode is None else effect.mode,
             uid=old.uid if effect.uid is None else effect.uid,
             gid=old.gid if effect.gid is None else effect.gid,
-            content=effect.content or old.content,
+            content=Held(effect.content, self._room) if effect.content else old.content,
             target=effect.target,
         )
 
@@ -168,9 +167,9 @@ class Layer(object):
             return None
         if status is None:
             return None
-        content = None
+        content: Optional[Held] = None
         if status.kind == "file":
-            content = OnHost(found.path, status, self._files)
+            content = Held(OnHost(found.path, status, self._files), self._room)
         opaque = status.kind != "directory"
         return Node(
             status.kind,

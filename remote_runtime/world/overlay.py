@@ -117,5 +117,9 @@ def _named(effect: Effect) -> Callable[[str, str, bool], bool]:
 
 
 def _merged(older: UnitEffect, newer: UnitEffect) -> UnitEffect:
-    said = {k: v for k, v in newer._asdict().items() if v is not None}
-    return older._replace(**said)
+    return UnitEffect(
+        newer.name,
+        active=older.active if newer.active is None else newer.active,
+        enabled=older.enabled if newer.enabled is None else newer.enabled,
+        masked=older.masked if newer.masked is None else newer.masked,
+    )

@@ -2,7 +2,10 @@
 
 from typing import NamedTuple, Optional, Sequence
 
-from remote_runtime.base import Provider
+from remote_runtime.base import Effect, Provider
+
+START, STOP, RESTART, ENABLE, DISABLE = "start", "stop", "restart", "enable", "disable"
+ENDS = "it is of type oneshot without RemainAfterExit=yes, so it never stays running"
 
 
 class Status(NamedTuple):
@@ -39,26 +42,16 @@ class ServiceProvider(Provider):
         """The state of one service. One query answers it for all services of the plan."""
         raise NotImplementedError
 
-    def definition_paths(self, name: str) -> Sequence[str]:
-        """The files that would define this service, were one of them there."""
+    def act(self, verb: str, name: str) -> None:
+        """``START``, ``STOP`` or ``RESTART`` it and return once it is so; ``ENABLE`` it to be
+        started at boot, or ``DISABLE`` that."""
         raise NotImplementedError
 
-    def start(self, name: str) -> None:
-        """Start it and return once it runs."""
+    def rehearse(self, verb: str, name: str) -> None:
+        """In a preview: fail as ``act`` certainly would, and do nothing else."""
         raise NotImplementedError
 
-    def stop(self, name: str) -> None:
-        """Stop it and return once it is stopped."""
-        raise NotImplementedError
-
-    def restart(self, name: str) -> None:
-        """Stop and start it."""
-        raise NotImplementedError
-
-    def enable(self, name: str) -> None:
-        """Have it started at boot."""
-        raise NotImplementedError
-
-    def disable(self, name: str) -> None:
-        """Have it not started at boot."""
+    def consequences(self, verb: str, name: str) -> Sequence[Effect]:
+        """What ``act`` would leave on the target, the services that it takes along included; told
+        in a preview only."""
         raise NotImplementedError

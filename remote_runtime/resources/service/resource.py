@@ -1,11 +1,20 @@
 """The service type: runs now, and starts at boot (target; ``check`` on both sides)."""
 
-from typing import Any, Callable, List, Tuple
+from typing import Any, List, Tuple
 
-from remote_runtime.base import Action, Change, Missing, Properties, ResourceType, State, Unknowable
+from remote_runtime.base import Action, Change, Missing, Properties, ResourceType, State
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.service import wording
-from remote_runtime.resources.service.provider import ServiceProvider, Status
+from remote_runtime.resources.service.provider import (
+    DISABLE,
+    ENABLE,
+    ENDS,
+    RESTART,
+    START,
+    STOP,
+    ServiceProvider,
+    Status,
+)
 from remote_runtime.resources.service.unit import full_name
 
 RUNNING, STOPPED = "running", "stopped"
@@ -30,9 +39,6 @@ class Resource(ResourceType):
         self.context.saw("unit", full_name(self.name), status.found)
         problem, hint = self._problem(status)
         if problem:
-            planned = self._planned()
-            if planned:
-                raise Unknowable("%s, but %s" % (problem, planned), would=self._would())
             raise Missing(problem, would=self._would(), hint=hint)
         return State(RUNNING if status.running else STOPPED, status=status)
 
@@ -77,15 +83,6 @@ class Resource(ResourceType):
     def _masked(self) -> Tuple[str, str]:
         return "%s is masked" % self.name, "run `systemctl unmask %s` on the host" % self.name
 
-    def _planned(self) -> str:
-        """In a preview: why the unit may be there by then."""
-        if self.context.world is None:
-            return ""
-        for path in self.provider.definition_paths(self.name):
-            if self.context.files.exists(path):
-                return "%s would be written before" % path
-        return ""
-
     @property
     def _enable(self) -> object:
         return self.properties.get("enable")
@@ -115,18 +112,16 @@ class Resource(ResourceType):
         return [running] if self._enable is None else [running, self._switch()]
 
     def _start(self, before: str) -> Action:
-        return self._action(wording.STARTED, self.provider.start, Change("ensure", before, RUNNING))
+        return self._action(wording.STARTED, START, Change("ensure", before, RUNNING))
 
     def _stop(self, status: Status) -> Action:
         before = RUNNING if status.running else status.words
-        return self._action(wording.STOPPED, self.provider.stop, Change("ensure", before, STOPPED))
+        return self._action(wording.STOPPED, STOP, Change("ensure", before, STOPPED))
 
     def _restart(self, status: Status) -> Action:
         if status.masked:
             raise ResourceError(*self._masked_error())
-        return self._action(
-            wording.RESTARTED, self.provider.restart, Change("ensure", RUNNING, "restarted")
-        )
+        return self._action(wording.RESTARTED, RESTART, Change("ensure", RUNNING, "restarted"))
 
     def _masked_error(self) -> Tuple[str, str, str]:
         message, hint = self._masked()
@@ -136,12 +131,18 @@ class Resource(ResourceType):
         on = bool(self._enable)
         return self._action(
             wording.ENABLED if on else wording.DISABLED,
-            self.provider.enable if on else self.provider.disable,
+            ENABLE if on else DISABLE,
             Change("enable", not on, on),
         )
 
-    def _action(self, message: str, call: Callable[[str], None], change: Change) -> Action:
-        return Action(message, lambda: call(self.name), changes=[change])
+    def _action(self, message: str, verb: str, change: Change) -> Action:
+        return Action(
+            message,
+            lambda: self.provider.act(verb, self.name),
+            changes=[change],
+            effects=self.provider.consequences(verb, self.name),
+            rehearse=lambda: self.provider.rehearse(verb, self.name),
+        )
 
     def unsettled(self, state: State) -> str:
         """Why the service is not as desired, in the init system's words."""
@@ -151,9 +152,6 @@ class Resource(ResourceType):
         status: Status = state.status
         if self.ensure == RUNNING and not status.running:
             if status.ends_by_itself:
-                return (
-                    "%s is %s, not running: it is of type oneshot without RemainAfterExit=yes, "
-                    "so it never stays running" % (self.name, status.words)
-                )
+                return "%s is %s, not running: %s" % (self.name, status.words, ENDS)
             return "%s is %s, not running" % (self.name, status.words)
         return super().unsettled(state)

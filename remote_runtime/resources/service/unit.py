@@ -6,6 +6,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.resources.service.provider import Status
 
 PROPERTIES = (
+    "Id",
     "LoadState",
     "LoadError",
     "ActiveState",
@@ -15,6 +16,10 @@ PROPERTIES = (
     "Type",
     "RemainAfterExit",
     "Result",
+    "RequiredBy",
+    "BoundBy",
+    "ConsistsOf",
+    "ConflictedBy",
 )
 FOLDERS = (
     "/etc/systemd/system",

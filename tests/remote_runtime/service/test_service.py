@@ -3,7 +3,6 @@
 import unittest
 
 from remote_runtime.changes import Missing, Unknowable
-from remote_runtime.effects import Doubt, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.service import unit
 from remote_runtime.resources.service.resource import Resource
@@ -114,21 +113,6 @@ class Obstacles(unittest.TestCase):
             self.assertIn("service not found", error.message)
             self.assertNotIsInstance(error, Unknowable)
             self.assertEqual([action.message for action in error.would], words)
-
-    def test_a_planned_unit_file_may_bring_it(self):
-        """In noop a pending file that defines the unit or its template makes it unknown."""
-        for name, path in (
-            ("nosuch", "/etc/systemd/system/nosuch.service"),
-            ("new@7", "/etc/systemd/system/new@.service"),
-        ):
-            commands = RecordedHost()
-            commands.units["new@7.service"] = commands.units["nosuch.service"]
-            plan = Plan(commands, (name, {}))
-            plan.context.expect([PathEffect(path, "file")], Doubt(), "file#unit")
-            with plan.noop():
-                error = missing(self, plan)
-            self.assertIsInstance(error, Unknowable)
-            self.assertIn(path, error.message)
 
     def test_masked(self):
         """A masked unit that should run or start at boot fails with the fix; stopped is fine."""

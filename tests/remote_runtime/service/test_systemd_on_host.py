@@ -73,7 +73,7 @@ def test_a_package_its_unit_and_a_restart(debian: Host) -> None:
         ]
 
     preview = apply(debian, *plan("A=1"), noop=True).events
-    assert not [event for event in preview.values() if event["failed"]], preview
+    assert not [event["error"] for event in preview.values() if event["failed"]]
     event = preview["service#ccm-daemon"]
     assert event["noop_message"] == "Would have started, would have enabled"
     assert event["prediction"] == "unknown"

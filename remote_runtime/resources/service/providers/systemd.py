@@ -1,13 +1,25 @@
 """Services of systemd (target)."""
 
 import os
-from typing import Dict, List, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set
 
-from remote_runtime.base import Item, Properties
+from remote_runtime.base import Effect, Item, Properties
 from remote_runtime.context import Context
-from remote_runtime.errors import ResourceError
+from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.resources.service import unit
-from remote_runtime.resources.service.provider import ServiceProvider, Status
+from remote_runtime.resources.service.provider import (
+    DISABLE,
+    ENABLE,
+    ENDS,
+    RESTART,
+    START,
+    STOP,
+    ServiceProvider,
+    Status,
+)
+
+if TYPE_CHECKING:
+    from remote_runtime.resources.service.foreseen import ForeseenUnits
 
 SHOW = ("systemctl", "show", "--system", "--no-pager", "--property=" + ",".join(unit.PROPERTIES))
 STATUS = ("systemctl", "status", "--system", "--no-pager", "--full", "--lines=15")
@@ -19,6 +31,13 @@ _SHOWN = 25  # lines of status that go into an event
 # A Type=simple service counts as started before its program runs; one that cannot even begin has
 # ended after this many seconds.
 SETTLE = 0.1
+_DOING = {
+    START: "starting",
+    STOP: "stopping",
+    RESTART: "restarting",
+    ENABLE: "enabling",
+    DISABLE: "disabling",
+}
 _NO_BUS = "Failed to connect to bus"
 
 
@@ -52,19 +71,17 @@ class Provider(ServiceProvider):
         """Keep the plan's services, to ask for all of them at once."""
         self._names = sorted({unit.full_name(item.name) for item in items})
 
-    def definition_paths(self, name: str) -> Sequence[str]:
-        """Unit files by that name, and of its template for an instance."""
-        full = unit.full_name(name)
-        names = [n for n in (full, unit.template(full)) if n]
-        return ["%s/%s" % (folder, n) for folder in unit.FOLDERS for n in names]
-
     def status(self, name: str) -> Status:
         """What systemd says, asked again once anything was changed; reloads first where needed."""
         full = unit.full_name(name)
         if not self.context.noop:
             self._reload_after_changes()
         shown = self._shown(full)
-        if shown.get("NeedDaemonReload") == "yes" and not self.context.noop:
+        stale = shown.get("NeedDaemonReload") == "yes"
+        if self.context.noop:
+            if stale or self.context.world is not None:
+                shown = self._foreseen().shown(full)
+        elif stale:
             self._reload()
             shown = self._shown(full)
         return unit.status(full, shown)
@@ -87,7 +104,7 @@ class Provider(ServiceProvider):
             self._units, self._refused = {}, {}
             self._asked_at = self.context.acted
         if full not in self._units and full not in self._refused:
-            self._ask(sorted({full, *self._names}))
+            self._ask(sorted({full, *self._names} - self._units.keys() - self._refused.keys()))
         if full in self._refused:
             raise ResourceError(
                 "systemd refuses %s: %s" % (full, self._refused[full]), kind="service.name"
@@ -111,39 +128,56 @@ class Provider(ServiceProvider):
                 )
             self._refused[waiting.pop(0)] = result.tail(3) or "systemctl gave no reason"
 
-    def start(self, name: str) -> None:
-        """``systemctl start``; ``ResourceError`` with the unit's status and the end of its log."""
-        self._act("start", "starting", name)
-        self._check_started(name)
-
-    def restart(self, name: str) -> None:
-        """``systemctl restart``, with the same errors."""
-        self._act("restart", "restarting", name)
-        self._check_started(name)
-
-    def stop(self, name: str) -> None:
-        """``systemctl stop``."""
-        self._act("stop", "stopping", name)
-
-    def enable(self, name: str) -> None:
-        """``systemctl enable``."""
-        self._act("enable", "enabling", name)
-
-    def disable(self, name: str) -> None:
-        """``systemctl disable``, also of what was enabled until the next boot only."""
-        self._act("disable", "disabling", name)
+    def act(self, verb: str, name: str) -> None:
+        """``systemctl VERB``; where that is to run the unit, ``ResourceError`` with its status and
+        the end of its log if it does not. What was enabled until the next boot is disabled too."""
+        self._act(verb, name)
         full = unit.full_name(name)
-        if unit.status(full, self._shown(full)).until_reboot:
-            self._act("disable", "disabling", name, "--runtime")
+        if verb in (START, RESTART):
+            self._check_started(name)
+        elif verb == DISABLE and unit.status(full, self._shown(full)).until_reboot:
+            self._act(verb, name, "--runtime")
 
-    def _act(self, verb: str, doing: str, name: str, *options: str) -> None:
+    def rehearse(self, verb: str, name: str) -> None:
+        """See the base class."""
+        full = unit.full_name(name)
+        units = self._foreseen()
+        if verb in (START, RESTART):
+            from remote_runtime.resources.service.rehearsal import Rehearsal
+
+            rehearsal = Rehearsal(self.context, units)
+            why = rehearsal.obstacle(full)
+            if why:
+                raise ResourceError("%s would not run: it %s" % (full, why), kind="service.failed")
+            if rehearsal.ends(full):
+                raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
+        elif verb == ENABLE and units.shown(full).get("Id", full) != full:
+            own = units.shown(full)["Id"]
+            raise ResourceError(
+                "%s cannot be enabled: it is another name of %s" % (full, own),
+                kind="service.failed",
+                hint="name %s" % own,
+            )
+
+    def consequences(self, verb: str, name: str) -> Sequence[Effect]:
+        """See the base class."""
+        if not self.context.noop:
+            return ()
+        from remote_runtime.resources.service.consequences import Consequences
+
+        return Consequences(self.context, self._foreseen()).of(verb, unit.full_name(name))
+
+    def _foreseen(self) -> "ForeseenUnits":
+        from remote_runtime.resources.service.foreseen import ForeseenUnits
+
+        return ForeseenUnits(self.context, self._shown, self._names)
+
+    def _act(self, verb: str, name: str, *options: str) -> None:
         full = unit.full_name(name)
         self._asked_at = -1
         argv = ("systemctl", verb, "--system", *options, full)
-        self._systemctl("%s %s" % (doing, full), argv, self._log_of(verb, full))
-
-    def _log_of(self, verb: str, full: str) -> str:
-        return full if verb in ("start", "restart", "stop") else ""
+        log_of = full if verb in (START, RESTART, STOP) else ""
+        self._systemctl("%s %s" % (_DOING[verb], full), argv, log_of)
 
     def _systemctl(self, what: str, argv: Sequence[str], log_of: str = "") -> None:
         self.context.progress(what)

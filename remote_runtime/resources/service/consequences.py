@@ -1,0 +1,101 @@
+"""What starting, stopping and enabling a unit leaves on the target (target; in previews only)."""
+
+from typing import TYPE_CHECKING, Dict, List
+
+from remote_runtime.effects import Effect, PathEffect, UnitEffect
+from remote_runtime.resources.service.folders import own_folders, runtime_folders
+from remote_runtime.resources.service.foreseen import ForeseenUnits
+from remote_runtime.resources.service.provider import DISABLE, ENABLE, RESTART, STOP
+from remote_runtime.resources.service.rehearsal import Rehearsal
+from remote_runtime.resources.service.unit_files import Definition, install_links
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_PULLED = ("Requires", "BindsTo", "Wants", "Upholds")
+_BOUND = ("Requires", "BindsTo", "PartOf")
+_MOST = 200  # units that one action is followed to
+
+
+class Consequences(object):
+    """Follows what systemd does by itself from unit to unit."""
+
+    def __init__(self, context: "Context", units: ForeseenUnits) -> None:
+        self._context = context
+        self._units = units
+        self._rehearsal = Rehearsal(context, units)
+
+    def of(self, verb: str, name: str) -> List[Effect]:
+        """What has happened once this was done to a unit."""
+        if verb in (ENABLE, DISABLE):
+            return self._enabled(name) if verb == ENABLE else self._disabled(name)
+        running: Dict[str, bool] = {}
+        gone: List[Effect] = []
+        if verb == STOP:
+            self._stop(name, running)
+        else:
+            self._start(name, running)
+        if verb == RESTART:
+            folders = runtime_folders(self._units.definition(name), self._context)
+            gone += [PathEffect(folder.path, "absent") for folder in folders]
+        return gone + self._effects(running)
+
+    def _start(self, name: str, running: Dict[str, bool]) -> None:
+        running[name] = True
+        unit = self._units.definition(name)
+        for other in [o for key in _PULLED for o in unit.text.words("Unit", key)]:
+            if len(running) < _MOST and other not in running and self._comes_up(other):
+                self._start(other, running)
+        rivals = unit.text.words("Unit", "Conflicts") + self._units.by("Conflicts", name)
+        for other in rivals:
+            self._stop_running(other, running)
+
+    def _comes_up(self, name: str) -> bool:
+        """Whether a unit that does not run would run if something pulled it in."""
+        status = self._units.status(name)
+        usable = status.found and not (status.running or status.masked or status.failure)
+        return usable and not (self._rehearsal.ends(name) or self._rehearsal.obstacle(name))
+
+    def _stop(self, name: str, running: Dict[str, bool]) -> None:
+        running[name] = False
+        for key in _BOUND:
+            for other in self._units.by(key, name):
+                self._stop_running(other, running)
+
+    def _stop_running(self, name: str, running: Dict[str, bool]) -> None:
+        followed = len(running) < _MOST and name not in running
+        if followed and self._units.status(name).running:
+            self._stop(name, running)
+
+    def _effects(self, running: Dict[str, bool]) -> List[Effect]:
+        effects: List[Effect] = []
+        for name, runs in running.items():
+            unit = self._units.definition(name)
+            effects.append(UnitEffect(unit.name, active=runs))
+            if runs:
+                effects += own_folders(unit, self._context)
+            else:
+                folders = runtime_folders(unit, self._context)
+                effects += [PathEffect(folder.path, "absent") for folder in folders]
+        return effects
+
+    def _enabled(self, name: str) -> List[Effect]:
+        effects: List[Effect] = []
+        for unit in self._switched(name):
+            effects.append(UnitEffect(unit.name, enabled=True))
+            links = install_links(unit)
+            effects += [PathEffect(link, "symlink", target=unit.path) for link in links]
+        return effects
+
+    def _disabled(self, name: str) -> List[Effect]:
+        effects: List[Effect] = []
+        for unit in self._switched(name):
+            effects.append(UnitEffect(unit.name, enabled=False))
+            effects += [PathEffect(link, "absent") for link in self._units.links(unit)]
+        return effects
+
+    def _switched(self, name: str) -> List[Definition]:
+        """The unit and those that its ``Also`` names."""
+        unit = self._units.definition(name)
+        also = [self._units.definition(other) for other in unit.text.words("Install", "Also")]
+        return [unit] + [other for other in also if other.path and other.name != unit.name]

@@ -1,0 +1,56 @@
+"""The folders that systemd makes and removes with a service (target; in previews only)."""
+
+import os
+from typing import TYPE_CHECKING, List, Optional, Tuple
+
+from remote_runtime.effects import PathEffect
+from remote_runtime.resources.service.unit_files import Definition
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_FOLDERS = (
+    ("RuntimeDirectory", "/run"),
+    ("StateDirectory", "/var/lib"),
+    ("CacheDirectory", "/var/cache"),
+    ("LogsDirectory", "/var/log"),
+    ("ConfigurationDirectory", "/etc"),
+)
+
+
+def own_folders(unit: Definition, context: "Context") -> List[PathEffect]:
+    """The folders that systemd makes for a service before it starts it."""
+    found: List[PathEffect] = []
+    for key, base in _FOLDERS:
+        mode = unit.text.last("Service", key + "Mode")
+        for word in unit.text.words("Service", key):
+            relative = word.partition(":")[0]
+            path = os.path.join(base, relative)
+            above = os.path.dirname(path)
+            if above != base and not context.files.is_directory(above):
+                found.append(PathEffect(above, "directory", 0o755, 0, 0))
+            if unit.text.flag("Service", "DynamicUser"):
+                found.append(PathEffect(path, "something"))
+                continue
+            uid, gid = (0, 0) if base == "/etc" else _owner(unit, context)
+            number = int(mode, 8) if mode.isdigit() else 0o755
+            found.append(PathEffect(path, "directory", number, uid, gid))
+    return found
+
+
+def runtime_folders(unit: Definition, context: "Context") -> List[PathEffect]:
+    """The folders that systemd removes when it stops a service."""
+    kept = unit.text.last("Service", "RuntimeDirectoryPreserve")
+    if kept in ("yes", "true", "1", "restart"):
+        return []
+    names = [word.partition(":")[0] for word in unit.text.words("Service", "RuntimeDirectory")]
+    paths = {os.path.join("/run", name) for name in names}
+    return [made for made in own_folders(unit, context) if made.path in paths]
+
+
+def _owner(unit: Definition, context: "Context") -> Tuple[Optional[int], Optional[int]]:
+    user, group = (unit.text.last("Service", key) for key in ("User", "Group"))
+    uid = context.accounts.number("user", user) if user else 0
+    if group:
+        return uid, context.accounts.number("group", group)
+    return uid, context.accounts.identity(user).gid if user else 0

@@ -1,0 +1,125 @@
+"""Units as they will be at a resource's turn (target; in previews only)."""
+
+import os
+from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set
+
+from remote_runtime.effects import UnitEffect
+from remote_runtime.resources.service import unit as units
+from remote_runtime.resources.service.provider import Status
+from remote_runtime.resources.service.unit_files import SEARCHED, Definition, UnitFiles
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+Shown = Callable[[str], Dict[str, str]]
+
+_REVERSE = {
+    "Requires": "RequiredBy",
+    "BindsTo": "BoundBy",
+    "PartOf": "ConsistsOf",
+    "Conflicts": "ConflictedBy",
+}
+
+
+class ForeseenUnits(object):
+    """What systemd shows, with what earlier resources would have made of it.
+
+    ``shown`` is what ``systemctl show`` says now of a unit; ``names`` are those of the plan.
+    """
+
+    def __init__(self, context: "Context", shown: Shown, names: Sequence[str]) -> None:
+        self._context = context
+        self._show = shown
+        self._names = names
+        self._read: Optional[UnitFiles] = None
+
+    @property
+    def _files(self) -> UnitFiles:
+        if self._read is None:
+            world = self._context.world
+            planned = world.layer.nodes if world is not None else ()
+            there = [folder for folder in SEARCHED if folder in planned or os.path.isdir(folder)]
+            self._read = UnitFiles(self._context.files, there)
+        return self._read
+
+    def definition(self, name: str) -> Definition:
+        """The unit's files as they will be."""
+        return self._files.find(name)
+
+    def links(self, unit: Definition) -> List[str]:
+        """The links that have it started at boot."""
+        return self._files.links(unit)
+
+    def status(self, name: str) -> Status:
+        """Its state as it will be."""
+        return units.status(name, self.shown(name))
+
+    def shown(self, name: str) -> Dict[str, str]:
+        """What ``systemctl show`` will say of it, after the reload that comes before."""
+        shown = self._show(name)
+        if shown.get("NeedDaemonReload") == "yes" or self._touched(name, shown):
+            shown = dict(shown, **self._files.shown(self._files.find(name)))
+        effect = self._effect(name, shown)
+        return shown if effect is None else dict(shown, **_affected(effect, shown))
+
+    def _effect(self, name: str, shown: Mapping[str, str]) -> Optional[UnitEffect]:
+        world = self._context.world
+        if world is None:
+            return None
+        return world.units.get(shown.get("Id") or name) or world.units.get(name)
+
+    def _touched(self, name: str, shown: Mapping[str, str]) -> bool:
+        """Whether anything planned has a say in how the unit is defined."""
+        world = self._context.world
+        if world is None:
+            return False
+        names = {name, shown.get("Id") or name, units.template(name) or name}
+        nodes = world.layer.nodes
+        hidden = [p for p, node in nodes.items() if node.opaque and os.path.isdir(p)]
+        around = any((f + "/").startswith(p + "/") for p in hidden for f in SEARCHED)
+        return around or any(_concerns(path, names) for path in nodes)
+
+    def by(self, key: str, name: str) -> List[str]:
+        """The units that name this one in a setting such as Requires."""
+        shown = self._show(name)
+        found = [o for o in shown.get(_REVERSE[key], "").split() if not self._replanned(o)]
+        for other in self._names:
+            if other not in found and self._replanned(other):
+                named = self.definition(other).text.words("Unit", key)
+                found += [other] if name in named else []
+        return found
+
+    def _replanned(self, name: str) -> bool:
+        return self._context.world is not None and self._touched(name, self._show(name))
+
+
+def _concerns(path: str, names: Set[str]) -> bool:
+    """Whether what is planned at a path has a part in the definition of one of these units."""
+    for folder in SEARCHED:
+        if path.startswith(folder + "/"):
+            parts = path[len(folder) + 1 :].split("/")
+            drop_in = parts[0][:-2] if parts[0].endswith(".d") else ""
+            prefixed = drop_in.rpartition("-.")[0]
+            return (
+                parts[0] in names
+                or parts[-1] in names
+                or drop_in in names
+                or any(drop_in and name.endswith("." + drop_in) for name in names)
+                or any(prefixed and name.startswith(prefixed + "-") for name in names)
+            )
+    return False
+
+
+def _affected(effect: UnitEffect, shown: Mapping[str, str]) -> Dict[str, str]:
+    """The properties that an effect replaces."""
+    new: Dict[str, str] = {}
+    if effect.active is not None:
+        state = ("active", "running") if effect.active else ("inactive", "dead")
+        new.update(zip(("ActiveState", "SubState"), state), Result="success")
+    if effect.enabled is not None and shown.get("UnitFileState") not in units.EITHER:
+        new["UnitFileState"] = "enabled" if effect.enabled else "disabled"
+    if effect.masked is not None and effect.masked:
+        new.update(LoadState="masked", UnitFileState="masked")
+    if shown.get("LoadState") == "not-found" and (effect.active or effect.enabled is not None):
+        new["LoadState"] = "loaded"
+    return new

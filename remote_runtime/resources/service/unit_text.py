@@ -1,0 +1,167 @@
+"""The text of unit files and drop-ins, read as systemd reads it (target; in previews only)."""
+
+import os
+import shlex
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+_TRUE = ("1", "yes", "y", "true", "t", "on")
+_PREFIXES = "@-:+!|"  # of a command line
+_ROOT_FOLDERS = {"t": "/run", "S": "/var/lib", "C": "/var/cache", "L": "/var/log", "E": "/etc"}
+
+
+class Program(NamedTuple):
+    """What a command line of a unit runs; ``path`` None where only systemd can tell.
+
+    ``ignored``: it does not matter how it ends.
+    """
+
+    path: Optional[str]
+    ignored: bool
+
+
+class UnitText(object):
+    """The assignments of one unit: those of its file, then those of its drop-ins."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._values: Dict[Tuple[str, str], List[str]] = {}
+
+    def add(self, text: str) -> None:
+        """Read one more file; what it assigns comes after what is known."""
+        section = ""
+        for line in _logical_lines(text):
+            if line.startswith("[") and line.endswith("]"):
+                section = line[1:-1]
+                continue
+            key, equals, value = line.partition("=")
+            if not equals:
+                continue
+            values = self._values.setdefault((section, key.strip()), [])
+            if not value.strip():
+                del values[:]
+            else:
+                values.append(value.strip())
+
+    def all(self, section: str, key: str) -> List[str]:
+        """Every value since the last empty assignment."""
+        return list(self._values.get((section, key), ()))
+
+    def last(self, section: str, key: str) -> str:
+        """The value that counts of a setting that has one; "" where it is not set."""
+        return self._values.get((section, key), [""])[-1:][0] if self._set(section, key) else ""
+
+    def _set(self, section: str, key: str) -> bool:
+        return bool(self._values.get((section, key)))
+
+    def flag(self, section: str, key: str) -> bool:
+        """A boolean that is false where it is not set."""
+        return self.last(section, key).lower() in _TRUE
+
+    def words(self, section: str, key: str) -> List[str]:
+        """The words of a list, specifiers resolved; those that nobody can tell are left out."""
+        found = (self.expand(word) for value in self.all(section, key) for word in _split(value))
+        return [word for word in found if word is not None]
+
+    def settings(self, section: str, prefix: str) -> List[Tuple[str, str]]:
+        """Each (key, value) of a section whose key begins so, in no order between keys."""
+        return [
+            (key, value)
+            for (where, key), values in self._values.items()
+            if where == section and key.startswith(prefix)
+            for value in values
+        ]
+
+    def programs(self, key: str) -> List[Program]:
+        """What each command line of a service runs."""
+        found = []
+        for value in self.all("Service", key):
+            for line in _commands(value):
+                bare = line[0].lstrip(_PREFIXES)
+                marks = line[0][: len(line[0]) - len(bare)]
+                found.append(Program(self.expand(bare), "-" in marks))
+        return found
+
+    def expand(self, value: str) -> Optional[str]:
+        """Resolve specifiers; None where one of them is not known here."""
+        if "%" not in value:
+            return value
+        out, rest = "", value
+        while rest:
+            before, percent, rest = rest.partition("%")
+            out += before
+            if not percent:
+                break
+            known = self._specifier(rest[:1])
+            if known is None:
+                return None
+            out, rest = out + known, rest[1:]
+        return out
+
+    def _specifier(self, letter: str) -> Optional[str]:
+        whole, _, _ = self.name.rpartition(".")
+        prefix, _, instance = whole.partition("@")
+        final = prefix.rpartition("-")[2]
+        known = {
+            "%": "%",
+            "n": self.name,
+            "N": whole,
+            "p": prefix,
+            "P": _unescaped(prefix),
+            "i": instance,
+            "I": _unescaped(instance),
+            "j": final,
+            "J": _unescaped(final),
+            "f": "/" + _unescaped(instance or prefix).lstrip("/"),
+        }
+        known.update(_ROOT_FOLDERS)
+        if letter in ("H", "l"):
+            host = os.uname().nodename
+            return host if letter == "H" else host.partition(".")[0]
+        return known.get(letter)
+
+
+def _logical_lines(text: str) -> List[str]:
+    """Lines without comments and blanks; one that ends with a backslash goes on with the next."""
+    lines: List[str] = []
+    begun = ""
+    for raw in text.splitlines():
+        line = raw.strip()
+        if line.startswith(("#", ";")) or (not line and not begun):
+            continue
+        if line.endswith("\\"):
+            begun += line[:-1] + " "
+            continue
+        lines.append(begun + line)
+        begun = ""
+    return lines + ([begun] if begun else [])
+
+
+def _split(value: str) -> List[str]:
+    """The words of a value, quotes taken off; as blanks have it where the quotes do not pair."""
+    try:
+        return shlex.split(value)
+    except ValueError:
+        return value.split()
+
+
+def _commands(value: str) -> List[List[str]]:
+    """The commands of a line: a lone semicolon stands between two."""
+    lines: List[List[str]] = [[]]
+    for word in _split(value):
+        if word == ";":
+            lines.append([])
+        else:
+            lines[-1].append(word)
+    return [line for line in lines if line]
+
+
+def _unescaped(name: str) -> str:
+    r"""Undo systemd-escape: ``-`` is a slash, ``\x2d`` a byte."""
+    parts = name.replace("-", "/").split("\\x")
+    out = parts[0].encode("utf-8", "surrogateescape")
+    for part in parts[1:]:
+        try:
+            out += bytes([int(part[:2], 16)]) + part[2:].encode("utf-8", "surrogateescape")
+        except ValueError:
+            return name
+    return out.decode("utf-8", "surrogateescape")

@@ -1,0 +1,45 @@
+"""What a planned file is to hold, read once however often it is looked at (target; previews)."""
+
+from typing import Optional
+
+from remote_runtime.content import Chunks, Content
+
+MOST = 1 << 20  # bytes of one file
+_ROOM = 32 << 20  # bytes of all
+
+
+class Room(object):
+    """How many bytes are held, for all of a preview."""
+
+    def __init__(self) -> None:
+        self.left = _ROOM
+
+
+class Held(Content):
+    """A content whose bytes are kept from the first reading on, as far as there is room."""
+
+    def __init__(self, content: Content, room: Room) -> None:
+        self._content = content
+        self._room = room
+        self._data: Optional[bytes] = None
+        self.size = content.size
+
+    @property
+    def sha256(self) -> str:  # type: ignore[override]  # that of a file is worked out then
+        """Its hash."""
+        return self._content.sha256
+
+    def data(self) -> Optional[bytes]:
+        """The bytes; None where there is no room for them."""
+        if self._data is None and self.size <= min(MOST, self._room.left):
+            self._data = self._content.read()
+            self._room.left -= self.size
+        return self._data
+
+    def chunks(self) -> Chunks:
+        data = self.data()
+        return self._content.chunks() if data is None else _once(data)
+
+
+def _once(data: bytes) -> Chunks:
+    yield data

@@ -1,0 +1,33 @@
+"""Units that only a test knows."""
+
+from typing import Dict, List
+
+from remote_runtime.resources.service.provider import Status
+from remote_runtime.resources.service.unit_files import Definition
+from remote_runtime.resources.service.unit_text import UnitText
+
+
+class FakeUnits(object):
+    """Units by their texts; ``running`` names those that run, ``masked`` those that are."""
+
+    def __init__(self, texts: Dict[str, str]) -> None:
+        self.texts = texts
+        self.running = []  # type: List[str]
+        self.masked = []  # type: List[str]
+        self.linked = []  # type: List[str]
+
+    def definition(self, name: str) -> Definition:
+        text = UnitText(name)
+        text.add(self.texts.get(name, ""))
+        return Definition(name, "/lib/" + name, text, name in self.masked)
+
+    def status(self, name: str) -> Status:
+        found = name in self.texts
+        return Status(found, running=name in self.running, masked=name in self.masked)
+
+    def by(self, key: str, name: str) -> List[str]:
+        named = [o for o in self.texts if name in self.definition(o).text.words("Unit", key)]
+        return sorted(named)
+
+    def links(self, unit: Definition) -> List[str]:
+        return self.linked

@@ -1,0 +1,107 @@
+"""What happens to other units and to folders once one is started, stopped or enabled."""
+
+import unittest
+
+from remote_runtime.effects import PathEffect, UnitEffect
+from remote_runtime.resources.service.consequences import Consequences
+
+from ..fakes import FakeAccounts, context
+from .fake_units import FakeUnits
+
+RUN = "[Service]\nExecStart=/bin/sh\n"
+
+
+class ConsequencesTest(unittest.TestCase):
+    def setUp(self):
+        self.context = context(noop=True, accounts=FakeAccounts({"ccm-app": 4711}))
+
+    def of(self, verb, name, texts, running=()):
+        self.units = FakeUnits({k + ".service": v for k, v in texts.items()})
+        self.units.running = [other + ".service" for other in running]
+        return Consequences(self.context, self.units).of(verb, name + ".service")
+
+    def active(self, verb, name, texts, running=()):
+        effects = self.of(verb, name, texts, running)
+        return {e.name[: -len(".service")]: e.active for e in effects if isinstance(e, UnitEffect)}
+
+    def test_a_start_takes_others_along(self):
+        """What is required or wanted comes up if it can, what conflicts goes, both ways."""
+        texts = {
+            "x": "[Unit]\nRequires=a.service\nWants=b.service c.service lost.service\n" + RUN,
+            "a": "[Unit]\nBindsTo=d.service\n" + RUN,
+            "b": "[Service]\nExecStart=/nowhere\n",
+            "c": RUN,
+            "d": RUN,
+            "rival": "[Unit]\nConflicts=x.service\n" + RUN,
+            "asleep": "[Unit]\nConflicts=x.service\n" + RUN,
+        }
+        self.assertEqual(
+            self.active("start", "x", texts, ["c", "rival"]),
+            {"x": True, "a": True, "d": True, "rival": False},
+        )
+
+    def test_a_stop_takes_others_along(self):
+        """What requires, is bound to or part of a unit stops with it, if it runs."""
+        texts = {
+            "x": RUN,
+            "a": "[Unit]\nRequires=x.service\n" + RUN,
+            "b": "[Unit]\nBindsTo=a.service\n" + RUN,
+            "c": "[Unit]\nPartOf=x.service\n" + RUN,
+            "d": "[Unit]\nWants=x.service\n" + RUN,
+            "e": "[Unit]\nRequires=x.service\n" + RUN,
+        }
+        self.assertEqual(
+            self.active("stop", "x", texts, "xabcd"),
+            {"x": False, "a": False, "b": False, "c": False},
+        )
+
+    def test_a_restart_leaves_others_running(self):
+        """What stops with the unit is started with it again."""
+        texts = {"x": RUN, "c": "[Unit]\nPartOf=x.service\n" + RUN}
+        self.assertEqual(self.active("restart", "x", texts, "xc"), {"x": True})
+
+    def test_folders(self):
+        """The folders of the unit come with its start, that in /run goes with its stop."""
+        service = (
+            RUN + "User=ccm-app\nGroup=7\nRuntimeDirectory=ccm-x/y\nRuntimeDirectoryMode=0750\n"
+        )
+        texts = {"x": service + "StateDirectory=ccm-x\n"}
+        self.assertEqual(
+            self.of("start", "x", texts)[1:],
+            [
+                PathEffect("/run/ccm-x", "directory", 0o755, 0, 0),
+                PathEffect("/run/ccm-x/y", "directory", 0o750, 4711, 7),
+                PathEffect("/var/lib/ccm-x", "directory", 0o755, 4711, 7),
+            ],
+        )
+        gone = [PathEffect("/run/ccm-x/y", "absent")]
+        self.assertEqual(self.of("stop", "x", texts)[1:], gone)
+        self.assertEqual(self.of("restart", "x", texts)[:1], gone)
+        kept = {"x": texts["x"] + "RuntimeDirectoryPreserve=yes\n"}
+        self.assertEqual(self.of("stop", "x", kept)[1:], [])
+
+    def test_enabling(self):
+        """The links are made, those of what goes along too, and removed again."""
+        install = "[Install]\nWantedBy=a.target\nAlso=y.service\n"
+        texts = {"x": RUN + install, "y": RUN + "[Install]\nAlias=z.service\n"}
+        etc = "/etc/systemd/system/"
+        self.assertEqual(
+            self.of("enable", "x", texts),
+            [
+                UnitEffect("x.service", enabled=True),
+                PathEffect(etc + "a.target.wants/x.service", "symlink", target="/lib/x.service"),
+                UnitEffect("y.service", enabled=True),
+                PathEffect(etc + "z.service", "symlink", target="/lib/y.service"),
+            ],
+        )
+        self.of("disable", "x", texts)
+        self.units.linked = [etc + "a.target.wants/x.service"]
+        effects = Consequences(self.context, self.units).of("disable", "x.service")
+        self.assertEqual(
+            effects[:2],
+            [UnitEffect("x.service", enabled=False), PathEffect(self.units.linked[0], "absent")],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,138 @@
+"""What a preview says of services once earlier resources would have changed something."""
+
+import unittest
+
+from remote_runtime.changes import Missing
+from remote_runtime.content import Content
+from remote_runtime.effects import Doubt, PathEffect, UnitEffect
+from remote_runtime.errors import ResourceError
+
+from .plan import Plan, RecordedHost
+
+ETC = "/etc/systemd/system"
+RUN = "[Service]\nExecStart=/bin/sh\n"
+WANTED = RUN + "[Install]\nWantedBy=multi-user.target\n"
+
+
+class Text(Content):
+    """A text that a file is to hold."""
+
+    def __init__(self, text):
+        self._data = text.encode()
+        self.size = len(self._data)
+
+    def chunks(self):
+        yield self._data
+
+
+class ForeseenTest(unittest.TestCase):
+    def plan(self, *services, **files):
+        self.host = RecordedHost()
+        for name in ("x.service", "y.service", "t@1.service"):
+            self.host.units[name] = self.host.units["nosuch.service"].replace("nosuch", name[:-8])
+        plan = Plan(self.host, *services)
+        folders = [PathEffect(path, "directory") for path in ("/etc/systemd", ETC)]
+        plan.context.expect(folders, Doubt(), "file#folders")
+        self.write(plan, **files)
+        return plan
+
+    def write(self, plan, **files):
+        for name, text in files.items():
+            path = "%s/%s.service" % (ETC, name.replace("_at_", "@"))
+            effect = PathEffect(path, "file", 0o644, 0, 0, Text(text))
+            plan.context.expect([effect], Doubt(), "file#unit")
+
+    def previewed(self, plan):
+        """Preview each service in turn, so that what one does counts for the next."""
+        said = []
+        with plan.noop():
+            for resource in plan.resources:
+                actions = resource.actions(resource.observe(), False)
+                for action in actions:
+                    action.rehearse()
+                    plan.context.expect(action.effects, Doubt(), resource.item.id)
+                said.append(resource.describe(actions))
+        return said
+
+    def test_a_planned_unit_file(self):
+        """Its text says whether it can be enabled, and that its instance is there."""
+        wish = {"enable": True}
+        plan = self.plan(("x", wish), ("y", wish), ("t@1", wish), x=WANTED, y=RUN, t_at_=RUN)
+        self.assertEqual(
+            self.previewed(plan),
+            ["Would have started, would have enabled", "Would have started", "Would have started"],
+        )
+
+    def test_what_a_planned_unit_file_cannot(self):
+        """What systemd would refuse or could not keep running fails in the preview."""
+        rows = [
+            ("", "x is masked"),
+            ("[Service]\n", "x cannot be used"),
+            ("[Service]\nExecStart=/nowhere\n", "runs /nowhere, which is not there"),
+            (RUN + "Type=oneshot\n", "never stays running"),
+        ]
+        for text, expected in rows:
+            with self.assertRaises(ResourceError) as caught:
+                self.previewed(self.plan(("x", {}), x=text))
+            self.assertIn(expected, caught.exception.message)
+
+    def test_a_unit_file_that_goes(self):
+        """A service whose file is removed before cannot be enabled; what runs can be stopped."""
+        commands = RecordedHost()
+        plan = Plan(commands, ("ccm-app@1", {"enable": True}))
+        gone = [PathEffect("/etc/systemd", "absent")]
+        gone += [PathEffect("/%s/systemd/system" % f, "absent") for f in ("usr/lib", "lib", "run")]
+        plan.context.expect(gone, Doubt(), "file#gone")
+        with self.assertRaises(Missing) as caught:
+            self.previewed(plan)
+        self.assertIn("service not found", caught.exception.message)
+
+    def test_earlier_services_count(self):
+        """One that another stops, or starts, is so when its turn comes."""
+        rival = "[Unit]\nConflicts=ccm-daemon.service\n" + RUN
+        plan = self.plan(("x", {}), ("ccm-daemon", {"ensure": "stopped"}), x=rival)
+        self.assertEqual(self.previewed(plan), ["Would have started", ""])
+        puller = "[Unit]\nWants=y.service\n" + RUN
+        plan = self.plan(("x", {}), ("y", {}), x=puller, y=RUN)
+        self.assertEqual(self.previewed(plan), ["Would have started", ""])
+        bound = "[Unit]\nBindsTo=ccm-daemon.service\n" + RUN
+        plan = self.plan(("ccm-daemon", {"ensure": "stopped"}), ("x", {}), x=bound)
+        plan.context.expect([UnitEffect("x.service", active=True)], Doubt(), "service#x")
+        self.assertEqual(self.previewed(plan), ["Would have stopped", "Would have started"])
+
+    def test_twice(self):
+        """What one resource starts and enables another finds so, and its links are there."""
+        wish = {"enable": True}
+        plan = self.plan(("x", wish), ("x.service", wish), x=WANTED)
+        self.assertEqual(self.previewed(plan), ["Would have started, would have enabled", ""])
+        with plan.noop():
+            link = ETC + "/multi-user.target.wants/x.service"
+            self.assertEqual(plan.context.files.link(link), ETC + "/x.service")
+
+    def test_what_packages_and_commands_do(self):
+        """A unit of which only the effect is known is as that says."""
+        plan = self.plan(("x", {"enable": True}))
+        effect = UnitEffect("x.service", active=True, enabled=True)
+        plan.context.expect([effect], Doubt(), "package#x")
+        self.assertEqual(self.previewed(plan), [""])
+
+    def test_a_change_that_systemd_has_not_read(self):
+        """Without anything planned, files that changed count as after the reload."""
+        commands = RecordedHost()
+        commands.now("ccm-daemon.service", NeedDaemonReload="yes")
+        plan = Plan(commands, ("ccm-daemon", {"enable": True}))
+        with self.assertRaises(Missing) as caught:
+            self.previewed(plan)  # nothing of the recorded host is on this one
+        self.assertIn("ccm-daemon cannot be enabled", caught.exception.message)
+
+    def test_another_name_of_a_unit(self):
+        """It cannot be enabled by that name, which systemd refuses."""
+        commands = RecordedHost()
+        commands.now("ccm-app@1.service", Id="own.service", ActiveState="active")
+        with self.assertRaises(ResourceError) as caught:
+            self.previewed(Plan(commands, ("ccm-app@1", {"enable": True})))
+        self.assertIn("another name of own.service", caught.exception.message)
+
+
+if __name__ == "__main__":
+    unittest.main()

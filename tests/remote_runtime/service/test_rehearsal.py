@@ -1,0 +1,156 @@
+"""What is seen of a unit that would not run; systemd 252 does as the tables say."""
+
+import os
+import unittest
+
+from remote_runtime.resources.service.rehearsal import Rehearsal
+
+from ..fakes import FakeAccounts, FolderTest, context
+from .fake_units import FakeUnits
+
+RUN = "[Service]\nExecStart=%s\n"
+
+
+class RehearsalTest(FolderTest):
+    def setUp(self):
+        super().setUp()
+        self.context = context(noop=True, accounts=FakeAccounts({"ccm-app": 4711}))
+        self.program = self.write("run", b"#!/bin/sh\n", 0o755)
+
+    def obstacle(self, units, name):
+        return Rehearsal(self.context, units).obstacle(name)
+
+    def why(self, text, **others):
+        names = {key + ".service": value for key, value in others.items()}
+        self.units = FakeUnits(dict({"x.service": text}, **names))
+        return self.obstacle(self.units, "x.service")
+
+    def test_a_program_that_can_run(self):
+        """Nothing is said of a unit that systemd would start, also by name or as another user."""
+        for text in (
+            RUN % self.program,
+            RUN % "-sh -c true",
+            RUN % ("@%s other" % self.program) + "User=ccm-app\nGroup=0\n",
+            RUN % "/nowhere/%m" + "WorkingDirectory=-/nowhere\nEnvironmentFile=-/nowhere\n",
+            RUN % "/only/there" + "RootDirectory=/srv/chroot\n",
+            RUN % self.program + "ExecStartPre=-/nowhere\n",
+            RUN % self.program + "Type=oneshot\nRemainAfterExit=yes\nExecStart=-/nowhere\n",
+            RUN % self.program + "User=nobody-knows\nDynamicUser=yes\n",
+        ):
+            self.assertEqual(self.why(text), "", text)
+
+    def test_what_the_process_lacks(self):
+        """Program, user, folder and environment: each is named with what is wrong."""
+        text = self.write("text", b"echo hello\n", 0o755)
+        lost = self.write("lost", b"#!/nowhere/perl\n", 0o755)
+        plain = self.write("plain", b"#!/bin/sh\n", 0o644)
+        mine = self.write("mine", b"#!/bin/sh\n", 0o700)
+        rows = [
+            (RUN % "/nowhere/run", "runs /nowhere/run, which is not there"),
+            (RUN % "-/nowhere/run", "runs /nowhere/run, which is not there"),
+            (RUN % "no-such-program", "runs no-such-program, which systemd does not find"),
+            (RUN % plain, "runs %s, which is not executable" % plain),
+            (RUN % text, "runs %s, which does not begin with #! and is no program" % text),
+            (RUN % lost, "runs %s, whose interpreter /nowhere/perl is not there" % lost),
+            (RUN % mine + "User=ccm-app\n", "runs %s as ccm-app, who may not execute it" % mine),
+            (RUN % "sh" + "User=ccm-gone\n", "runs as the user ccm-gone, which is not there"),
+            (RUN % "sh" + "Group=ccm-gone\n", "runs as the group ccm-gone, which is not there"),
+            (RUN % "sh" + "ExecStartPre=/nowhere\n", "runs /nowhere, which is not there"),
+            (
+                RUN % "sh" + "WorkingDirectory=/nowhere\n",
+                "needs its WorkingDirectory /nowhere, which is not there",
+            ),
+            (
+                RUN % "sh" + "EnvironmentFile=/nowhere\n",
+                "needs its EnvironmentFile /nowhere, which is not there",
+            ),
+        ]
+        for unit, expected in rows:
+            self.assertEqual(self.why(unit), expected, unit)
+
+    def test_a_folder_that_systemd_makes(self):
+        """The folder to work in may be one that the start itself makes."""
+        text = RUN % "sh" + "StateDirectory=ccm-test\nWorkingDirectory=/var/lib/ccm-test\n"
+        self.assertEqual(self.why(text), "")
+
+    def test_a_oneshot(self):
+        """One without RemainAfterExit never stays running."""
+        for text, ends in (("", False), ("Type=oneshot\n", True)):
+            units = FakeUnits({"x.service": RUN % "sh" + text})
+            self.assertIs(Rehearsal(self.context, units).ends("x.service"), ends)
+        remains = "Type=oneshot\nRemainAfterExit=yes\n"
+        units = FakeUnits({"x.service": RUN % "sh" + remains})
+        self.assertIs(Rehearsal(self.context, units).ends("x.service"), False)
+
+    def test_conditions(self):
+        """Those on paths are looked up; with ``|`` one is enough; assertions count as well."""
+        there, folder = self.program, os.path.dirname(self.program)
+        rows = [
+            ("ConditionPathExists=%s" % there, ""),
+            ("ConditionPathExists=!%s" % there, "ConditionPathExists=!%s" % there),
+            ("ConditionPathExists=/nowhere", "ConditionPathExists=/nowhere"),
+            ("ConditionPathExists=|/nowhere\nConditionPathIsDirectory=|%s" % folder, ""),
+            ("ConditionPathExists=|/nowhere", "ConditionPathExists=|/nowhere"),
+            ("ConditionDirectoryNotEmpty=%s" % folder, ""),
+            ("ConditionFileNotEmpty=%s" % there, ""),
+            ("ConditionFileIsExecutable=%s" % there, ""),
+            ("ConditionPathIsSymbolicLink=%s" % there, "ConditionPathIsSymbolicLink=" + there),
+            ("AssertPathExists=/nowhere", "AssertPathExists=/nowhere"),
+            ("ConditionPathExists=/nowhere\nConditionPathExists=", ""),
+        ]
+        for setting, expected in rows:
+            found = self.why("[Unit]\n%s\n" % setting + RUN % "sh")
+            words = "is not started where %s does not hold" % expected if expected else ""
+            self.assertEqual(found, words, setting)
+
+    def test_other_units(self):
+        """What it needs has to be there, unmasked, and to run where it must run before."""
+        rows = [
+            ("Requires=y.service", {"y": RUN % "sh"}, ""),
+            ("Wants=y.service", {}, ""),
+            ("Requires=y.service", {}, "needs y.service (Requires), which is not there"),
+            ("BindsTo=y.service", {}, "needs y.service (BindsTo), which is not there"),
+            ("Requisite=y.service", {"y": RUN % "sh"}, "needs y.service to run before (Requisite)"),
+            ("Requires=y.service", {"y": RUN % "/nowhere"}, ""),
+            (
+                "BindsTo=y.service",
+                {"y": RUN % "/nowhere"},
+                "is bound to y.service, which runs /nowhere, which is not there",
+            ),
+            (
+                "Requires=y.service",
+                {"y": "[Unit]\nAssertPathExists=/nowhere\n"},
+                "needs y.service (Requires), whose assertion does not hold",
+            ),
+        ]
+        for setting, others, expected in rows:
+            text = "[Unit]\n%s\n" % setting + RUN % "sh"
+            self.assertEqual(self.why(text, **others), expected, setting)
+
+    def test_a_masked_unit_that_is_needed(self):
+        """It keeps the other from running, unless it runs already."""
+        text = "[Unit]\nRequires=y.service\n" + RUN % "sh"
+        units = FakeUnits({"x.service": text, "y.service": RUN % "sh"})
+        units.masked = ["y.service"]
+        self.assertEqual(
+            self.obstacle(units, "x.service"), "needs y.service (Requires), which is masked"
+        )
+        units.running = ["y.service"]
+        self.assertEqual(self.obstacle(units, "x.service"), "")
+
+    def test_what_starts_others(self):
+        """A timer needs its service, a socket besides one that does not run yet."""
+        texts = {"t.timer": "[Timer]\nUnit=gone.service\n", "s.socket": "[Socket]\n"}
+        units = FakeUnits(texts)
+        self.assertEqual(self.obstacle(units, "t.timer"), "starts gone.service, which is not there")
+        texts.update({"gone.service": RUN % "sh", "s.service": RUN % "sh"})
+        self.assertEqual(self.obstacle(units, "t.timer"), "")
+        self.assertEqual(self.obstacle(units, "s.socket"), "")
+        units.running = ["s.service"]
+        self.assertIn("s.service runs already", self.obstacle(units, "s.socket"))
+        texts["s.socket"] = "[Socket]\nAccept=yes\n"
+        self.assertEqual(self.obstacle(units, "s.socket"), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
