@@ -15,6 +15,7 @@ from remote_runtime.system.trouble import failure
 from remote_runtime.system.walk import Folder, Place, Walker
 
 if TYPE_CHECKING:
+    from remote_runtime.system.obstacles import Obstacles
     from remote_runtime.system.temporary import Temporary
     from remote_runtime.system.unfinished import Unfinished
 
@@ -200,6 +201,13 @@ class Files(object):
                 os.close(descriptor)
         except OSError as error:
             raise failure("list", path, error) from error
+
+    def obstacles(self, path: str, follow: bool = False) -> "Obstacles":
+        """What would keep something from being done there, or to what a link there leads to."""
+        from remote_runtime.system import obstacles
+
+        above, name = os.path.split(os.path.realpath(path) if follow else path)
+        return obstacles.at(path, os.path.join(os.path.realpath(above), name))
 
     def temporary(self, path: str) -> "Temporary":
         """Begin a file that is to replace ``path``: empty, beside it, ours alone to read."""

@@ -11,6 +11,7 @@ from remote_runtime.world.clouds import Clouds
 from remote_runtime.world.layer import Found, Layer, Node
 
 if TYPE_CHECKING:
+    from remote_runtime.system.obstacles import Obstacles
     from remote_runtime.system.unfinished import Unfinished
     from remote_runtime.system.walk import Folder
 
@@ -116,6 +117,14 @@ class WorldFiles(Files):
             node = self._layer.nodes[os.path.join(found.path, name)]
             (names.discard if node.kind == "absent" else names.add)(name)
         return sorted(names)
+
+    def obstacles(self, path: str, follow: bool = False) -> "Obstacles":
+        from remote_runtime.system import obstacles
+
+        found = self._find(path, follow)
+        kept = found.node is not None and not found.node.opaque
+        planned = self._layer.planned(found.path)
+        return obstacles.at(path, found.path, counts=found.there or kept, planned=planned)
 
     # -- work of our own --------------------------------------------------------------------------
 

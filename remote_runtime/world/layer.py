@@ -112,6 +112,19 @@ class Layer(object):
         names = [p[length:] for p in self.nodes if p.startswith(inside)]
         return [name for name in names if "/" not in name]
 
+    def planned(self, path: str) -> Tuple[int, int]:
+        """The bytes and files that are to be written to the file system of a path."""
+        device, size, count = self._device(path), 0, 0
+        for at, node in self.nodes.items():
+            if (node.device or self._device(at)) != device:
+                continue
+            old_size, old_count = _held(at, below=node.opaque)
+            size -= old_size
+            count += (node.kind != "absent") - old_count
+            if node.kind == "file":
+                size += node.content.size if node.content is not None else old_size
+        return size, count
+
     def put(self, effect: PathEffect, since: int, by: str) -> None:
         """Lay one effect over what is there now."""
         # Only a directory is changed where a link leads to; all else replaces the link.
@@ -196,6 +209,21 @@ class Layer(object):
     def _drop_below(self, path: str) -> None:
         for below in [p for p in self.nodes if p.startswith(path.rstrip("/") + "/")]:
             del self.nodes[below]
+
+
+def _held(path: str, below: bool) -> Tuple[int, int]:
+    """The bytes and files that the host has at a path, with those ``below`` it."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return 0, 0
+    if not stat.S_ISDIR(found.st_mode):
+        return found.st_size, 1
+    size, count = 0, 1
+    for folder, folders, files in os.walk(path) if below else ():
+        count += len(folders) + len(files)
+        size += sum(_held(os.path.join(folder, name), False)[0] for name in files)
+    return size, count
 
 
 def _kind(node: Optional[Node], full: str, hidden: bool) -> Tuple[str, str]:

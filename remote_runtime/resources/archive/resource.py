@@ -147,7 +147,11 @@ class Resource(ResourceType):
         mode = status.mode & 0o777 if status is not None and regular else _NEW_MODE
         uid, gid, _ = self._owners()
         fetched = PathEffect(self.name, "file", mode, uid, gid, Fetched(self.settings.checksum))
-        return Action(wording.DOWNLOADED, download, changes, [fetched])
+
+        def rehearse() -> None:
+            self.context.files.obstacles(self.name).writing(0, uid, gid)
+
+        return Action(wording.DOWNLOADED, download, changes, [fetched], rehearse)
 
     def _extracting(self) -> Action:
         parent, creates = self.settings.extract_parent, self.settings.creates
@@ -165,7 +169,11 @@ class Resource(ResourceType):
         if creates:
             effects.append(PathEffect(creates, "something"))
         changes = [Change("extracted", None, parent)]
-        return Action(wording.EXTRACTED, self._extract, changes, effects)
+
+        def rehearse() -> None:
+            self.context.files.obstacles(parent.rstrip("/") + "/x").writing(0)
+
+        return Action(wording.EXTRACTED, self._extract, changes, effects, rehearse)
 
     def _extract(self) -> None:
         """Extract first, put the archive at its place then: one that is there was extracted."""
@@ -203,4 +211,10 @@ class Resource(ResourceType):
             self.context.changed_paths.add(self.name)
 
         changes = [Change(what, "present", "absent")]
-        return Action(message, remove, changes, [PathEffect(self.name, "absent")])
+        return Action(
+            message,
+            remove,
+            changes,
+            [PathEffect(self.name, "absent")],
+            lambda: self.context.files.obstacles(self.name).removing(),
+        )

@@ -36,8 +36,11 @@ def _removing(resource: ResourceType, message: str, before: str, recursively: bo
         resource.provider.remove(resource.name, recursively)
         resource.context.changed_paths.add(resource.name)
 
+    def rehearse() -> None:
+        resource.context.files.obstacles(resource.name).removing(recursively)
+
     effects = [PathEffect(resource.name, "absent")]
-    return Action(message, remove, [Change("ensure", before, "absent")], effects)
+    return Action(message, remove, [Change("ensure", before, "absent")], effects, rehearse)
 
 
 def _some(entries: List[str]) -> str:

@@ -1,7 +1,7 @@
 """The file type (target; ``check`` on both sides)."""
 
 import os
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime import needs
 from remote_runtime.base import (
@@ -20,6 +20,9 @@ from remote_runtime.resources.file import rules, wording
 from remote_runtime.resources.file.content import desired
 from remote_runtime.system.files import Status
 from remote_runtime.words import split
+
+if TYPE_CHECKING:
+    from remote_runtime.system.obstacles import Obstacles
 
 
 class Wanted(NamedTuple):
@@ -180,6 +183,7 @@ class Resource(ResourceType):
                 lambda: self._store(content, want),
                 changes + attributes,
                 [self._effect("file", want, content)],
+                lambda: self._rehearse_store(content, want),
             )
         ], unmet + self._validator()
 
@@ -224,6 +228,7 @@ class Resource(ResourceType):
                 lambda: self._store(empty, want),
                 [Change("ensure", "absent", "present")],
                 [self._effect("file", want, empty)],
+                lambda: self._rehearse_store(empty, want),
             )
         ]
 
@@ -232,7 +237,22 @@ class Resource(ResourceType):
             return []
         kind = "directory" if self.ensure == "directory" else "file"
         effects = [self._effect(kind, want)]
-        return [Action(wording.ATTRIBUTES, lambda: self._set_attributes(want), changes, effects)]
+        return [
+            Action(
+                wording.ATTRIBUTES,
+                lambda: self._set_attributes(want),
+                changes,
+                effects,
+                lambda: self._obstacles(kind == "directory").changing(want.uid, want.gid),
+            )
+        ]
+
+    def _obstacles(self, follow: bool = False) -> "Obstacles":
+        return self.context.files.obstacles(self.name, follow)
+
+    def _rehearse_store(self, content: Optional[Content], want: Wanted) -> None:
+        size = content.size if content is not None else 0
+        self._obstacles().writing(size, want.uid, want.gid)
 
     def _content_changes(
         self, status: Optional[Status], content: Optional[Content], want: Wanted
@@ -289,6 +309,7 @@ class Resource(ResourceType):
                     lambda: self._create_directory(want),
                     [Change("ensure", "absent", "directory")],
                     [*above, self._effect("directory", want)],
+                    lambda: self._obstacles().making(),
                 )
             ], unmet
         if status.kind != "directory":

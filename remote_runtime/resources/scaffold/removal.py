@@ -59,8 +59,11 @@ def _removing(resource: ResourceType, look: Look, path: str, message: str) -> Ac
         except ResourceError as error:
             resource.context.notice("error", str(error))
 
+    def rehearse() -> None:
+        resource.context.files.obstacles(full).removing()
+
     changes = [Change(shown(path), "present", "absent")]
-    return Action(message, remove, changes, [PathEffect(full, "absent")])
+    return Action(message, remove, changes, [PathEffect(full, "absent")], rehearse)
 
 
 def _tidying(

@@ -117,7 +117,11 @@ class Resource(ResourceType):
 
         effects = [PathEffect(full, "directory", 0o755)]
         change = Change(shown(path), "absent", "directory")
-        return Action(wording.DIRECTORY_CREATED, create, [change], effects)
+
+        def rehearse() -> None:
+            self.context.files.obstacles(full).making()
+
+        return Action(wording.DIRECTORY_CREATED, create, [change], effects, rehearse)
 
     # -- files ------------------------------------------------------------------------------------
 
@@ -156,7 +160,11 @@ class Resource(ResourceType):
             self.context.changed_paths.add(full)
 
         effects = [PathEffect(full, "file", mode, content=wanted.content)]
-        return Action(wording.CHANGED, put, [change], effects)
+
+        def rehearse() -> None:
+            self.context.files.obstacles(full).writing(wanted.content.size)
+
+        return Action(wording.CHANGED, put, [change], effects, rehearse)
 
     def _mode(self, look: Look, path: str, status: Status, mode: int) -> Optional[Action]:
         if status.mode & 0o777 == mode:
@@ -169,7 +177,13 @@ class Resource(ResourceType):
             self.context.changed_paths.add(full)
 
         change = Change(shown(path), "%04o" % status.mode, "%04o" % mode)
-        return Action(wording.CHANGED, set_mode, [change], [PathEffect(full, "file", mode)])
+
+        def rehearse() -> None:
+            self.context.files.obstacles(full).changing(-1, -1)
+
+        return Action(
+            wording.CHANGED, set_mode, [change], [PathEffect(full, "file", mode)], rehearse
+        )
 
 
 def file_mode(status: Optional[Status], executable: bool) -> int:

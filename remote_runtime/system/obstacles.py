@@ -1,0 +1,175 @@
+"""What would keep something from being done to a path (target): looked at, and nothing tried.
+
+A preview asks here; what is raised is what the attempt would raise.
+"""
+
+import errno
+import os
+import stat
+import sys
+from typing import FrozenSet, NamedTuple, Optional, Tuple
+
+from remote_runtime.system.trouble import failure
+
+_GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS of a 64-bit Linux
+_IMMUTABLE, _APPEND = 0x10, 0x20
+_LOOKED_AT = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
+_READ_ONLY = 1  # ST_RDONLY
+
+
+class Spot(NamedTuple):
+    """A path, and what of the host bears on it.
+
+    ``folder`` is the nearest folder of the host; ``direct``: the path's name stands right in it.
+    ``there`` is where the host has what is at the path now, "" where it has nothing that counts.
+    ``planned`` is how many bytes and files are still to be written there before.
+    """
+
+    path: str
+    folder: str
+    direct: bool
+    there: str
+    planned: Tuple[int, int] = (0, 0)
+
+
+class Obstacles(object):
+    """Each method raises the ``ResourceError`` that the attempt would end in, or returns."""
+
+    def __init__(self, spot: Spot) -> None:
+        self._spot = spot
+
+    def writing(self, size: int, uid: int = -1, gid: int = -1) -> None:
+        """To put a file there, of so many bytes; -1 for our own user or group."""
+        self._enter("write", size)
+        self._owned("write", uid, gid, None)
+        if self._spot.there:
+            self._replaced("replace")
+
+    def making(self) -> None:
+        """To make a directory there."""
+        self._enter("create the directory", 0)
+
+    def changing(self, uid: int, gid: int) -> None:
+        """To give what is there an owner, a group and a mode."""
+        doing = "set the attributes of"
+        self._writable(doing, self._spot.there or self._spot.folder)
+        if not self._spot.there:
+            return
+        if _flags(self._spot.there):
+            raise self._failure(doing, errno.EPERM)
+        found = os.lstat(self._spot.there)
+        if os.geteuid() not in (0, found.st_uid):
+            raise self._failure(doing, errno.EPERM)
+        self._owned(doing, uid, gid, found)
+
+    def removing(self, tree: bool = False) -> None:
+        """To remove what is there; ``tree``: with all that is in it."""
+        there = self._spot.there
+        if not there:
+            return
+        self._writable("remove", self._spot.folder)
+        self._permitted("remove")
+        if tree:
+            inside = [path for path in sorted(mount_points()) if path.startswith(there + "/")]
+            if inside:
+                raise failure("remove", inside[0], OSError(errno.EBUSY, ""))
+        self._replaced("remove")
+
+    def _enter(self, doing: str, size: int) -> None:
+        """A new name in the folder needs the right to make one, and space."""
+        self._writable(doing, self._spot.folder)
+        if self._spot.direct:
+            self._permitted(doing)
+        system = os.statvfs(self._spot.folder)
+        free = system.f_bfree if os.geteuid() == 0 else system.f_bavail
+        inodes = system.f_ffree if os.geteuid() == 0 else system.f_favail
+        block = system.f_frsize or 4096
+        bytes_planned, files_planned = self._spot.planned
+        needed = -(-size // block) * block + bytes_planned
+        if system.f_blocks and needed > free * block:
+            raise self._failure(doing, errno.ENOSPC)
+        if system.f_files and inodes < files_planned + 1:
+            raise self._failure(doing, errno.ENOSPC)
+
+    def _writable(self, doing: str, path: str) -> None:
+        if os.statvfs(path).f_flag & _READ_ONLY:
+            raise self._failure(doing, errno.EROFS)
+
+    def _permitted(self, doing: str) -> None:
+        """Whether names may be made and removed in the folder."""
+        folder = self._spot.folder
+        if _flags(folder) & (_IMMUTABLE if doing == "create the directory" else ~0):
+            raise self._failure(doing, errno.EPERM)
+        if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+            raise self._failure(doing, errno.EACCES)
+
+    def _replaced(self, doing: str) -> None:
+        """Whether the name of what is there can be taken away."""
+        there, folder = self._spot.there, os.stat(self._spot.folder)
+        found, us = os.lstat(there), os.geteuid()
+        if there in mount_points():
+            raise self._failure(doing, errno.EBUSY)
+        sticky = folder.st_mode & stat.S_ISVTX and us not in (0, found.st_uid, folder.st_uid)
+        if sticky or _flags(there):
+            raise self._failure(doing, errno.EPERM)
+
+    def _owned(self, doing: str, uid: int, gid: int, now: Optional[os.stat_result]) -> None:
+        """Only root gives files away; another user chooses among the groups that it is in."""
+        if os.geteuid() == 0:
+            return
+        owner = os.geteuid() if now is None else now.st_uid
+        group = os.getegid() if now is None else now.st_gid
+        ours = {group, os.getegid(), *os.getgroups()}
+        if uid not in (-1, owner) or (gid != -1 and gid not in ours):
+            raise self._failure(doing, errno.EPERM)
+
+    def _failure(self, doing: str, number: int) -> Exception:
+        return failure(doing, self._spot.path, OSError(number, os.strerror(number)))
+
+
+def at(
+    path: str, real: str, *, counts: bool = True, planned: Tuple[int, int] = (0, 0)
+) -> Obstacles:
+    """The obstacles at a path that is ``real`` without the links on the way.
+
+    ``counts``: what the host has there is what there will be. See ``Spot`` for ``planned``.
+    """
+    folder = os.path.dirname(real)
+    direct = os.path.isdir(folder)
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    there = real if counts and os.path.lexists(real) else ""
+    return Obstacles(Spot(path, folder, direct, there, planned))
+
+
+def mount_points() -> FrozenSet[str]:
+    """Every path that something is mounted at; none where the kernel does not tell."""
+    try:
+        with open("/proc/self/mountinfo", "rb") as file:
+            fields = [line.split(b" ")[4] for line in file]
+    except OSError:
+        return frozenset()
+    return frozenset(os.fsdecode(_unescaped(field)) for field in fields)
+
+
+def _unescaped(text: bytes) -> bytes:
+    for octal, char in ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"\\")):
+        text = text.replace(octal, char)
+    return text
+
+
+def _flags(path: str) -> int:
+    """The immutable and append-only flags of a file or folder; 0 where there is no such thing."""
+    import fcntl
+
+    try:
+        descriptor = os.open(path, _LOOKED_AT)
+    except OSError:
+        return 0
+    try:
+        answer = fcntl.ioctl(descriptor, _GET_FLAGS, bytes(8))
+        return int.from_bytes(answer[:4], sys.byteorder) & (_IMMUTABLE | _APPEND)
+    except OSError:
+        return 0
+    finally:
+        os.close(descriptor)

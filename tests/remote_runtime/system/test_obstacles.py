@@ -1,0 +1,108 @@
+"""What would keep something from being done, found without trying."""
+
+import fcntl
+import os
+import unittest
+from typing import Any, Callable
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.files import Files
+from remote_runtime.system.obstacles import Obstacles, at, mount_points
+from tests.remote_runtime.fakes import ROOT, FolderTest
+
+SET_FLAGS = 0x40086602
+NOBODY = 65534
+
+
+class ObstaclesTest(FolderTest):
+    def refused(self, call: Callable[..., None], *arguments: Any) -> str:
+        """The kind of the error, "" for none."""
+        try:
+            call(*arguments)
+        except ResourceError as error:
+            return error.kind.rpartition(".")[2]
+        return ""
+
+    def of(self, name: str) -> Obstacles:
+        return Files().obstacles(self.path(name))
+
+    def flag(self, name: str, bits: int) -> None:
+        """Set the attribute flags of a file, where its file system has them."""
+        descriptor = os.open(self.path(name), os.O_RDONLY)
+        try:
+            fcntl.ioctl(descriptor, SET_FLAGS, bits.to_bytes(8, "little"))
+        except OSError as error:
+            self.skipTest("this file system has no attribute flags: %s" % error)
+        finally:
+            os.close(descriptor)
+
+    def test_nothing_is_in_the_way(self) -> None:
+        """Of what can be done nothing is said."""
+        self.write("f", b"x")
+        for call in (
+            lambda: self.of("f").writing(10),
+            lambda: self.of("new").writing(10, os.geteuid(), os.getegid()),
+            lambda: self.of("new").making(),
+            lambda: self.of("f").changing(-1, -1),
+            lambda: self.of("f").removing(),
+            lambda: self.of("not-there").removing(),
+        ):
+            self.assertEqual(self.refused(call), "")
+
+    def test_space(self) -> None:
+        """What does not fit, with what is to be written before, is refused."""
+        spot = self.path("new")
+        self.assertEqual(self.refused(at(spot, spot).writing, 1 << 60), "enospc")
+        self.assertEqual(self.refused(at(spot, spot, planned=(1 << 60, 0)).writing, 1), "enospc")
+        self.assertEqual(self.refused(at(spot, spot, planned=(-(1 << 60), 0)).writing, 1), "")
+
+    def test_mount_points(self) -> None:
+        """What is mounted there can neither be replaced nor removed, nor what holds it."""
+        inner = next(path for path in sorted(mount_points()) if path.count("/") == 2)
+        self.assertEqual(self.refused(at(inner, inner).removing), "ebusy")
+        outer = os.path.dirname(inner)
+        self.assertEqual(self.refused(at(outer, outer).removing, True), "ebusy")
+
+    @unittest.skipUnless(ROOT, "only root may set flags")
+    def test_flags(self) -> None:
+        """An immutable file stays, and so does what an immutable folder holds."""
+        os.mkdir(self.path("d"))
+        self.write("d/f", b"x")
+        self.write("f", b"x")
+        for name in ("f", "d"):
+            self.flag(name, 0x10)
+            self.addCleanup(self.flag, name, 0)
+        for call in (
+            lambda: self.of("f").writing(1),
+            lambda: self.of("f").changing(-1, -1),
+            lambda: self.of("f").removing(),
+            lambda: self.of("d/new").writing(1),
+            lambda: self.of("d/new").making(),
+            lambda: self.of("d/f").removing(),
+        ):
+            self.assertEqual(self.refused(call), "eperm")
+        self.assertEqual(self.refused(self.of("d/f").changing, -1, -1), "")
+
+    @unittest.skipUnless(ROOT, "only root can become another user")
+    def test_another_user(self) -> None:
+        """Who may not write a folder makes and removes nothing there, and gives nothing away."""
+        os.chmod(self.root, 0o755)
+        self.write("f", b"x")
+        os.mkdir(self.path("own"))
+        os.chown(self.path("own"), NOBODY, -1)
+        os.seteuid(NOBODY)
+        try:
+            found = [
+                self.refused(self.of("f").writing, 1),
+                self.refused(self.of("f").removing),
+                self.refused(self.of("f").changing, -1, -1),
+                self.refused(self.of("own/f").writing, 1),
+                self.refused(self.of("own/f").writing, 1, 0),
+            ]
+        finally:
+            os.seteuid(0)
+        self.assertEqual(found, ["eacces", "eacces", "eperm", "", "eperm"])
+
+
+if __name__ == "__main__":
+    unittest.main()
