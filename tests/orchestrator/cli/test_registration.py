@@ -14,7 +14,7 @@ ENTRIES = [
     Registration.of(
         {
             "cluster": "prod", "service": service, "protocol": "http", "address": address,
-            "port": 80, "ttl": "10m", "annotations": {"zone": "a"},
+            "port": 80, "ttl": "10h", "annotations": {"zone": "a"},
         }
     )
     for service, address in (("web", "10.0.0.1"), ("web", "::1"), ("api", "10.0.0.2"))
@@ -38,7 +38,7 @@ def test_query(place: str, capsys: pytest.CaptureFixture[str]) -> None:
         ["prod http web", "10.0.0.1:80"],
         ["prod http web", "[::1]:80"],
     ]
-    assert lines[0].endswith("ttl 10m  zone=a")
+    assert lines[0].endswith("ttl 10h  zone=a")
     assert main(["registration", "query", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[1] == ENTRIES[2].payload()
     assert main(["registration", "query", "other"]) == 0
