@@ -6,8 +6,9 @@ from typing import Dict, List, Mapping, Sequence, Tuple
 from remote_runtime.resources.package.dpkg import NATIVE, split_name
 from remote_runtime.resources.package.provider import VersionChange
 
-# Without the lock: who only looks must not make another package manager fail.
-OPTIONS = ("-s", "-o", "Debug::NoLocking=true")
+# Without the lock: who only looks must not make another package manager fail. Without the log of
+# what the planner was asked, which even a simulation writes.
+OPTIONS = ("-s", "-o", "Debug::NoLocking=true", "-o", "Dir::Log::Planner=/dev/null")
 _PLANNED = re.compile(
     r"(?:Inst (?P<new>\S+) (?:\[(?P<old>\S+)\] )?\((?P<version>\S+)"
     r"|(?:Remv|Purg) (?P<gone>\S+) \[(?P<last>\S+)\])"
