@@ -210,7 +210,8 @@ class KeptRun:
         yield from self.notices()
         for result in self.results():
             yield happening.HostFinished(result)
-        yield happening.RunFinished(about["end"] or about["start"], about["interrupted"])
+        if about["end"]:
+            yield happening.RunFinished(about["end"], about["interrupted"])
 
 
 def kept_runs() -> Iterator[KeptRun]:

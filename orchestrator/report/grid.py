@@ -90,6 +90,11 @@ class Grid:
         ended = seconds_of(event["timestamp"])
         return Cell(event["status"], event["duration"] * NANOSECOND, ended, entry)
 
+    @property
+    def without_turn(self) -> list[str]:
+        """The hosts that the run did not come to."""
+        return [host for host, result in self.results.items() if not result.had_turn]
+
     def statuses(self) -> dict[str, int]:
         """How many cells there are of each status, the worst first."""
         found = Counter(cell.status for cells in self.cells.values() for cell in cells.values())

@@ -13,7 +13,8 @@ SILENCE = 30.0  # seconds
 
 
 class Lines:
-    """Subscriber that writes a line for each host that ends, and for what needs attention before.
+    """Subscriber that writes a line for each host that ends, and for what needs attention before;
+    hosts that had no turn are left to the summary.
 
     ``verbose`` adds a line for each phase and each resource that is not stable.
     """
@@ -30,7 +31,7 @@ class Lines:
         self._work.handle(event)
         if isinstance(event, happening.ResourceEvent):
             self._resource(event)
-        elif isinstance(event, happening.HostFinished):
+        elif isinstance(event, happening.HostFinished) and event.result.had_turn:
             count = f"[{self._work.ended}/{self._work.hosts}]"
             self._say(f"{count} {event.result.host}: {host_line(event.result, self._noop)}")
         elif isinstance(event, happening.HostNotice):

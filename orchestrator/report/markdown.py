@@ -43,7 +43,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
     about = grid.kept.about
     word = "Preview" if grid.noop else about["command"].capitalize()
     yield f"## {word} of {_plain(os.path.basename(about['manifest']))}\n\n{_totals(grid)}\n"
-    troubled = [result for result in grid.results.values() if result.message]
+    troubled = [one for one in grid.results.values() if one.message and one.had_turn]
     if troubled:
         yield "\n| Host | Outcome | Reason |\n|---|---|---|\n"
     for result in troubled[:MOST_ROWS]:
@@ -51,14 +51,14 @@ def _blocks(grid: Grid) -> Iterator[str]:
         yield f"| {' | '.join(map(_plain, row))} |\n"
     if len(troubled) > MOST_ROWS:
         yield f"\n… and {_counted(len(troubled) - MOST_ROWS, 'host', [])} more\n"
+    yield from _verified(grid.kept)
+    yield from _unheard(grid)
     for status, title in _TITLES.items():
         findings = grid.findings(status)
         if findings:
             yield f"\n### {'Would change' if grid.noop and status == 'changed' else title}\n\n"
         for finding in findings:
             yield _finding(finding)
-    yield from _unheard(grid)
-    yield from _verified(grid.kept)
     if grid.notices:
         yield "\n### Warnings\n\n"
     for (level, text), hosts in grid.notices.items():
@@ -77,8 +77,11 @@ def _verified(kept: KeptRun) -> Iterator[str]:
 
 def _unheard(grid: Grid) -> Iterator[str]:
     found = unheard_of(grid.turns.left, grid.hosts)
-    if found:
+    silent = grid.without_turn
+    if found or silent:
         yield f"\n### {'Not looked at' if grid.noop else 'Did not run'}\n\n"
+    if silent:
+        yield f"- on {_plain(named(silent, _HOSTS))}: everything, the run ended before their turn\n"
     for names, hosts in found[:MOST_ROWS]:
         yield f"- on {_plain(named(hosts, _HOSTS))}: {_plain(listed(names, _NAMES))}\n"
     if len(found) > MOST_ROWS:

@@ -54,11 +54,14 @@ def _line(turn: Turn, style: Style) -> str:
 
 
 def _of_hosts(collected: Collected) -> list[Turn]:
-    found: dict[tuple[str, str], Turn] = {}
+    found: dict[tuple[str, ...], Turn] = {}
     for host, result in collected.results.items():
         if result.message:
-            key = result.outcome, alike(result.message, host)
-            turn = Turn(result.outcome, "", fate(result), ended(result), [])
+            how, why = fate(result), ended(result)
+            if result.outcome == outcome.INTERRUPTED:
+                how, why = (why if result.had_turn else how), ""
+            key = result.outcome, how, alike(result.message, host)
+            turn = Turn(result.outcome, "", how, why, [])
             found.setdefault(key, turn).hosts.append(host)
     return sorted(found.values(), key=lambda turn: (ORDER.index(turn.role), -len(turn.hosts)))
 

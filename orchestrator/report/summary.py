@@ -126,6 +126,7 @@ class Summary:
         yield f"{style('title', named(block.hosts, width))}  {style(role, told)}"
         if result.message:
             yield from self._host_error(block)
+            yield from self._unheard(block)
         rows = _by_manifest(block)
         shown = rows if self._choice.everything else rows[:MAX_ROWS]
         manifest = ""
@@ -137,7 +138,8 @@ class Summary:
             yield from self._rows.lines(row)
         if len(shown) < len(rows):
             yield style("faint", f"    … {len(rows) - len(shown)} more resources, -v shows all")
-        yield from self._untried(block)
+        if not result.message:
+            yield from self._unheard(block)
 
     def _heading(self, block: Block, manifest: str) -> str:
         """The manifest of the rows below, and what the one that applies it says of it."""
@@ -147,7 +149,7 @@ class Summary:
         errors = (e.errors for e in appliers if e.errors and applied_by(e) == manifest)
         return one_line(": ".join([f"in {manifest}", *next(errors, ())]), self._style.width - 4)
 
-    def _untried(self, block: Block) -> Iterator[str]:
+    def _unheard(self, block: Block) -> Iterator[str]:
         """What had no turn, by the hosts on which it had none."""
         everything = self._choice.everything
         found = unheard_of(self._collected.turns.left, block.hosts)
@@ -164,8 +166,9 @@ class Summary:
             yield f"    {first}"
             yield from (f"{_INDENT}{line}" for line in more)
         if len(shown) < len(found):
-            left = len({host for one in found[len(shown) :] for host in one.hosts})
-            yield self._style("faint", f"    … and more on {left} hosts, -v shows all")
+            left = sorted({host for one in found[len(shown) :] for host in one.hosts})
+            where = named(left, self._style.width // 3)
+            yield self._style("faint", f"    … and more on {where}, -v shows all")
 
     def _fate(self, block: Block) -> str:
         result = block.result
@@ -179,8 +182,9 @@ class Summary:
 
     def _host_error(self, block: Block) -> Iterator[str]:
         result, style = block.result, self._style
-        for line in error_lines([ended(result)], style.width - 6, self._choice.everything):
-            yield f"    {line}"
+        if result.had_turn:
+            for line in error_lines([ended(result)], style.width - 6, self._choice.everything):
+                yield f"    {line}"
         yield from self._other_keys(block)
         if result.hint:
             for line in wrapped(f"→ {result.hint}", style.width - 6, to_run(block.results)):

@@ -238,6 +238,8 @@ def to_run(results: list[HostResult]) -> str:
 
 def fate(result: HostResult) -> str:
     """What a host came to, in a word or two."""
+    if not result.had_turn:
+        return "had no turn"
     words = {TIMED_OUT: "timed out", CUT_OFF: "cut off"}
     return "defect in ccm" if result.outcome == DEFECT else words.get(result.kind, result.outcome)
 

@@ -62,7 +62,8 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "hosts": grid.hosts,
         "results": results,
         "in_trouble": {result.host: result.outcome for result in results if result.outcome != "ok"},
-        "troubled": [result for result in results if result.message],
+        "troubled": [one for one in results if one.message and one.had_turn],
+        "without_turn": grid.without_turn,
         "findings": {status: grid.findings(status) for status in LETTERS},
         "notices": grid.notices,
         "verified": found and sum_of(found),
@@ -83,7 +84,10 @@ def _scope(grid: Grid) -> dict[str, Any]:
 
 
 def _fate(result: Any) -> str:
-    """A host's outcome, ok ones told apart by whether something changed."""
+    """A host's outcome, ok ones told apart by whether something changed, interrupted ones by
+    whether they had begun."""
+    if not result.had_turn:
+        return "waiting"
     return "changed" if result.outcome == outcome.OK and result.changed else str(result.outcome)
 
 
