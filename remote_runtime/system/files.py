@@ -116,6 +116,10 @@ class Files(object):
         except OSError:
             return ""
 
+    def own_folders(self) -> List[str]:
+        """The folders for work that is not the target's state."""
+        return sorted(self._private)
+
     def is_own(self, path: str) -> bool:
         """Whether it is in a folder for work that is not the target's state."""
         return any(path.startswith(folder) for folder in self._private)

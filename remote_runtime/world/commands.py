@@ -1,23 +1,36 @@
 """Commands of the user in a preview (target): guards, validations, post commands."""
 
-from typing import Any, Callable, Optional, Sequence
+from typing import TYPE_CHECKING, Callable, Mapping, Optional, Sequence
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.system.commands import Commands, Result
+from remote_runtime.system.commands import KEEP, CommandNotStarted, Commands, Result
+from remote_runtime.world.accounts import WorldAccounts
 from remote_runtime.world.clouds import Clouds
 from remote_runtime.world.files import WorldFiles
+from remote_runtime.world.layer import Layer
+
+if TYPE_CHECKING:
+    from remote_runtime.system.conversation import OutputSink
 
 
 class WorldCommands(Commands):
-    """Programs are looked up as they will be; what must see the layer cannot be run on the host.
+    """Runs them on the host as it will be: where the layer holds paths, with these over it.
 
-    ``differs`` says whether anything there will be is not there yet.
+    ``beyond`` says whether something is planned that no path shows: a package, a unit, an account.
     """
 
     def __init__(
-        self, host: Commands, files: WorldFiles, clouds: Clouds, differs: Callable[[], bool]
+        self,
+        host: Commands,
+        layer: Layer,
+        *,
+        files: WorldFiles,
+        accounts: WorldAccounts,
+        clouds: Clouds,
+        beyond: Callable[[], bool],
     ) -> None:
-        self._host, self._files, self._clouds, self._differs = host, files, clouds, differs
+        self._host, self._layer, self._files = host, layer, files
+        self._theirs, self._clouds, self._beyond = accounts, clouds, beyond
 
     def is_program(self, path: str) -> bool:
         return self._files.is_program(path)
@@ -25,9 +38,50 @@ class WorldCommands(Commands):
     def is_there(self, path: str) -> bool:
         return self._files.exists(path)
 
-    def run(self, argv: Sequence[str], cwd: Optional[str] = None, **how: Any) -> Result:
-        """Run it on the host where that has no layer over it. ``Unknowable`` where it has."""
-        if self._differs():
-            raise Unknowable("%s would see the host as it is, not as it will be" % argv[0])
+    def run(
+        self,
+        argv: Sequence[str],
+        cwd: Optional[str] = None,
+        *,
+        env: Optional[Mapping[str, str]] = None,
+        path: Optional[str] = None,
+        timeout: Optional[float] = None,
+        user: Optional[str] = None,
+        group: Optional[str] = None,
+        umask: Optional[int] = None,
+        input: Optional[bytes] = None,  # noqa: A002  (as in the base class)
+        limit: int = KEEP,
+        on_output: Optional["OutputSink"] = None,
+    ) -> Result:
+        """Run it as ``Commands.run`` does. ``Unknowable`` where it would not see what there will
+        be."""
+        if self._beyond():
+            from remote_runtime.world.looking import looks_at_files_only
+
+            if not looks_at_files_only(argv):
+                raise Unknowable("what %s says depends on what is not there yet" % argv[0])
         self._clouds.heed("host", "", True)
-        return self._host.run(argv, cwd, **how)
+        identity = self._theirs.identity(user, group)
+        if not self._layer.nodes:
+            return self._host.run(
+                argv,
+                cwd,
+                env=env,
+                path=path,
+                timeout=timeout,
+                user=user,
+                group=group,
+                umask=umask,
+                input=input,
+                limit=limit,
+                on_output=on_output,
+            )
+        from remote_runtime.world.layered import Layered, Start
+
+        program = self._program(argv, path, cwd)
+        if cwd is not None and not self._files.is_directory(cwd):
+            raise CommandNotStarted(argv[0], "the working directory %s does not exist" % cwd)
+        env = self.environment(identity, env, path)
+        start = Start(argv, program, cwd or "/", env, identity, umask, input)
+        layered = Layered(self._host, self._layer.nodes, self._files.own_folders())
+        return layered.run(start, timeout, limit, on_output)

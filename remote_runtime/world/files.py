@@ -126,6 +126,9 @@ class WorldFiles(Files):
         planned = self._layer.planned(found.path)
         return obstacles.at(path, found.path, counts=found.there or kept, planned=planned)
 
+    def own_folders(self) -> List[str]:
+        return self._host.own_folders()
+
     # -- work of our own --------------------------------------------------------------------------
 
     def is_own(self, path: str) -> bool:

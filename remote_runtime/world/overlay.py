@@ -56,10 +56,14 @@ class World(object):
         self.clouds = clouds
         self.files = WorldFiles(files, layer, clouds)
         self.accounts = WorldAccounts(accounts, clouds)
-        self.commands = WorldCommands(commands, self.files, clouds, self._differs)
-
-    def _differs(self) -> bool:
-        return bool(self.layer.nodes or self.accounts.planned or self.packages or self.units)
+        self.commands = WorldCommands(
+            commands,
+            layer,
+            files=self.files,
+            accounts=self.accounts,
+            clouds=clouds,
+            beyond=lambda: bool(self.accounts.planned or self.packages or self.units),
+        )
 
     def fork(self) -> "World":
         """A world that begins as this one and goes its own way."""
@@ -111,7 +115,7 @@ def _named(effect: Effect) -> Callable[[str, str, bool], bool]:
         thing = "package"
 
     def covers(kind: str, value: str, present: bool) -> bool:
-        return kind == thing and value == name
+        return kind == "host" or (kind == thing and value == name)
 
     return covers
 

@@ -3,7 +3,7 @@
 from typing import Callable, List, Optional
 
 from remote_runtime import needs
-from remote_runtime.base import Missing, Properties
+from remote_runtime.base import Missing, Properties, Unknowable
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec import interpreters
@@ -78,6 +78,8 @@ class ExecProvider(BaseProvider):
         self.require_start(settings, own)
         try:
             result = self.run(settings)
+        except Unknowable as unknown:
+            raise Unknowable("%s: %s" % (own, unknown.message)) from unknown
         except ResourceError as error:
             message = "%s: %s" % (own, error.message)
             raise ResourceError(message, error.kind, error.hint, error.output) from error

@@ -5,7 +5,7 @@ import unittest
 from remote_runtime.changes import Missing
 from remote_runtime.content import Content
 from remote_runtime.effects import Doubt, PathEffect, UnitEffect
-from remote_runtime.errors import ResourceError
+from remote_runtime.errors import ResourceError, UnsettledError
 
 from .plan import Plan, RecordedHost
 
@@ -86,6 +86,15 @@ class ForeseenTest(unittest.TestCase):
         with self.assertRaises(Missing) as caught:
             self.previewed(plan)
         self.assertIn("service not found", caught.exception.message)
+
+    def test_a_running_unit_whose_file_goes(self):
+        """Stopped, it is not there any more, which fails the push as well."""
+        commands = RecordedHost()
+        commands.now("ccm-daemon.service", LoadState="not-found")
+        plan = Plan(commands, ("ccm-daemon", {"ensure": "stopped"}))
+        with self.assertRaises(UnsettledError) as caught:
+            self.previewed(plan)
+        self.assertIn("no unit ccm-daemon.service any more", caught.exception.message)
 
     def test_earlier_services_count(self):
         """One that another stops, or starts, is so when its turn comes."""

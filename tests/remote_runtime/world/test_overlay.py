@@ -57,7 +57,7 @@ class OverlayTest(unittest.TestCase):
             self.assertEqual(self.context.doubt.level, ASSUMED)
             self.context.expect([PackageEffect("a", "1")], SURE, "t#a")
             with self.assertRaises(Unknowable):
-                self.context.user_commands.run(["true"])
+                self.context.user_commands.run(["id"])
             self.assertEqual(self.context.commands.run(["true"]).code, 0)
 
     def test_what_is_unknown_stays_so(self) -> None:

@@ -151,6 +151,8 @@ class Provider(ServiceProvider):
                 raise ResourceError("%s would not run: it %s" % (full, why), kind="service.failed")
             if rehearsal.ends(full):
                 raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
+        elif verb == STOP and units.shown(full).get("LoadState") == "not-found":
+            raise UnsettledError("once it is stopped there is no unit %s any more" % full)
         elif verb == ENABLE and units.shown(full).get("Id", full) != full:
             own = units.shown(full)["Id"]
             raise ResourceError(

@@ -1,0 +1,221 @@
+"""Run a command on the host as it will be (target): in a new interpreter, inside a mount namespace.
+
+``unshare`` begins that namespace as root; all that is made in it ends with it. The functions below
+travel there as compiled code, without this module around them: each imports what it needs, and
+finds the others of ``FUNCTIONS``.
+"""
+
+from typing import Any, Dict, List, NoReturn
+
+Plan = Dict[str, Any]
+
+
+def main(plan: Plan) -> NoReturn:
+    """Lay the nodes of the plan over the host, run its command there, end as it ended.
+
+    On stderr, after the plan's token: ``ready`` before the command is begun, ``read PATH`` after it
+    for each file that it read although its content is not known.
+    """
+    import os
+    import signal
+
+    token, base = plan["token"], plan["base"]
+    try:
+        stand_ins = build(plan, base)
+    except OSError as error:
+        os.write(2, ("%s\n" % error).encode("utf-8", "replace"))
+        os._exit(1)
+    os.write(2, token + b" ready\n")
+    child = os.fork()
+    if child == 0:
+        try:
+            become(plan, base)
+        except OSError as error:
+            os.write(2, b"\n" + token + b" lost " + str(error).encode("utf-8", "replace") + b"\n")
+        os._exit(127)
+    status = os.waitpid(child, 0)[1]
+    for path, upper in stand_ins:
+        if os.lstat(upper).st_atime_ns:
+            os.write(2, b"\n" + token + b" read " + path + b"\n")
+    if os.WIFSIGNALED(status):
+        if os.WTERMSIG(status) != signal.SIGKILL:
+            signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    os._exit(os.WEXITSTATUS(status))
+
+
+def become(plan: Plan, base: bytes) -> None:
+    """Turn this process into the command, as ``Commands`` starts one on the host."""
+    import os
+
+    data = b"/dev/null"
+    if plan["input"] is not None:
+        data = base + b"/input"
+        with open(data, "wb") as file:
+            file.write(plan["input"])
+    os.dup2(os.open(data, os.O_RDONLY), 0)
+    os.chroot(base + b"/root")
+    os.chdir(plan["cwd"])
+    os.umask(plan["umask"])
+    if plan["identity"] is not None:
+        uid, gid, groups = plan["identity"]
+        os.setgroups(groups)
+        os.setgid(gid)
+        os.setuid(uid)
+    os.execve(plan["program"], plan["argv"], plan["env"])
+
+
+def build(plan: Plan, base: bytes) -> List[Any]:
+    """Make the tree below ``base``; returns (path, its upper file) of files of unknown content."""
+    import os
+
+    mounts = mounted()
+    nodes = sorted(plan["nodes"])
+    mount(b"-t", b"tmpfs", b"-o", b"mode=0755", b"ccm", base)
+    parts: Dict[bytes, List[Any]] = {}
+    for node in nodes:
+        parts.setdefault(nearest(mounts, node[0]), []).append(node)
+    stand_ins: List[Any] = []
+    whole: List[bytes] = []  # bound with all that is mounted below
+    for number, point in enumerate(sorted(mounts)):
+        root = base + b"/root"
+        target = root + point.rstrip(b"/")
+        if point == b"/":
+            os.mkdir(target)
+        elif any(point.startswith(above + b"/") for above in whole) or not os.path.exists(target):
+            continue
+        if point in parts:
+            place = base + b"/%d" % number
+            options = b"lowerdir=%s,upperdir=%s/upper,workdir=%s/work" % (point, place, place)
+            for folder in (place, place + b"/upper", place + b"/work"):
+                os.mkdir(folder)
+            like(place + b"/upper", point)
+            for node in parts[point]:
+                stand_ins += lay(node, point, place + b"/upper")
+            mount(b"-t", b"overlay", b"-o", options + mounts[point], b"ccm", target)
+            for kept in listening(point, mounts, nodes) + plan["own"]:
+                if nearest(mounts, kept) == point:
+                    mount(b"--rbind", kept, root + kept)
+        elif point == b"/" or any(p.startswith(point + b"/") for p in parts):
+            mount(b"--bind", point, target)
+        else:
+            mount(b"--rbind", point, target)
+            whole.append(point)
+    return stand_ins
+
+
+def nearest(mounts: Dict[bytes, bytes], path: bytes) -> bytes:
+    """Where the file system is mounted that a path lies on."""
+    around = [p for p in mounts if path == p or path.startswith(p.rstrip(b"/") + b"/")]
+    return max(around, key=len)
+
+
+def mounted() -> Dict[bytes, bytes]:
+    """Where something is mounted, and the options that an overlay there must have, too."""
+    import os
+
+    found = {}
+    with open("/proc/self/mountinfo", "rb") as file:
+        for line in file:
+            fields = line.split()
+            point = fields[4].decode("unicode_escape").encode("latin-1")
+            kept = [o for o in fields[5].split(b",") if o in (b"nosuid", b"nodev", b"noexec")]
+            if os.path.lexists(point) and not fields[3].endswith(b"//deleted"):
+                found[point] = b"".join([b"," + option for option in kept])
+    return found
+
+
+def listening(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any]) -> List[bytes]:
+    """The folders with sockets of a file system, which answer nobody through an overlay; a socket
+    itself where something is planned beside it."""
+    import os
+
+    found: List[bytes] = []
+    with open("/proc/net/unix", "rb") as file:
+        paths = {line.split(None, 7)[7].rstrip(b"\n") for line in file if b" /" in line}
+    for path in sorted(path for path in paths if path.startswith(point) and os.path.exists(path)):
+        folder = os.path.dirname(path)
+        if nearest(mounts, path) != point or os.path.realpath(folder) != folder:
+            continue
+        if any(path == node[0] or path.startswith(node[0] + b"/") for node in nodes if node[7]):
+            continue  # planned to be gone
+        beside = folder == point or any(n[0].startswith(folder + b"/") for n in nodes)
+        kept = path if beside else folder
+        if not any(kept == other or kept.startswith(other + b"/") for other in found):
+            found.append(kept)
+    return found
+
+
+def mount(*words: bytes) -> None:
+    """Call mount(8). ``OSError``; what is wrong stands on stderr."""
+    import os
+
+    child = os.fork()
+    if child == 0:
+        try:
+            os.execvp("mount", [b"mount", b"-n"] + list(words))
+        finally:
+            os._exit(127)
+    if os.waitpid(child, 0)[1]:
+        raise OSError("could not mount %s" % words[-1].decode("utf-8", "replace"))
+
+
+def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
+    """Make one node in the upper folder of the file system that is mounted at ``point``; returns
+    what ``build`` does."""
+    import os
+    import stat
+
+    path, kind, mode, uid, gid, content, target, opaque = node
+    cut = len(point.rstrip(b"/"))
+    place = upper + path[cut:]
+    above = os.path.dirname(path)
+    missing = []
+    while len(above) > len(point) and not os.path.lexists(upper + above[cut:]):
+        missing.append(above)
+        above = os.path.dirname(above)
+    for folder in reversed(missing):
+        os.mkdir(upper + folder[cut:])
+        like(upper + folder[cut:], folder)
+    if kind == "absent":
+        if os.path.lexists(path):
+            os.mknod(place, stat.S_IFCHR, os.makedev(0, 0))
+        return []
+    if kind == "symlink":
+        os.symlink(target, place)
+        os.chown(place, uid, gid, follow_symlinks=False)
+        return []
+    if kind == "directory":
+        if not os.path.isdir(place):
+            os.mkdir(place)
+        if opaque and os.path.isdir(path):
+            os.setxattr(place, "trusted.overlay.opaque", b"y")
+    else:
+        with open(place, "wb") as file:
+            file.write(b"\n" if content is None else content)
+    os.chown(place, uid, gid)
+    os.chmod(place, mode)
+    if kind == "directory" or content is not None:
+        return []
+    os.utime(place, ns=(0, os.stat(place).st_mtime_ns))
+    return [(path, place)]
+
+
+def like(made: bytes, original: bytes) -> None:
+    """Give a folder the attributes of one of the host."""
+    import os
+
+    try:
+        found = os.stat(original)
+    except OSError:
+        return
+    os.chown(made, found.st_uid, found.st_gid)
+    os.chmod(made, found.st_mode & 0o7777)
+    for name in os.listxattr(original):
+        try:
+            os.setxattr(made, name, os.getxattr(original, name))
+        except OSError:
+            pass
+
+
+FUNCTIONS = (main, become, build, nearest, mounted, listening, mount, lay, like)

@@ -1,0 +1,179 @@
+"""A guard sees the host as it will be and leaves nothing on it: as root, where mounts can be made.
+
+``test_guards_on_host`` holds the same on hosts that are booted for it.
+"""
+
+import os
+import subprocess
+import unittest
+from typing import Any
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.content import Content
+from remote_runtime.effects import Doubt, PackageEffect, PathEffect
+from remote_runtime.system.commands import CommandNotStarted, Commands
+from tests.remote_runtime.fakes import FolderTest, context, item
+
+_MOUNTS = "mount -t tmpfs x /mnt && mkdir /mnt/u /mnt/w && mount -t overlay x /mnt -o " + (
+    "lowerdir=/,upperdir=/mnt/u,workdir=/mnt/w"
+)
+
+
+def possible() -> bool:
+    """Whether this machine lets us."""
+    if os.geteuid() != 0 or not os.path.isdir("/mnt"):
+        return False
+    try:
+        return subprocess.call(["unshare", "-m", "sh", "-c", _MOUNTS]) == 0
+    except OSError:
+        return False
+
+
+class Text(Content):
+    """A text that a file is to hold."""
+
+    def __init__(self, text: str) -> None:
+        self._data = text.encode()
+        self.size = len(self._data)
+
+    def chunks(self) -> Any:
+        yield self._data
+
+
+class NotThere(Commands):
+    """A host without unshare."""
+
+    def find(self, program: str, path: Any = None, cwd: Any = None) -> str:
+        return "" if program == "unshare" else super().find(program, path, cwd)
+
+
+class LayeredTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        os.chmod(self.root, 0o755)
+        self.context = context(noop=True)
+        self.write("old", b"old\n")
+        self.write("gone", b"gone\n")
+
+    def lay(self, path: str, kind: str, text: Any = None, **fields: Any) -> None:
+        content = None if text is None else Text(text)
+        effect = PathEffect(self.path(path), kind, content=content, **fields)
+        self.context.expect([effect], Doubt(), "file#" + path)
+
+    def run_in_preview(self, *argv: str, **how: Any) -> Any:
+        with self.context.turn(item("exec", "x"), True):
+            return self.context.user_commands.run(list(argv), **how)
+
+    def test_not_to_be_had(self) -> None:
+        """Without unshare nobody can tell, and the reason is said."""
+        self.context = context(noop=True, commands=NotThere)
+        self.lay("new", "file", "x")
+        with self.assertRaises(Unknowable) as caught:
+            self.run_in_preview("true")
+        wanted = "no unshare" if os.geteuid() == 0 else "only root"
+        self.assertIn(wanted, caught.exception.message)
+
+    def test_what_no_path_shows(self) -> None:
+        """Beside a planned package only what looks at files is run."""
+        self.context.expect([PackageEffect("app", "1")], Doubt(), "package#app")
+        self.assertEqual(self.run_in_preview("test", "-f", self.path("old")).code, 0)
+        with self.assertRaises(Unknowable) as caught:
+            self.run_in_preview("dpkg", "-s", "app")
+        self.assertIn("not there yet", caught.exception.message)
+
+
+@unittest.skipUnless(possible(), "needs root and mount namespaces")
+class InsideTest(LayeredTest):
+    def said(self, script: str, **how: Any) -> str:
+        result = self.run_in_preview("sh", "-c", "cd %s; %s" % (self.root, script), **how)
+        return str(result.stdout) + str(result.stderr)
+
+    def test_paths_as_they_will_be(self) -> None:
+        """Files with content and attributes, folders, links and removals are as planned."""
+        self.lay("new", "file", "planned\n", mode=0o640, uid=7, gid=8)
+        self.lay("old", "file", "changed\n", mode=0o600)
+        self.lay("gone", "absent")
+        self.lay("folder", "directory", mode=0o750)
+        self.lay("folder/tool", "file", "#!/bin/sh\necho tool $1\n", mode=0o755)
+        self.lay("link", "symlink", target="folder/tool")
+        self.assertEqual(
+            self.said("cat new old; ls; stat -c '%a %u %g' new folder; ./link x"),
+            "planned\nchanged\nfolder\nlink\nnew\nold\n640 7 8\n750 0 0\ntool x\n",
+        )
+
+    def test_a_planned_program(self) -> None:
+        """One that is not there yet is found and run; one that cannot be begun is told."""
+        self.lay("tool", "file", "#!/bin/sh\necho $0 $1; exit 3\n", mode=0o755)
+        result = self.run_in_preview("tool", "x", path=self.root)
+        self.assertEqual((result.code, result.stdout), (3, "%s x\n" % self.path("tool")))
+        self.lay("bad", "file", "#!/nowhere\n", mode=0o755)
+        with self.assertRaises(CommandNotStarted):
+            self.run_in_preview(self.path("bad"))
+
+    def test_as_on_the_host(self) -> None:
+        """User, group, umask, folder, environment and input are as everywhere."""
+        self.lay("new", "directory", mode=0o755)
+        result = self.run_in_preview(
+            "sh", "-c", "id -un; pwd; umask; cat; echo $A $HOME; exit 4",
+            cwd=self.path("new"), env={"A": "b"}, user="nobody", umask=0o077, input=b"in\n",
+        )  # fmt: skip
+        home = os.path.expanduser("~nobody")
+        expected = "nobody\n%s\n0077\nin\nb %s\n" % (self.path("new"), home)
+        self.assertEqual((result.code, result.stdout, result.stderr), (4, expected, ""))
+        with self.assertRaises(CommandNotStarted):
+            self.run_in_preview("true", cwd=self.path("nowhere"))
+
+    def test_what_it_writes(self) -> None:
+        """It is lost, and nothing is left mounted or lying about."""
+        before = (sorted(os.listdir("/mnt")), self._mounts())
+        self.lay("new", "file", "planned\n")
+        self.assertEqual(self.said("echo x > mine; echo y > old; cat mine old"), "x\ny\n")
+        self.assertEqual(self.read("old"), b"old\n")
+        self.assertEqual(sorted(os.listdir(self.root)), ["gone", "old"])
+        self.assertEqual((sorted(os.listdir("/mnt")), self._mounts()), before)
+
+    @staticmethod
+    def _mounts() -> str:
+        with open("/proc/self/mountinfo") as file:
+            return file.read()
+
+    def test_a_folder_of_our_own(self) -> None:
+        """What a command leaves in a folder for work of ours is there afterwards."""
+        self.lay("new", "file", "planned\n")
+        own = self.context.files.private_folder()
+        self.addCleanup(self.context.files.remove_private_folder, own)
+        self.said("echo x > %s/result" % own)
+        with open(os.path.join(own, "result")) as file:
+            self.assertEqual(file.read(), "x\n")
+
+    def test_content_that_is_not_known(self) -> None:
+        """It may be looked up but not read."""
+        self.lay("some", "something")
+        self.assertEqual(self.said("test -e some && echo yes"), "yes\n")
+        with self.assertRaises(Unknowable) as caught:
+            self.said("cat some")
+        self.assertIn("reads %s" % self.path("some"), caught.exception.message)
+
+    def test_a_command_that_hangs(self) -> None:
+        """Its time is its own, and all that it started ends with it."""
+        self.lay("new", "file", "planned\n")
+        result = self.run_in_preview("sh", "-c", "sleep 0.2", timeout=0.1)
+        self.assertTrue(result.timed_out)
+        result = self.run_in_preview("sh", "-c", "kill -9 $$")
+        self.assertEqual((result.code, result.timed_out), (-9, False))
+
+    def test_sockets(self) -> None:
+        """What listens on the host answers inside as well."""
+        import socket
+
+        listening = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listening.close)
+        listening.bind(self.path("socket"))
+        listening.listen(1)
+        self.lay("new", "file", "planned\n")
+        connect = "import socket; socket.socket(socket.AF_UNIX).connect('socket')"
+        self.assertEqual(self.said('python3 -c "%s" && cat new' % connect), "planned\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
