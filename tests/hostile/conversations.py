@@ -107,7 +107,7 @@ class _Replay:
     """A link that says the frames of a list, and lets go of what it is told."""
 
     def __init__(self, recording: Recording, frames: list[bytes]) -> None:
-        self.nonce, self.runtime = recording.nonce, recording.runtime
+        self.nonce, self.runtime, self.host_key = recording.nonce, recording.runtime, ""
         self._frames = frames
         self.said = 0
 
