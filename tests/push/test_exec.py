@@ -171,8 +171,9 @@ def test_conditions_decide(target: Target) -> None:
     # In the preview an earlier command may bring the program of the guard.
     assert preview.event("exec#guard-cannot-start")["prediction"] == "unknown"
     assert "no-such-guard" in done.event("exec#guard-cannot-start")["error"][0]
-    for run in (preview, done):
-        assert "timed out after 0.3 seconds" in run.event("exec#guard-too-slow")["error"][0]
+    # It may be quicker after what earlier commands do: a failure of the push alone.
+    assert preview.event("exec#guard-too-slow")["prediction"] == "unknown"
+    assert "timed out after 0.3 seconds" in done.event("exec#guard-too-slow")["error"][0]
     again = target.push(GUARDS)
     assert again.event("exec#subscribed")["status"] == "stable"
     assert again.event("exec#creates-not")["status"] == "stable"

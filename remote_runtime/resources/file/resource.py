@@ -253,6 +253,9 @@ class Resource(ResourceType):
     def _rehearse_store(self, content: Optional[Content], want: Wanted) -> None:
         size = content.size if content is not None else 0
         self._obstacles().writing(size, want.uid, want.gid)
+        validate = str(self.properties.get("validate") or "")
+        if content is not None and validate:
+            self.provider.rehearse(self.name, content, mode=want.mode, validate=validate)
 
     def _content_changes(
         self, status: Optional[Status], content: Optional[Content], want: Wanted

@@ -377,6 +377,23 @@ class FileTest(FolderTest):
         self.apply(self.file("conf", content="good new", validate=check))
         self.assertEqual(self.read("conf"), b"good new")
 
+    def test_validate_in_a_preview(self) -> None:
+        """A validation that would fail fails the preview; nothing of it is left anywhere."""
+        self.write("conf", b"good old")
+        check = "sh -c 'echo $1 > %s; stat -c %%a $1; exec grep -q good \"$1\"' - {}" % (
+            self.path("seen")
+        )
+        event = self.apply(self.file("conf", content="bad", validate=check), noop=True)
+        self.assertTrue(event["failed"])
+        self.assertIn("exit code 1", event["error"][0])
+        self.assertEqual(event["error"][1], "644")
+        seen = self.read("seen").decode().strip()
+        self.assertNotEqual(os.path.dirname(seen), self.root)
+        self.assertFalse(os.path.exists(os.path.dirname(seen)))
+        event = self.apply(self.file("conf", content="good new", validate=check), noop=True)
+        self.assertEqual((event["failed"], event["changed"]), (False, True))
+        self.assertEqual(self.read("conf"), b"good old")
+
     def test_validated_file_is_finished(self) -> None:
         """The file that is validated has its content and mode, beside its destination."""
         check = "sh -c 'stat -c %%a $1 > %s; dirname $1 >> %s' - {}" % (

@@ -1,6 +1,6 @@
 """Files and directories through POSIX system calls (target)."""
 
-from typing import TYPE_CHECKING
+import os
 
 from remote_runtime import words
 from remote_runtime.base import Properties
@@ -8,9 +8,7 @@ from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.attributes import Attributes
-
-if TYPE_CHECKING:
-    from remote_runtime.system.temporary import Temporary
+from remote_runtime.system.trouble import failure
 
 
 class Provider(BaseProvider):
@@ -36,14 +34,33 @@ class Provider(BaseProvider):
                     temporary.write(chunk)
             temporary.finish(uid, gid, mode, Attributes(self.context.commands))
             if validate:
-                self._validate(validate, temporary, path)
+                self._validate(validate, temporary.path, path)
             temporary.commit()
         finally:
             temporary.discard()
 
-    def _validate(self, command: str, temporary: "Temporary", path: str) -> None:
-        argv = [word.replace("{}", temporary.path) for word in words.split(command)]
-        result = self.context.commands.run(argv)
+    def rehearse(self, path: str, content: Content, *, mode: int, validate: str) -> None:
+        """Validate a private copy; fail as ``store`` would, and leave alone what is there."""
+        from contextlib import closing
+
+        folder = self.context.files.private_folder()
+        try:
+            copy = os.path.join(folder, ".%s" % os.path.basename(path))
+            descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as out, closing(content.chunks()) as chunks:
+                for chunk in chunks:
+                    self.context.check_cancelled()
+                    out.write(chunk)
+                os.fchmod(out.fileno(), mode)
+            self._validate(validate, copy, path)
+        except OSError as error:
+            raise failure("copy", path, error) from error
+        finally:
+            self.context.files.remove_private_folder(folder)
+
+    def _validate(self, command: str, finished: str, path: str) -> None:
+        argv = [word.replace("{}", finished) for word in words.split(command)]
+        result = self.context.user_commands.run(argv)
         if result.code != 0:
             raise ResourceError(
                 "%s was not replaced: the validation %r ended with exit code %d"
