@@ -51,7 +51,7 @@ class Files(object):
     def __init__(self) -> None:
         self._hashes: Dict[str, Tuple[Tuple[int, ...], str]] = {}
         self._temporary: Set["Temporary"] = set()
-        self._private: Set[str] = set()
+        self.own_folders: Set[str] = set()  # for work that is not the target's state
         self._staged: Set[str] = set()
         self._unfinished: Optional["Unfinished"] = None
         self._state = ""
@@ -116,13 +116,9 @@ class Files(object):
         except OSError:
             return ""
 
-    def own_folders(self) -> List[str]:
-        """The folders for work that is not the target's state."""
-        return sorted(self._private)
-
     def is_own(self, path: str) -> bool:
         """Whether it is in a folder for work that is not the target's state."""
-        return any(path.startswith(folder) for folder in self._private)
+        return any(path.startswith(folder) for folder in self.own_folders)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
         """The hash of a file's content; not computed again while its status stays the same."""
@@ -246,7 +242,7 @@ class Files(object):
             except OSError:
                 continue
             self._temporary.discard(temporary)
-        for path in list(self._private):
+        for path in list(self.own_folders):
             self.remove_private_folder(path)
         if self._unfinished is not None and not (self._temporary or self._staged):
             self._unfinished.close()
@@ -259,7 +255,7 @@ class Files(object):
         path = os.path.join(parent, self.unfinished.name(parent))
         try:
             os.mkdir(path, 0o700)
-            self._private.add(path)
+            self.own_folders.add(path)
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError as error:
             raise failure("create a folder in", parent, error) from error
@@ -274,7 +270,7 @@ class Files(object):
         import shutil
 
         shutil.rmtree(path, ignore_errors=True)
-        self._private.discard(path)
+        self.own_folders.discard(path)
 
     def create_directory(self, path: str, mode: int, uid: int = -1, gid: int = -1) -> None:
         """Create a directory with these attributes; missing parents get the permissions of

@@ -83,5 +83,5 @@ class WorldCommands(Commands):
             raise CommandNotStarted(argv[0], "the working directory %s does not exist" % cwd)
         env = self.environment(identity, env, path)
         start = Start(argv, program, cwd or "/", env, identity, umask, input)
-        layered = Layered(self._host, self._layer.nodes, self._files.own_folders())
+        layered = Layered(self._host, self._layer.nodes, sorted(self._files.own_folders))
         return layered.run(start, timeout, limit, on_output)

@@ -25,6 +25,7 @@ class WorldFiles(Files):
     def __init__(self, host: Files, layer: Layer, clouds: Clouds) -> None:
         super().__init__()
         self._host, self._layer, self._clouds = host, layer, clouds
+        self.own_folders = host.own_folders
 
     def _find(self, path: str, follow: bool) -> Found:
         found = self._layer.find(path, follow)
@@ -125,9 +126,6 @@ class WorldFiles(Files):
         kept = found.node is not None and not found.node.opaque
         planned = self._layer.planned(found.path)
         return obstacles.at(path, found.path, counts=found.there or kept, planned=planned)
-
-    def own_folders(self) -> List[str]:
-        return self._host.own_folders()
 
     # -- work of our own --------------------------------------------------------------------------
 
