@@ -142,6 +142,9 @@ class WorldFiles(Files):
     def remove_private_folder(self, path: str) -> None:
         self._host.remove_private_folder(path)
 
+    def discard_temporary(self) -> None:
+        self._host.discard_temporary()
+
     def opened(self, path: str, doing: str, follow: bool = False) -> int:
         return self._host.opened(path, doing, follow)
 

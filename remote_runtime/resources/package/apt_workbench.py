@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, List
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
-_CACHE = "/var/cache/apt"
 _KEYS = ("pkgcache", "srcpkgcache")
 
 
@@ -14,10 +13,10 @@ class Workbench(object):
     """A private folder that stands for apt's caches of the lists; it goes with the run.
 
     apt reads through a link what is current there, and puts a file of its own in the place of the
-    link where it is not; where the host has no caches, apt makes none.
+    link where it is not; where the host has no caches, apt makes none, and there is no folder.
     """
 
-    def __init__(self, files: "Files", cache: str = _CACHE) -> None:
+    def __init__(self, files: "Files", cache: str) -> None:
         self._files = files
         self._cache = cache
         self._folder = ""
@@ -29,17 +28,19 @@ class Workbench(object):
         """
         options: List[str] = []
         for key in _KEYS:
-            path = self.path(key + ".bin")
-            kept = os.path.lexists(path) and not (stale and key == _KEYS[0])
-            options += ["-o", "Dir::Cache::%s=%s" % (key, path if kept else "")]
+            kept = self._is_cached(key) and not (stale and key == _KEYS[0])
+            path = self.path(key + ".bin") if kept else ""
+            options += ["-o", "Dir::Cache::%s=%s" % (key, path)]
         return options
+
+    def _is_cached(self, key: str) -> bool:
+        return os.path.isfile(os.path.join(self._cache, key + ".bin"))
 
     def path(self, name: str) -> str:
         """The path of a file of this name in the folder, which is there then."""
         if not self._folder:
             self._folder = self._files.private_folder()
-            for key in _KEYS:
-                cached = os.path.join(self._cache, key + ".bin")
-                if os.path.isfile(cached):
-                    os.symlink(cached, os.path.join(self._folder, key + ".bin"))
+            for key in filter(self._is_cached, _KEYS):
+                link = os.path.join(self._folder, key + ".bin")
+                os.symlink(os.path.join(self._cache, key + ".bin"), link)
         return os.path.join(self._folder, name)

@@ -26,6 +26,9 @@ done
 APT_GET = """\
 for last; do :; done
 case "$*" in
+    "-s "*remove*) echo "Remv $last [$(cat "packages/$last")]" ;;
+    "-s "*=*.0) echo "Inst ${last%=*} (${last#*=} here [all])" ;;
+    "-s "*) echo "Inst $last (2.0 here [all])" ;;
     *remove*) rm "packages/$last" ;;
     *=*.0) echo "${last#*=}" > "packages/${last%=*}" ;;
     *) echo 2.0 > "packages/$last" ;;
@@ -51,6 +54,7 @@ def scenario(world: World, before: str, ensure: str, **breaks: str) -> Scenario:
 
     def ready(provider: Any) -> None:
         provider.lists = Lists(world.path("lists"))  # not those of this machine
+        provider.caches = world.path("caches")
 
     def become(version: str) -> None:
         file.write_text(f"{version}\n") if version else file.unlink()
@@ -62,6 +66,12 @@ def scenario(world: World, before: str, ensure: str, **breaks: str) -> Scenario:
 def present(world: World) -> Scenario:
     """A package that is missing."""
     return scenario(world, "", "present", state="")
+
+
+def cached(world: World) -> Scenario:
+    """A package that is missing on a host that keeps caches of its lists."""
+    world.write("caches/pkgcache.bin", "cache")
+    return present(world)
 
 
 def version(world: World) -> Scenario:
@@ -79,4 +89,4 @@ def absent(world: World) -> Scenario:
     return scenario(world, "1.0", "absent", state="1.0")
 
 
-SCENARIOS = (present, version, latest, absent)
+SCENARIOS = (present, cached, version, latest, absent)

@@ -174,6 +174,13 @@ class Caches(unittest.TestCase):
         self.assertFalse(os.path.lexists(first.partition("=")[2]))
         self.assertTrue(os.path.exists(file.name))
 
+    def test_without_caches_there_is_no_folder(self):
+        """Where the host has none, nothing at all is made."""
+        cache = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, cache)
+        options = Workbench(None, cache).options(stale=False)
+        self.assertEqual(options[1::2], ["Dir::Cache::pkgcache=", "Dir::Cache::srcpkgcache="])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -87,6 +87,13 @@ class WorldFilesTest(FolderTest):
                 self.context.files.status(path)
                 self.assertEqual(self.context.doubt.level, level, path)
 
+    def test_a_folder_of_ours_goes_with_the_run(self) -> None:
+        """Who discards what is temporary discards what is there for the work of the run."""
+        self.expect("f", "file")
+        ours = self.context.files.private_folder()
+        self.context.files.discard_temporary()
+        self.assertFalse(os.path.lexists(ours))
+
     def test_a_run_that_changes_things_sees_the_host(self) -> None:
         """Whatever a child in noop has planned."""
         self.expect("f", "file")

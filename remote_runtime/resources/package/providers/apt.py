@@ -54,6 +54,7 @@ class Provider(PackageProvider):
 
     name = "apt"
     sources = ("/etc/apt/",)
+    caches = "/var/cache/apt"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -182,7 +183,7 @@ class Provider(PackageProvider):
         if self._workbench is None:
             from remote_runtime.resources.package.apt_workbench import Workbench
 
-            self._workbench = Workbench(self.context.files)
+            self._workbench = Workbench(self.context.files, self.caches)
         return self._workbench.options(self.lists.cache_is_stale())
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
