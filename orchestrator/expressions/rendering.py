@@ -31,7 +31,9 @@ def _template(scope: Scope, literals: frozenset[str], text: str) -> str:
         raise EvaluationError(f"template() is nested deeper than {MAX_NESTING} levels")
     token = _nesting.set(depth + 1)
     try:
-        return Template.parse_file(source, name, scope.lenient).render_text(scope)
+        return Template.parse_file(source, name, scope.lenient, tuple(scope.loop)).render_text(
+            scope
+        )
     finally:
         _nesting.reset(token)
 

@@ -59,11 +59,11 @@ class Template:
 
     @staticmethod
     @lru_cache(maxsize=256)
-    def parse_file(text: str, name: str, lenient: bool) -> Template:
+    def parse_file(text: str, name: str, lenient: bool, extra: tuple[str, ...]) -> Template:
         """The template of a file beside the manifest; EvaluationError: a host's turn reads it."""
         positions = Positions(name, text)
         try:
-            return Template.parse(text, lambda _, offset: positions.of(offset), lenient)
+            return Template.parse(text, lambda _, offset: positions.of(offset), lenient, extra)
         except InputError as error:
             raise EvaluationError(str(error)) from error
 

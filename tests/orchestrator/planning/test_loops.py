@@ -65,6 +65,16 @@ def test_what_reads_the_target_is_rendered_at_its_turn(tmp_path: Path) -> None:
     assert made.render(1, lambda path: path.encode())["command"] == "echo /x/bob"
 
 
+def test_a_template_sees_the_element(tmp_path: Path) -> None:
+    """In a file beside the manifest, and nowhere but in a loop."""
+    (tmp_path / "user.tpl").write_text("{{ item }} {{ index }}")
+    command = "command: \"id {{ template('user.tpl') }}\""
+    made = plan(tmp_path, site(f'"{{{{ item }}}}": {{foreach: Data.users, {command}}}'))
+    assert [e["properties"]["command"] for e in entries(made)] == ["id alice 0", "id bob 1"]
+    alone = last(plan(tmp_path, site(f"alone: {{{command}}}")))
+    assert "'item' is not a name" in alone["deferred_error"]
+
+
 def test_its_alias_stands_for_all(tmp_path: Path) -> None:
     """Who names the alias names each of them; of an empty list none."""
     made = plan(
