@@ -84,7 +84,8 @@ class Lifecycle(object):
             raise
         except CcmError as error:
             outcome.fail(str(error), getattr(error, "output", ""))
-        except Exception as error:  # noqa: BLE001  (a defect fails its resource, never the run)
+        # A defect fails its resource, never the run; a site's own type may even try to leave.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             outcome.fail(*(bug(error, outcome.item) or (defect(error),)))
 
     def _manage(

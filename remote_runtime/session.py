@@ -354,7 +354,8 @@ class Session(object):
             try:
                 with context.turn(item, plan.options.noop or item.noop):
                     wanted = registry.create(item, prepare=False).wanted()
-            except Exception:  # noqa: BLE001  (whatever it is, it is told when its turn comes)
+            # Whatever it is, it is told when its turn comes.
+            except (Exception, SystemExit):  # noqa: BLE001
                 continue
             for sha in wanted:
                 context.blobs.announce(sha, sizes[sha])

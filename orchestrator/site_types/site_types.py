@@ -58,7 +58,7 @@ class SiteType:
         resource = self.load()
         try:
             return [(str(key), str(text)) for key, text in resource.check(name, properties)]
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             files = {module.file for module in self._modules().values()}
             where = position(error, files)
             return [("name", f"check() of the type failed at {where}: {described(error)}")]
@@ -76,7 +76,7 @@ class SiteType:
         def expectations(subject: Any) -> list[Any]:
             try:
                 return list(made(subject))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 where = position(error, {modules["verify"].file})
                 text = f"{_VERIFY} of the type failed at {where}: {described(error)}"
                 raise ResourceError(text, kind="resource.verify") from error

@@ -78,7 +78,7 @@ def look(expectation: Expectation, host: Host, mask: Mask) -> Found:
             return Found(True)
         told = expectation.tell(host, answer) if expectation.tell else str(answer)
         return Found(False, one_line(mask.text(told), LONGEST))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # testinfra's modules, and a site's own checks, raise anything at an unexpected answer.
         if not isinstance(error, _UNEXPECTED) and not _is_of_others(error):
             raise
@@ -104,7 +104,7 @@ def judge(
     return found
 
 
-def _is_of_others(error: Exception) -> bool:
+def _is_of_others(error: BaseException) -> bool:
     """Whether testinfra or a site's own type raised it, or what those called, rather than ccm."""
     modules = [
         str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__)
@@ -113,7 +113,7 @@ def _is_of_others(error: Exception) -> bool:
     return any(name.startswith(_OTHERS) for name in modules[ours[-1] + 1 if ours else 0 :])
 
 
-def _reason(error: Exception, host: Host) -> str:
+def _reason(error: BaseException, host: Host) -> str:
     """Why there is no answer: testinfra's own words hold the whole command and its bytes."""
     last = getattr(host.backend, "last", None)
     if last is None or not isinstance(error, AssertionError):

@@ -117,6 +117,20 @@ def test_a_bug_in_it_is_told_as_the_sites_own(target: Target, tmp_path: Path) ->
     assert "defect" not in done.output
 
 
+def test_it_cannot_end_the_run(local: Target, tmp_path: Path) -> None:
+    """One that calls sys.exit fails its resource; the next has its turn."""
+    copy_cron(tmp_path)
+    module = tmp_path / "types" / "cron" / "resource.py"
+    leave = "def _leave(self):\n    raise SystemExit(3)\n\n\nResource.observe = _leave\n"
+    line = append(module, leave) + 1
+    cron = f"    - cron:\n        - {NAME}: {{{JOB}}}\n"
+    done = local.push(f"ccm:\n  resources:\n{cron}    - exec: [{{'true': {{}}}}]\n")
+    assert done.code == 1, done.output
+    error = local.event(done, f"cron#{NAME}")["error"][0]
+    assert error.endswith(f"SystemExit: 3 (types/cron/resource.py:{line})")
+    assert local.event(done, "exec#true")["status"] == "changed"
+
+
 def test_a_verify_looks_at_the_jobs_of_a_site(target: Target) -> None:
     """``verify.py`` of the type finds the job as desired, and says what is there instead."""
     assert push(target, JOB).code == 0

@@ -219,6 +219,19 @@ def test_a_check_that_fails_is_a_problem_of_the_resource(tmp_path: Path) -> None
     assert at(problem)[0].endswith("site.yaml")
 
 
+def test_a_check_may_not_end_the_command(tmp_path: Path) -> None:
+    """One that calls sys.exit has failed."""
+    append(
+        copy_cron(tmp_path) / "resource.py",
+        """
+def _leave(name, properties):
+    raise SystemExit(0)
+Resource.check = _leave
+""",
+    )
+    assert "check() of the type failed at" in use(tmp_path)[0].message
+
+
 def test_all_problems_of_all_types_are_told_at_once(tmp_path: Path) -> None:
     """Two broken types make one report."""
     for name in ("one", "two"):

@@ -90,3 +90,6 @@ def test_a_question_that_raises_has_no_answer(tmp_path: Path) -> None:
     append(module, "def found(host, name, user):\n    return {}[host.run('true').stdout]\n")
     ((answer,),) = observe("web1", [expected(tmp_path)], Script({"true": (0, "x")}).read_all)
     assert answer.instead == "no answer ('x')"
+    append(module, "def found(host, name, user):\n    raise SystemExit(3)\n")
+    ((answer,),) = observe("web1", [expected(tmp_path)], Script({}).read_all)
+    assert answer.instead == "no answer (3)"
