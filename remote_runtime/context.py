@@ -142,7 +142,11 @@ class Context(object):
             from remote_runtime.world.overlay import World
 
             self._world = World(*self._doors, note=self._note)
-        self._world.lay(tuple(effects), doubt, by)
+        for clash in self._world.lay(tuple(effects), doubt, by):
+            self.notice(
+                "warning",
+                "%s and %s undo each other on every run: %s" % (clash.other, by, clash.path),
+            )
 
     def _note(self, doubt: Doubt) -> None:
         self._turn.doubts.append(doubt)

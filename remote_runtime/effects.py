@@ -24,7 +24,8 @@ class PathEffect(NamedTuple):
     """What there will be at a path: ``kind`` is file, directory, symlink, absent or something.
 
     ``something``: it is there, and nobody can tell more. None for ``mode``, ``uid``, ``gid`` and
-    ``content`` is as it is now; a path that is absent has nothing below it either.
+    ``content`` is as it is now; a path that is absent has nothing below it either. ``firm``: each
+    run sees to owner and mode again, not only when it makes what is there.
     """
 
     path: str
@@ -34,6 +35,7 @@ class PathEffect(NamedTuple):
     gid: Optional[int] = None
     content: Optional["Content"] = None
     target: str = ""
+    firm: bool = True
 
 
 class AccountEffect(NamedTuple):

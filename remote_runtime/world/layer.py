@@ -4,6 +4,7 @@ import os
 import stat
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
+from remote_runtime.changes import Unknowable
 from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
@@ -32,6 +33,7 @@ class Node(NamedTuple):
     by: str = ""
     device: int = 0
     implied: bool = False
+    firm: bool = False
 
 
 class Found(NamedTuple):
@@ -125,16 +127,19 @@ class Layer(object):
                 size += node.content.size if node.content is not None else old_size
         return size, count
 
-    def put(self, effect: PathEffect, since: int, by: str) -> None:
-        """Lay one effect over what is there now."""
+    def put(self, effect: PathEffect, since: int, by: str) -> str:
+        """Lay one effect over what is there now; return the resource that it undoes, or ""."""
         # Only a directory is changed where a link leads to; all else replaces the link.
         found = self.find(effect.path, follow=effect.kind == "directory")
         path = found.path
         if effect.kind in ("absent", "file", "symlink"):
             self._drop_below(path)
-        self.nodes[path] = self._node(effect, found)._replace(since=since, by=by)
+        node = self._node(effect, found)._replace(since=since, by=by, firm=effect.firm)
+        self.nodes[path] = node
         if effect.kind != "absent":
             self._imply(os.path.dirname(path), since, by)
+        old = found.node
+        return old.by if old is not None and old.by != by and _undoes(node, old) else ""
 
     def _imply(self, path: str, since: int, by: str) -> None:
         """What is there has directories above it."""
@@ -209,6 +214,22 @@ class Layer(object):
     def _drop_below(self, path: str) -> None:
         for below in [p for p in self.nodes if p.startswith(path.rstrip("/") + "/")]:
             del self.nodes[below]
+
+
+def _undoes(new: Node, old: Node) -> bool:
+    """Whether two resources, each of which had its way here, want it different."""
+    if "something" in (new.kind, old.kind) or old.implied:
+        return False
+    if new.kind != old.kind:
+        return True
+    if new.content is not None and old.content is not None and new.kind == "file":
+        try:
+            if new.content.sha256 != old.content.sha256:
+                return True
+        except Unknowable:
+            return False
+    attributes = (new.mode, new.uid, new.gid) != (old.mode, old.uid, old.gid)
+    return new.firm and old.firm and attributes
 
 
 def _held(path: str, below: bool) -> Tuple[int, int]:

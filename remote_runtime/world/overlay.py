@@ -5,7 +5,7 @@ nobody can tell what one of them does there is fog, and what is read in it is no
 changes things there is no world but the host; in a preview there is none before the first change.
 """
 
-from typing import TYPE_CHECKING, Callable, Dict, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Tuple
 
 from remote_runtime.effects import (
     UNKNOWN,
@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.commands import Commands
     from remote_runtime.system.files import Files
+
+
+class Clash(NamedTuple):
+    """What another resource wants at a path is undone."""
+
+    other: str
+    path: str
 
 
 class World(object):
@@ -75,11 +82,13 @@ class World(object):
         other.accounts.planned = dict(self.accounts.planned)
         return other
 
-    def lay(self, effects: Tuple[Effect, ...], doubt: Doubt, by: str) -> None:
+    def lay(self, effects: Tuple[Effect, ...], doubt: Doubt, by: str) -> List[Clash]:
         """Add what an action of the resource ``by`` leaves; ``doubt`` is that of its prediction.
 
-        What an unknown action leaves is unknown as well.
+        What an unknown action leaves is unknown as well. Returned is what earlier resources of the
+        run want, and this one undoes.
         """
+        clashes = []
         for effect in effects:
             self.sequence += 1
             if isinstance(effect, Fog):
@@ -87,13 +96,16 @@ class World(object):
             elif doubt.level == UNKNOWN:
                 why = Doubt(UNKNOWN, "it is not known what becomes of %s" % by)
                 self.clouds.add(Fog(why, _named(effect)), self.sequence)
+            elif isinstance(effect, PathEffect):
+                other = self.layer.put(effect, self.sequence, by)
+                if other:
+                    clashes.append(Clash(other, effect.path))
             else:
-                self._put(effect, by)
+                self._put(effect)
+        return clashes
 
-    def _put(self, effect: Effect, by: str) -> None:
-        if isinstance(effect, PathEffect):
-            self.layer.put(effect, self.sequence, by)
-        elif isinstance(effect, AccountEffect):
+    def _put(self, effect: Effect) -> None:
+        if isinstance(effect, AccountEffect):
             self.accounts.planned[effect.kind, effect.name] = effect, self.sequence
         elif isinstance(effect, PackageEffect):
             self.packages[effect.name] = effect

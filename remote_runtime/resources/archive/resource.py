@@ -163,7 +163,7 @@ class Resource(ResourceType):
         # What else the archive holds is not known before it is there.
         why = "what %s extracts into %s is not known before" % (self.item.id, parent)
         effects: List[Effect] = [
-            PathEffect(parent, "directory"),
+            PathEffect(parent, "directory", firm=False),
             Fog(Doubt(UNKNOWN, why), below(parent)),
         ]
         if creates:

@@ -305,7 +305,10 @@ class Resource(ResourceType):
         if status is None:
             want, unmet = self._wanted()
             ours = want._replace(uid=os.geteuid(), gid=os.getegid(), mode=want.mode & 0o755)
-            above = [self._effect("directory", ours, at=p) for p in self._missing_parents()]
+            above = [
+                self._effect("directory", ours, at=path)._replace(firm=False)
+                for path in self._missing_parents()
+            ]
             return [
                 Action(
                     wording.DIRECTORY_CREATED,

@@ -115,7 +115,7 @@ class Resource(ResourceType):
             self.provider.make_directory(full)
             self.context.changed_paths.add(full)
 
-        effects = [PathEffect(full, "directory", 0o755)]
+        effects = [PathEffect(full, "directory", 0o755, firm=False)]
         change = Change(shown(path), "absent", "directory")
 
         def rehearse() -> None:
@@ -159,7 +159,7 @@ class Resource(ResourceType):
             self.provider.put(full, wanted.content, mode, status)
             self.context.changed_paths.add(full)
 
-        effects = [PathEffect(full, "file", mode, content=wanted.content)]
+        effects = [PathEffect(full, "file", mode, content=wanted.content, firm=False)]
 
         def rehearse() -> None:
             self.context.files.obstacles(full).writing(wanted.content.size)
@@ -182,7 +182,11 @@ class Resource(ResourceType):
             self.context.files.obstacles(full).changing(-1, -1)
 
         return Action(
-            wording.CHANGED, set_mode, [change], [PathEffect(full, "file", mode)], rehearse
+            wording.CHANGED,
+            set_mode,
+            [change],
+            [PathEffect(full, "file", mode, firm=False)],
+            rehearse,
         )
 
 

@@ -1,5 +1,7 @@
 """What is planned besides paths."""
 
+import os
+import tempfile
 import unittest
 
 from remote_runtime.changes import Unknowable
@@ -75,6 +77,25 @@ class OverlayTest(unittest.TestCase):
             with self.context.turn(item("t", "a"), True):
                 self.context.saw(kind, value)
                 self.assertEqual(self.context.doubt.level, level, (kind, value))
+
+    def test_what_undoes_each_other_is_told(self) -> None:
+        """Different wishes for one path; not what one of them leaves as it is found."""
+        notices = []
+        ctx = context(noop=True, on_notice=lambda level, text: notices.append((level, text)))
+        folder = tempfile.mkdtemp()
+        self.addCleanup(os.rmdir, folder)
+        for path, kind, mode, firm, by, told in (
+            ("/f", "file", 0o644, True, "file#/f", ""),
+            ("/f", "file", 0o600, True, "file#/link", "file#/f and file#/link"),
+            ("/f", "absent", None, True, "file#/gone", "file#/link and file#/gone"),
+            ("/d", "directory", 0o755, False, "scaffold#/d", ""),
+            ("/d", "directory", 0o700, True, "file#/d", ""),
+        ):
+            effect = PathEffect(folder + path, kind, mode, firm=firm)
+            ctx.expect([effect], SURE, by)
+            said = [("warning", "%s undo each other on every run: %s" % (told, folder + path))]
+            self.assertEqual(notices, said if told else [], by)
+            del notices[:]
 
     def test_apart(self) -> None:
         """A block sees what was planned before it, and what it plans ends with it."""
