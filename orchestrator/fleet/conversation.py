@@ -1,5 +1,6 @@
 """What the two sides say once the channel is open (controller): greeting, plan, events, done."""
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -142,8 +143,13 @@ class Conversation:
 
     def _event(self, message: wire.Message) -> None:
         checked = self._check.check(message.get("seq"), message.get("event"))
-        self.tally.add(checked.event, again=checked.again)
-        self._bus.publish(happening.ResourceEvent(self._host, checked.event, checked.line))
+        otherwise = self._plan.otherwise(checked.event)
+        self.tally.add(checked.event, again=checked.again, otherwise=otherwise)
+        event, line = checked.event, checked.line
+        if otherwise:
+            event = {**event, "planned": otherwise}
+            line = json.dumps(event, separators=(",", ":"))
+        self._bus.publish(happening.ResourceEvent(self._host, event, line))
         if self._publisher is not None:
             registrations = self._plan.registrations(checked.identity)
             if registrations and is_stable(checked.event):

@@ -20,7 +20,7 @@ MAX_CHANGES = 20_000
 MAX_TEXTS = 1_000
 MAX_DURATION = 10**18
 
-ADDED = ("host", "run_id", "place")
+ADDED = ("host", "run_id", "place", "planned")
 """What the controller adds to an event, the last only where the resource failed."""
 
 _EVENT_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}\Z")
@@ -184,7 +184,7 @@ def kept_problem(event: Any) -> str:
     if type(event) is not dict:
         return "it is not an object"
     problem = shape_problem({key: value for key, value in event.items() if key not in ADDED})
-    of = (event.get("host"), event.get("run_id"), event.get("place", ""))
+    of = (event.get("host"), event.get("run_id"), event.get("place", ""), event.get("planned", ""))
     known = all(type(value) is str for value in of)
     return problem or ("" if known else "it does not say of which host and run it is")
 

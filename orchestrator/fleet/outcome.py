@@ -21,17 +21,19 @@ _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": 
 # In the order of the records.
 _TALLY = (
     "total", "unique", "changed", "failed", "skipped", "stable", "refreshed", "unmet",
-    "assumed", "unpredicted", "pending", "health_checks", "total_errors",
+    "assumed", "unpredicted", "pending", "compared", "as_predicted", "health_checks",
+    "total_errors",
 )  # fmt: skip
 # What runs of older versions did not keep.
-_LATER = ("untried", "assumed", "phases", "pending", "command", "only")
+_LATER = ("untried", "assumed", "compared", "as_predicted", "phases", "pending", "command", "only")
 
 
 class Tally:
     """The summary of a host's events; ``unique`` counts a ``type#name`` once.
 
     ``pending`` are those of ``changed`` that only would change: all of them in a preview, and those
-    of a child that is in noop by itself.
+    of a child that is in noop by itself. ``compared`` are those that a kept plan had predicted,
+    ``as_predicted`` those of them that came out so.
     """
 
     __slots__ = _TALLY
@@ -46,6 +48,8 @@ class Tally:
     assumed: int
     unpredicted: int
     pending: int
+    compared: int
+    as_predicted: int
     health_checks: dict[str, int]
     total_errors: int
 
@@ -54,8 +58,11 @@ class Tally:
             setattr(self, name, 0)
         self.health_checks = dict.fromkeys(_HEALTH.values(), 0)
 
-    def add(self, event: dict[str, Any], again: bool) -> None:
-        """Count one transaction event; ``again``: another one was about the same resource."""
+    def add(self, event: dict[str, Any], again: bool, otherwise: str | None = None) -> None:
+        """Count one transaction event; ``again``: another one was about the same resource.
+
+        ``otherwise`` is as a plan's.
+        """
         self.total += 1
         self.unique += not again
         bucket = event["status"]
@@ -65,6 +72,8 @@ class Tally:
         self.assumed += event.get("prediction") == "assumed"
         self.unpredicted += event.get("prediction") == "unknown"
         self.pending += event["noop"] and bucket == "changed"
+        self.compared += otherwise is not None
+        self.as_predicted += otherwise == ""
         self.total_errors += len(event["error"])
         for check in event.get("health_check", ()):
             self.health_checks[_HEALTH[check["status"]]] += 1

@@ -78,6 +78,11 @@ class Plan(Protocol):
         """How often the target goes through the resources."""
         ...
 
+    def otherwise(self, event: Mapping[str, Any]) -> str | None:
+        """What a plan that was kept said of a resource that came out otherwise; "" where it came
+        out so, None without such a plan."""
+        ...
+
     def longest(self) -> float:
         """For how many seconds one of its resources may be at work, by its own timeouts."""
         ...

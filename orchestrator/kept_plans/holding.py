@@ -11,6 +11,7 @@ from orchestrator.fleet.outcome import REFUSAL
 from orchestrator.kept_plans.desired import desired_of, differing
 from orchestrator.kept_plans.identity import DIFFERS, identity_of
 from orchestrator.kept_plans.kept_plan import KeptPlan
+from orchestrator.kept_plans.predictions import Predictions
 from orchestrator.planning import HostPlan, Planner
 from remote_runtime.errors import PlanError
 
@@ -51,6 +52,7 @@ class HeldPlanner:
             "observed": planned["observed"],
             "certain": [at for at, one in enumerate(told) if _is_certain(one)],
         }
+        plan.compare = Predictions(told).otherwise
         return plan
 
 

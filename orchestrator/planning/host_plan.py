@@ -30,7 +30,8 @@ class HostPlan:
     every sink, which the walk adds to where a turn reads more of the environment's, ``warnings``
     sentences for the user, ``fail_on_error`` whether the first failure ends the run, ``earlier``
     what the session's earlier commands came to on the host, ``binding`` what holds the run to a
-    plan that was kept of its preview.
+    plan that was kept of its preview, and ``compare`` tells what that said of what came out
+    otherwise.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class HostPlan:
         self.fail_on_error = fail_on_error
         self.earlier: dict[str, Any] = {}
         self.binding: Mapping[str, Any] = {}
+        self.compare: Callable[[Mapping[str, Any]], str] | None = None
         self._turns: dict[int, tuple[Declared, Scope, Travel]] = {}
         self._blobs: dict[str, Blob] | None = None
         self._places: dict[str, Position] | None = None
@@ -96,6 +98,11 @@ class HostPlan:
     def rounds(self) -> int:
         """How often the target goes through the resources: one that is held to a plan rehearses."""
         return 2 if self.binding.get("serial") else 1
+
+    def otherwise(self, event: Mapping[str, Any]) -> str | None:
+        """What a plan that was kept said of a resource that came out otherwise; "" where it came
+        out so, None without such a plan."""
+        return self.compare(event) if self.compare else None
 
     def desired(self) -> Iterator[tuple[Item, bytes]]:
         """Every resource, pre-order, with all that the plan says of it and what it is made of."""

@@ -43,7 +43,7 @@ class Entry(NamedTuple):
     done. ``fired``: a subscription did it. ``due`` is the run since which its refresh is, or was,
     due; "" where no run left one undone. ``manifest`` names the child manifest that the resource
     stands in. ``output`` is what its command printed, where all is to be shown and no
-    error has it.
+    error has it. ``planned`` is what a plan had said of what came out otherwise.
     """
 
     resource: str
@@ -59,6 +59,7 @@ class Entry(NamedTuple):
     due: str = ""
     manifest: str = ""
     output: str = ""
+    planned: str = ""
 
     @property
     def pending(self) -> bool:
@@ -124,12 +125,14 @@ class Collected:
     def _resource(self, event: happening.ResourceEvent) -> None:
         told = event.event
         status = told["status"]
-        if status == "stable" and "health_check" not in told:
+        expected = "planned" not in told
+        if status == "stable" and "health_check" not in told and expected:
             return
-        if status == "skipped" and not told["unmet_requirements"] and not self._verbose:
+        left_out = status == "skipped" and not told["unmet_requirements"]
+        if left_out and expected and not self._verbose:
             return
         entry = entry_of(told, self._verbose)
-        if status == "stable" and not entry.health:
+        if status == "stable" and expected and not entry.health:
             return
         self.entries.setdefault(event.host, []).append(self._known.keep(entry))
 
@@ -153,6 +156,7 @@ def _shortened(entry: Entry) -> Entry:
         message=entry.message[:MAX_SHORT],
         doubt=entry.doubt[:MAX_SHORT],
         output=entry.output[-MAX_SHORT:],
+        planned=entry.planned[:MAX_SHORT],
         errors=short(entry.errors),
         unmet=short(entry.unmet),
         health=tuple(CheckResult._make(short(check)) for check in entry.health[:MAX_FEW]),
@@ -194,6 +198,7 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
         told.get("due_since", ""),
         told.get("manifest", ""),
         told.get("output", "") if verbose and not told["error"] else "",
+        told.get("planned", ""),
     )
 
 

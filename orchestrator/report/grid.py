@@ -83,9 +83,9 @@ class Grid:
 
     def _cell(self, event: dict[str, Any]) -> Cell:
         entry = None
-        if event["status"] != "stable" or event.get("health_check"):
+        if event["status"] != "stable" or event.get("health_check") or "planned" in event:
             told = entry_of(event)
-            if told.status != "stable" or told.health:
+            if told.status != "stable" or told.health or told.planned:
                 entry = self._entries.keep(told)
         ended = seconds_of(event["timestamp"])
         return Cell(event["status"], event["duration"] * NANOSECOND, ended, entry)

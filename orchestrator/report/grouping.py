@@ -134,7 +134,7 @@ def _key(result: HostResult, entries: list[Entry]) -> tuple[object, ...]:
 def alike_entry(entry: Entry, host: str) -> tuple[str, ...]:
     """What hosts must have in common to stand together: all but the details of the changes."""
     named = (entry.resource, entry.manifest, entry.status, entry.message, entry.doubt)
-    texts = itertools.chain(entry.errors, [""], entry.unmet, [""], *entry.health)
+    texts = itertools.chain(entry.errors, [""], entry.unmet, [""], *entry.health, [entry.planned])
     words = (alike_but_for(host, text) for text in named)
     return (*words, *(alike(text, host) for text in texts))
 

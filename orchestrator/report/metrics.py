@@ -37,7 +37,10 @@ class _Run:
     def __init__(self, kept: KeptRun) -> None:
         self._about = kept.about
         self._manifest: str = kept.about["manifest"]
-        self._outcomes = Counter(result.outcome for result in kept.results())
+        results = kept.results()
+        self._outcomes = Counter(result.outcome for result in results)
+        self._compared = sum(result.tally.compared for result in results)
+        self._as_predicted = sum(result.tally.as_predicted for result in results)
         self._states: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in _STATES}
         self._times: dict[tuple[str, str, str], tuple[int, float]] = {}
         self._checks: Counter[tuple[str, str, str, str]] = Counter()
@@ -86,6 +89,12 @@ class _Run:
         ends = [*((name, self._outcomes[name]) for name in ORDER), (_UNFINISHED, left)]
         hosts = (((name,), number) for name, number in ends)
         yield self._gauge(f"{_PREFIX}hosts_count", "Hosts by outcome", ("outcome",), hosts)
+        if self._compared:
+            compared, came = f"{_PREFIX}plan_compared_count", f"{_PREFIX}plan_as_predicted_count"
+            text = "Resources that a plan had predicted"
+            yield self._gauge(compared, text, (), [((), self._compared)])
+            text = "Resources that came out as the plan had predicted"
+            yield self._gauge(came, text, (), [((), self._as_predicted)])
         ended = f"{_PREFIX}run_end_timestamp_seconds"
         text = "When the run ended, in seconds since the epoch"
         yield self._gauge(ended, text, (), [((), self._about["end"] or 0)])

@@ -113,6 +113,8 @@ class Rows:
         width = self._style.width - INDENT
         yield from error_lines(entry.errors, width, self._choice.everything)
         yield from map(printed, entry.output.splitlines())
+        if entry.planned:
+            yield from wrapped(f"the plan said: {entry.planned}", width)
         for check in entry.health:
             if not (check.failed and entry.errors):
                 yield from wrapped(check_line(check), width)

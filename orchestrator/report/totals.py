@@ -18,6 +18,9 @@ def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
     noop = bool(collected.started and collected.started.noop)
     yield _line(style, "Hosts", _hosts(collected, style, noop))
     yield _line(style, "Resources", _resources(collected, style, noop))
+    predicted = _predicted(collected)
+    if predicted:
+        yield _line(style, "Plan", predicted)
     health = _health(collected)
     if health:
         yield _line(style, "Health", health)
@@ -75,6 +78,14 @@ def _resources(collected: Collected, style: Style, noop: bool) -> str:
     if assumed:
         text += f"; {assumed:,} assumed"
     return f"{text}; {unknown:,} not certain" if unknown else text
+
+
+def _predicted(collected: Collected) -> str:
+    """How much came out as the plan had said; "" without one."""
+    tallies = [result.tally for result in collected.results.values()]
+    compared = sum(tally.compared for tally in tallies)
+    came = sum(tally.as_predicted for tally in tallies)
+    return f"as predicted: {came:,} of {compared:,}" if compared else ""
 
 
 def _health(collected: Collected) -> str:

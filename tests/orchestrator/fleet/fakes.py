@@ -218,6 +218,9 @@ class FakePlan:
     def place(self, identity: str) -> str:
         return f"site.yaml:{self.names.index(identity.removeprefix('file#')) + 4}:11"
 
+    def otherwise(self, event: Mapping[str, Any]) -> str | None:
+        return None
+
     def references(self) -> int:
         return len(self.blobs)
 

@@ -1,0 +1,51 @@
+"""What came out otherwise than a plan had predicted (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from orchestrator.support.plain_text import one_line
+
+_LONGEST = 400  # characters
+NOTHING = "nothing, it should not have had a turn"
+
+Told = Mapping[str, Any]
+
+
+class Predictions:
+    """What a plan says of the resources of one host, in order."""
+
+    def __init__(self, told: Iterable[Told]) -> None:
+        self._left: dict[tuple[str, ...], list[Told]] = {}
+        for one in told:
+            self._left.setdefault(_name(one), []).append(one)
+
+    def otherwise(self, event: Told) -> str:
+        """What the plan said of a resource, in words; "" where it came out so.
+
+        Of a resource that has several turns the next one is meant.
+        """
+        left = self._left.get(_name(event))
+        if not left:
+            return NOTHING
+        told = left.pop(0)
+        return "" if _came(told) == _came(event) else one_line(_words(told), _LONGEST)
+
+
+def _name(told: Told) -> tuple[str, ...]:
+    return told["type"], told["name"], told.get("manifest", "")
+
+
+def _came(told: Told) -> tuple[Any, ...]:
+    """What of an outcome must be the same: diffs may be left out of one of them."""
+    changes = [(change["what"], change["from"], change["to"]) for change in told["changes"]]
+    return told["status"], told["refreshed"], changes
+
+
+def _words(told: Told) -> str:
+    changes = ", ".join(f"{c['what']} {c['from']} → {c['to']}" for c in told["changes"])
+    refreshed = " via subscribe" if told["refreshed"] else ""
+    doubt = told.get("prediction", "certain")
+    sure = "" if doubt == "certain" else f" ({doubt})"
+    return f"{told['status']}{refreshed}{sure}{f': {changes}' if changes else ''}"

@@ -1,0 +1,52 @@
+"""What came out otherwise is told with what the plan had said."""
+
+from typing import Any
+
+import pytest
+
+from orchestrator.kept_plans.predictions import NOTHING, Predictions
+from tests.orchestrator.kept_plans.made import event
+
+MODE = [{"what": "mode", "from": "0600", "to": "0644"}]
+
+
+def told(**members: Any) -> dict[str, Any]:
+    """A file whose mode would be changed."""
+    return event("web1", "/a", changes=MODE, **members)
+
+
+@pytest.mark.parametrize(
+    "came",
+    [
+        {},
+        {"changes": [{**MODE[0], "diff": "left out before"}]},
+        {"duration": 9, "noop": False, "final_ensure": "present"},
+    ],
+)
+def test_as_predicted(came: dict[str, Any]) -> None:
+    """The same status with the same records is what was predicted."""
+    assert Predictions([told()]).otherwise({**told(), **came}) == ""
+
+
+@pytest.mark.parametrize(
+    "came",
+    [
+        {"status": "failed"},
+        {"refreshed": True},
+        {"changes": []},
+        {"changes": [{"what": "mode", "from": "0400", "to": "0644"}]},
+    ],
+)
+def test_otherwise(came: dict[str, Any]) -> None:
+    """Anything else is not, and the plan's words say what was to come."""
+    words = Predictions([told(prediction="assumed")]).otherwise({**told(), **came})
+    assert words == "changed (assumed): mode 0600 → 0644"
+
+
+def test_each_turn_has_its_own() -> None:
+    """A resource of two manifests is compared turn by turn; one more than planned is told."""
+    stable = {**told(), "status": "stable", "changes": []}
+    predictions = Predictions([told(), stable])
+    assert predictions.otherwise(told()) == ""
+    assert predictions.otherwise(told()) == "stable"
+    assert predictions.otherwise(told()) == NOTHING
