@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.kept_runs import KeptRun
+    from orchestrator.fleet.kept_runs import KeptRecord
     from orchestrator.report.differences import Difference
     from orchestrator.report.style import Style
 
@@ -32,21 +32,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the differences."""
     from orchestrator.fleet.kept_runs import kept_run
+
+    differ = write_differences(kept_run(args.first), kept_run(args.second), args.json)
+    return DIFFERENT if args.detailed_exitcode and differ else 0
+
+
+def write_differences(first: "KeptRecord", second: "KeptRecord", as_json: bool) -> bool:
+    """Write what differs, for people or as a document; whether anything does."""
     from orchestrator.report.differences import Differences
     from orchestrator.report.style import Style
 
-    first, second = kept_run(args.first), kept_run(args.second)
     differences = Differences(first, second)
     found = {host: differences.of(host) for host in differences.hosts}
-    if args.json:
+    if as_json:
         _document(first, second, found)
     else:
         for line in _lines(first, second, found, Style.of(sys.stdout)):
             print(line)
-    return DIFFERENT if args.detailed_exitcode and any(found.values()) else 0
+    return any(found.values())
 
 
-def _document(first: "KeptRun", second: "KeptRun", found: "dict[str, list[Difference]]") -> None:
+def _document(
+    first: "KeptRecord", second: "KeptRecord", found: "dict[str, list[Difference]]"
+) -> None:
     import json
 
     hosts = {host: [one._asdict() for one in differences] for host, differences in found.items()}
@@ -55,7 +63,7 @@ def _document(first: "KeptRun", second: "KeptRun", found: "dict[str, list[Differ
 
 
 def _lines(
-    first: "KeptRun", second: "KeptRun", found: "dict[str, list[Difference]]", style: "Style"
+    first: "KeptRecord", second: "KeptRecord", found: "dict[str, list[Difference]]", style: "Style"
 ) -> Iterator[str]:
     from orchestrator.cli.report import headline
     from orchestrator.report.differences import together

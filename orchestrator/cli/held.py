@@ -1,12 +1,14 @@
 """A push that is held to a plan that was kept (controller)."""
 
 import os
+import sys
 import time
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.job import Push, PushOptions
-from orchestrator.cli.options import InventoryOptions
-from remote_runtime.errors import InputError, Problem, UsageError
+from orchestrator.cli.options import InventoryOptions, PlanWishes
+from orchestrator.support.plain_text import one_line, plain
+from remote_runtime.errors import InputError, PlanError, Problem, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.cli.assembly import Chosen
@@ -15,16 +17,20 @@ if TYPE_CHECKING:
 _SKEW = 300  # seconds that the clock of who made a plan may be ahead of ours
 
 
-def push_plan(path: str, options: PushOptions, command: str) -> int:
+def push_plan(path: str, options: PushOptions, wishes: PlanWishes, command: str) -> int:
     """Push what a plan says, as far as its hosts are as it found them; the exit code."""
     from orchestrator.cli.pushing import check_options
     from orchestrator.kept_plans.inputs import check_unchanged
-    from orchestrator.kept_plans.reading import read_plan
+    from orchestrator.kept_plans.reading import parse_plan, read_text
 
-    kept = read_plan(path)
+    text = read_text(path)
+    kept = parse_plan(path, text)
     check_options(options)
     _check_options(kept.record, options)
     _check_time(path, kept.record)
+    require_id(kept, wishes.expect)
+    if wishes.signers:
+        _check_approved(path, text, wishes, kept)
     check_unchanged(kept.record["files"], kept.record["salt"])
     return push_kept(kept, options, command)
 
@@ -39,7 +45,8 @@ def push_kept(kept: "KeptPlan", options: PushOptions, command: str) -> int:
 
     record = kept.record
     data = options.data._replace(hiera=record["hiera"], facts=record["facts"])
-    options = options._replace(data=data)
+    inventory = options.where.inventory or record["inventory"] or None
+    options = options._replace(data=data, where=options.where._replace(inventory=inventory))
     chosen = _choose(kept, options.where)
     site, planner = assembly.planner(record["manifest"], data._replace(run=options.run))
     if build(site.types.sources()).sha256 != record["runtime"]:
@@ -51,6 +58,23 @@ def push_kept(kept: "KeptPlan", options: PushOptions, command: str) -> int:
     held = HeldPlanner(planner, kept)
     push = Push(command, path, site, planner, identity=identity(path), binder=held)
     return carry_out(push, options, chosen)
+
+
+def require_id(kept: "KeptPlan", expected: str | None) -> None:
+    """PlanError where another plan was expected."""
+    if expected is not None and kept.id != expected:
+        raise PlanError(
+            f"the plan is {kept.id} now, not {one_line(expected, 80)}: nothing was changed",
+            hint="ccm plan shows what it would do now",
+        )
+
+
+def _check_approved(path: str, text: bytes, wishes: PlanWishes, kept: "KeptPlan") -> None:
+    from orchestrator.kept_plans.signing import Approval, check_approved
+
+    approval = Approval(str(wishes.signers), wishes.approvals)
+    people = check_approved(path, text, approval, kept.record["manifest"])
+    print(plain(f"ccm: approved by {', '.join(people)}"), file=sys.stderr)
 
 
 def _check_options(record: "Record", options: PushOptions) -> None:
@@ -90,8 +114,7 @@ def _choose(kept: "KeptPlan", where: InventoryOptions) -> "Chosen":
     """The hosts of the plan, or those of them that ``-l`` picks."""
     from orchestrator.cli import assembly
 
-    inventory = where.inventory or kept.record["inventory"] or None
-    chosen = assembly.choose(InventoryOptions(inventory, where.limit))
+    chosen = assembly.choose(where, kept.record["manifest"])
     if where.limit:
         others = [host.name for host in chosen.hosts if host.name not in kept.hosts]
         if others:

@@ -6,6 +6,7 @@ nothing knows of a parser.
 
 import argparse
 import math
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from remote_runtime.options import RunOptions
@@ -23,6 +24,14 @@ class InventoryOptions(NamedTuple):
 
     inventory: list[str] | None
     limit: list[str] | None
+
+
+class PlanWishes(NamedTuple):
+    """What a push wants of a plan: its id, and who has approved it."""
+
+    expect: str | None = None
+    signers: str | None = None
+    approvals: int = 1
 
 
 class ConnectionOptions(NamedTuple):
@@ -107,6 +116,35 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
 def read_bounds(args: argparse.Namespace) -> RunOptions:
     """What ``add_bounds`` takes."""
     return read_fields(RunOptions, args)
+
+
+def add_plan_wishes(parser: argparse.ArgumentParser) -> None:
+    """What must be true of a plan before it is pushed."""
+    group = parser.add_argument_group("plan")
+    group.add_argument(
+        "--expect",
+        metavar="ID",
+        help="go on only if this is the plan's id; of a manifest the plan is made anew first",
+    )
+    group.add_argument(
+        "--signers",
+        metavar="FILE",
+        default=os.environ.get("CCM_SIGNERS") or None,
+        help="allowed_signers of ssh-keygen, from outside of the checkout: those who may approve "
+        "a plan (default: $CCM_SIGNERS)",
+    )
+    group.add_argument(
+        "--approvals",
+        metavar="N",
+        type=count,
+        default=1,
+        help="how many of them must have (default: 1)",
+    )
+
+
+def read_plan_wishes(args: argparse.Namespace) -> PlanWishes:
+    """What ``add_plan_wishes`` takes."""
+    return read_fields(PlanWishes, args)
 
 
 def add_diff(parser: "argparse._ActionsContainer", none: str) -> None:

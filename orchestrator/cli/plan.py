@@ -19,7 +19,7 @@ ccm plan -i hosts.yaml site.yaml -o change.plan
 ccm plan show change.plan
 ccm push change.plan
 """
-BELOW = ("show",)
+BELOW = ("show", "diff", "sign")
 _DAY = 86_400.0
 
 

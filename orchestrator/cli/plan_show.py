@@ -3,6 +3,7 @@
 import argparse
 import sys
 import time
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,8 +12,12 @@ if TYPE_CHECKING:
 HELP = "Show what a plan would do, expired or not."
 EXAMPLE = """
 ccm plan show change.plan
-ccm plan show change.plan --json
+ccm plan show change.plan --markdown - > comment.md    # for a merge request
 """
+_FORMS = {
+    "html": ("orchestrator.report.html", "write_html", "one HTML page that needs nothing else"),
+    "markdown": ("orchestrator.report.markdown", "write_markdown", "Markdown, a comment's worth"),
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,20 +25,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", metavar="FILE", help="the plan")
     parser.add_argument("--no-diff", action="store_false", dest="diff", help="show no diffs")
     parser.add_argument("--json", action="store_true", help="the plan itself, as JSON")
+    for name, (_, _, text) in _FORMS.items():
+        parser.add_argument(f"--{name}", metavar="FILE", help=f"{text}; - is stdout")
     parser.add_argument("-v", "--verbose", action="store_true", help="show everything")
 
 
 def run(args: argparse.Namespace) -> int:
     """Show it."""
+    from orchestrator.cli.report import write_form
     from orchestrator.kept_plans.reading import read_plan
 
     kept = read_plan(args.plan)
+    forms = {name: path for name in _FORMS if (path := getattr(args, name)) is not None}
+    for name, path in forms.items():
+        module, function, _ = _FORMS[name]
+        write_form(kept, getattr(import_module(module), function), f"--{name}", path)
     if args.json:
         import json
 
         json.dump(kept.record, sys.stdout, indent=2)
         print()
-    else:
+    elif not forms:
         _write_text(kept, args.diff, args.verbose)
     return 0
 

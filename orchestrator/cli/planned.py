@@ -1,48 +1,83 @@
 """From a manifest and hosts to a plan that is kept (controller)."""
 
 import os
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 from inventory.dynamic import is_program
 from orchestrator.cli.exit_code import INTERRUPTED
 from orchestrator.cli.job import Push, PushOptions
+from remote_runtime.errors import UsageError
 from remote_runtime.version import VERSION
 
 if TYPE_CHECKING:
+    from orchestrator.cli.output import Output
+    from orchestrator.kept_plans.kept_plan import KeptPlan
     from orchestrator.manifest import Site
+
+_DAY = 86_400.0
 
 
 def make_plan(manifest: str, options: PushOptions, out: str | None, valid: float) -> int:
     """Preview, and keep that in a file for ``valid`` seconds; the exit code of the preview."""
-    from orchestrator.cli import assembly
     from orchestrator.cli.output import Output
-    from orchestrator.cli.pushing import carry_out, check_options
-    from orchestrator.kept_plans.making import PlanMaker
     from orchestrator.kept_plans.reading import write_plan
-    from orchestrator.manifest.identity import identity
 
-    check_options(options)
-    chosen = assembly.choose(options.where)
-    site, planner = assembly.planner(manifest, options.data._replace(run=options.run))
-    maker = PlanMaker(planner)
-    path = os.path.abspath(manifest)
-    push = Push("plan", path, site, planner, told=(maker,), identity=identity(path), binder=maker)
     output = Output(options.output, options.run, f"plan of {os.path.basename(manifest)}")
-    created = int(time.time())
-    code = carry_out(push, options, chosen, output)
-    if code == INTERRUPTED:
-        return code
-    about = {**_about(manifest, options, site), "created": created, "expires": created + int(valid)}
-    kept = maker.finish(about, [*_named_files(manifest, options), *planner.files()])
-    if not kept.hosts:
-        output.say("no plan was made: it would be for no host")
+    code, kept = _preview(manifest, options, output, valid)
+    if kept is None:
         return code
     if out is not None:
         write_plan(kept, out)
         output.say(f"the plan is in {out}; it can be pushed until {_until(kept.record['expires'])}")
     output.human.write(f"plan {kept.id}\n")
     return code
+
+
+def push_expected(manifest: str, options: PushOptions, expected: str, command: str) -> int:
+    """Plan anew, and push that if it is the plan that was expected; the exit code."""
+    from orchestrator.cli import held
+    from orchestrator.cli.output import Output, OutputOptions
+
+    run = options.run
+    if run.noop or run.monitor_only:
+        raise UsageError("--expect is of a push", hint="ccm plan shows the id of a plan")
+    before = options._replace(run=run._replace(noop=True), output=OutputOptions(quiet=True))
+    output = Output(before.output, before.run)
+    output.human = sys.stderr
+    code, kept = _preview(manifest, before, output, _DAY)
+    if kept is None:
+        return code
+    held.require_id(kept, expected)
+    return held.push_kept(kept, options, command)
+
+
+def _preview(
+    manifest: str, options: PushOptions, output: "Output", valid: float
+) -> "tuple[int, KeptPlan | None]":
+    """Preview; its exit code, and the plan that it makes for at least one host."""
+    from orchestrator.cli import assembly
+    from orchestrator.cli.pushing import carry_out, check_options
+    from orchestrator.kept_plans.making import PlanMaker
+    from orchestrator.manifest.identity import identity
+
+    check_options(options)
+    chosen = assembly.choose(options.where, manifest)
+    site, planner = assembly.planner(manifest, options.data._replace(run=options.run))
+    maker = PlanMaker(planner)
+    path = os.path.abspath(manifest)
+    push = Push("plan", path, site, planner, told=(maker,), identity=identity(path), binder=maker)
+    created = int(time.time())
+    code = carry_out(push, options, chosen, output)
+    if code == INTERRUPTED:
+        return code, None
+    about = {**_about(manifest, options, site), "created": created, "expires": created + int(valid)}
+    kept = maker.finish(about, [*_named_files(manifest, options), *planner.files()])
+    if kept.hosts:
+        return code, kept
+    output.say("no plan was made: it would be for no host")
+    return code, None
 
 
 def _named_files(manifest: str, options: PushOptions) -> list[str]:

@@ -2,7 +2,14 @@
 
 import argparse
 
-from orchestrator.cli.options import add_connection, add_data, add_inventory, add_run
+from orchestrator.cli.options import (
+    add_connection,
+    add_data,
+    add_inventory,
+    add_plan_wishes,
+    add_run,
+    read_plan_wishes,
+)
 from orchestrator.cli.output import add_output, read_output
 
 HELP = "Make hosts be as a manifest says, or preview that with --noop."
@@ -25,6 +32,7 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
     parser.set_defaults(needs_inventory=inventory)
     add_inventory(parser, False, "that of the plan" if inventory else "this host")
     add_run(parser)
+    add_plan_wishes(parser)
     parser.add_argument(
         "--verify",
         action="store_true",
@@ -39,7 +47,7 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
     """Check everything, then push."""
     import os
 
-    from orchestrator.cli import assembly, held
+    from orchestrator.cli import assembly, held, planned
     from orchestrator.cli.job import Push
     from orchestrator.cli.pushing import carry_out, check_options, read_push
     from orchestrator.kept_plans.reading import is_plan
@@ -48,12 +56,14 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
 
     options = read_push(args, read_output(args))._replace(verify=args.verify)
     if is_plan(args.manifest):
-        return held.push_plan(args.manifest, options, command)
+        return held.push_plan(args.manifest, options, read_plan_wishes(args), command)
     if args.needs_inventory and options.where.inventory is None:
         raise UsageError(
             f"{command}: -i/--inventory is missing",
             hint=f"name the hosts with -i; for this machine it is ccm apply {args.manifest}",
         )
+    if args.expect is not None:
+        return planned.push_expected(args.manifest, options, args.expect, command)
     check_options(options)
     chosen = assembly.choose(options.where, args.manifest)
     site, planner = assembly.planner(args.manifest, options.data._replace(run=options.run))

@@ -4,13 +4,15 @@ import argparse
 import os
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.fleet.events import Event
-    from orchestrator.fleet.kept_runs import KeptRun
+    from orchestrator.fleet.kept_runs import KeptRecord, KeptRun
+
+Shown = TypeVar("Shown")
 
 HELP = "Show a run again: the last one, or the one of an id or the beginning of one."
 EXAMPLE = """
@@ -74,15 +76,15 @@ def _write_files(kept: "KeptRun", args: argparse.Namespace) -> bool:
         path = getattr(args, name)
         if path is not None:
             asked = True
-            _write(kept, getattr(import_module(module), function), f"--{name}", path)
+            write_form(kept, getattr(import_module(module), function), f"--{name}", path)
     if args.metrics is not None:
         asked = True
         write_metrics(kept, args.metrics)
     return asked
 
 
-def _write(
-    kept: "KeptRun", write: "Callable[[KeptRun, TextIO], None]", option: str, path: str
+def write_form(
+    kept: "Shown", write: "Callable[[Shown, TextIO], None]", option: str, path: str
 ) -> None:
     """Write one form, the file whole or not there: a report that is cut short looks complete."""
     from remote_runtime.errors import UsageError
@@ -162,7 +164,7 @@ def host_of(event: "Event") -> str:
     return result.host if result is not None else str(getattr(event, "host", ""))
 
 
-def headline(kept: "KeptRun") -> str:
+def headline(kept: "KeptRecord") -> str:
     """One line on what was run, and when."""
     import time
 
@@ -170,4 +172,5 @@ def headline(kept: "KeptRun") -> str:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(about["start"]))
     word = "preview" if about["noop"] else about["command"]
     ended = "" if about["end"] else ", did not come to its end"
-    return f"Run {kept.run_id}: {word} of {about['manifest']}, {when}{ended}"
+    name = kept.run_id if " " in kept.run_id else f"run {kept.run_id}"
+    return f"{name[:1].upper()}{name[1:]}: {word} of {about['manifest']}, {when}{ended}"

@@ -21,7 +21,8 @@ MAX_TEXTS = 1_000
 MAX_DURATION = 10**18
 
 ADDED = ("host", "run_id", "place", "planned")
-"""What the controller adds to an event, the last only where the resource failed."""
+"""What the controller adds to an event: where it stands only where it failed, and what a kept plan
+had said only where it came out otherwise."""
 
 _EVENT_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}\Z")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z", re.ASCII)

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
@@ -35,6 +35,25 @@ def _newest_first() -> list[Path]:
     return sorted(runs, key=lambda path: path.name, reverse=True)
 
 
+class KeptRecord(Protocol):
+    """What reports are made of: a run, or what took the place of one.
+
+    ``again`` is the command that shows it.
+    """
+
+    run_id: str
+    about: dict[str, Any]
+    again: str
+
+    def results(self) -> list[HostResult]: ...
+
+    def events(self) -> Iterator[tuple[dict[str, Any], str]]: ...
+
+    def replay(self) -> Iterator[happening.Event]: ...
+
+    def verified(self) -> list[dict[str, Any]] | None: ...
+
+
 class KeptRun:
     """A run read back from its folder."""
 
@@ -45,6 +64,7 @@ class KeptRun:
             if not isinstance(self.about[name], kind):
                 raise ValueError(f"{name} is not what it must be")
         self.run_id: str = self.about["run_id"]
+        self.again = f"ccm report {self.run_id}"
 
     @property
     def _verifies(self) -> bool:

@@ -38,12 +38,8 @@ class KeptPlan:
         self.id: str = record["id"]
         self.hosts: Mapping[str, Record] = record["hosts"]
         self.run_id = f"plan {self.id[:12]}"
-
-    @property
-    def about(self) -> Record:
-        """What reports say of a run."""
-        record = self.record
-        return {
+        self.again = "ccm plan show"
+        self.about: Record = {
             "run_id": self.run_id,
             "command": "plan",
             "manifest": record["manifest"],
@@ -62,7 +58,13 @@ class KeptPlan:
     def events(self) -> Iterator[tuple[Record, str]]:
         """Each outcome as the event of a preview; no text is made of it."""
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.record["created"]))
-        always = {"noop": True, "duration": 0, "timestamp": when, "final_ensure": ""}
+        always = {
+            "noop": True,
+            "duration": 0,
+            "timestamp": when,
+            "final_ensure": "",
+            "properties": {},
+        }
         table = [{**always, **told} for told in self.record["outcomes"]]
         for host, planned in self.hosts.items():
             for place in planned["outcomes"]:
@@ -84,9 +86,8 @@ class KeptPlan:
     def _left_out(self, host: str) -> HostResult:
         return HostResult(host, Tally(), **self.record["left_out"][host])
 
-    def notices(self) -> Iterator[happening.HostNotice]:
-        """None: what hosts said while the preview was made is not kept."""
-        return iter(())
+    def verified(self) -> None:
+        """A preview has no verify."""
 
     def replay(self) -> Iterator[happening.Event]:
         """What the subscribers of the preview were told, as far as reports need it."""

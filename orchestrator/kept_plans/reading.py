@@ -63,6 +63,11 @@ def write_plan(kept: KeptPlan, path: str) -> None:
 
 def read_plan(path: str) -> KeptPlan:
     """The plan in a file, expired or not; InputError for one that is not whole."""
+    return parse_plan(path, read_text(path))
+
+
+def read_text(path: str) -> bytes:
+    """All bytes of a plan's file, which is read once; InputError."""
     try:
         with open(path, "rb") as file:
             text = file.read(MOST_BYTES + 1)
@@ -70,6 +75,11 @@ def read_plan(path: str) -> KeptPlan:
         raise _broken(path, f"cannot be read: {error.strerror}", "check the path") from error
     if len(text) > MOST_BYTES:
         raise _broken(path, f"is larger than {MOST_BYTES >> 20} MiB", "it is no plan")
+    return text
+
+
+def parse_plan(path: str, text: bytes) -> KeptPlan:
+    """The plan that these bytes of a file are; InputError for one that is not whole."""
     return KeptPlan(_record(path, text))
 
 

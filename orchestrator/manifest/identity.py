@@ -12,10 +12,18 @@ def identity(path: str) -> str:
     Links are not followed: a manifest keeps its identity where it is reached by the same path.
     """
     path = os.path.abspath(path)
-    top = os.path.dirname(path)
+    top = repository(path)
+    if not top:
+        return path
+    return os.path.join(os.path.basename(top), os.path.relpath(path, top)).lstrip("/")
+
+
+def repository(path: str) -> str:
+    """The top folder of the repository that a file stands in; "" for none."""
+    top = os.path.dirname(os.path.abspath(path))
     while not any(os.path.exists(os.path.join(top, name)) for name in _REPOSITORIES):
         above = os.path.dirname(top)
         if above == top:
-            return path
+            return ""
         top = above
-    return os.path.join(os.path.basename(top), os.path.relpath(path, top)).lstrip("/")
+    return top

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.grouping import alike, alike_but_for
 
@@ -53,7 +53,7 @@ _Run = dict[str, dict[str, _Seen]]
 class Differences:
     """The differences of two runs; ``hosts`` are those of both. InputError for a damaged folder."""
 
-    def __init__(self, first: KeptRun, second: KeptRun) -> None:
+    def __init__(self, first: KeptRecord, second: KeptRecord) -> None:
         self._before, self._after = _seen(first), _seen(second)
         self._results = (
             {r.host: r for r in first.results()},
@@ -109,7 +109,7 @@ def _compared(name: str, one: _Seen, other: _Seen, host: str) -> Iterator[Differ
             yield Difference(name, str(what), before, after)
 
 
-def _seen(run: KeptRun) -> _Run:
+def _seen(run: KeptRecord) -> _Run:
     found: _Run = {}
     for event, _ in run.events():
         resources = found.setdefault(event["host"], {})

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Entries, Entry, entry_of
 from orchestrator.report.grouping import alike_but_for, alike_entry
@@ -48,7 +48,7 @@ class Grid:
     the order in which the first host that had them did. ``most`` bounds the bytes of all texts.
     """
 
-    def __init__(self, kept: KeptRun, most: int) -> None:
+    def __init__(self, kept: KeptRecord, most: int) -> None:
         self.kept = kept
         self.noop: bool = kept.about["noop"]
         self.hosts: list[str] = list(kept.about["hosts"])

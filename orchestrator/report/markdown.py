@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import TextIO
 
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Finding, Grid
 from orchestrator.report.grouping import unheard_of
@@ -25,10 +25,10 @@ _ACTIVE = re.compile(r"([\\`*_\[\]<>#|~@&])")
 _TITLES = {"failed": "Failures", "changed": "Changes", "skipped": "Skipped"}
 
 
-def write_markdown(kept: KeptRun, out: TextIO) -> None:
+def write_markdown(kept: KeptRecord, out: TextIO) -> None:
     """Write a kept run, at most ``MOST_CHARACTERS``. InputError where its folder is damaged."""
     left = MOST_CHARACTERS
-    note = f"\n_More in `ccm report {kept.run_id}`._\n"
+    note = f"\n_More in `{kept.again}`._\n"
     for block in _blocks(Grid(kept, MOST_TEXT)):
         if len(block) > left - len(note):
             out.write(note)
@@ -66,7 +66,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
         yield f"- {level}: {_plain(text)}{who}\n"
 
 
-def _verified(kept: KeptRun) -> Iterator[str]:
+def _verified(kept: KeptRecord) -> Iterator[str]:
     found = kept_assessment(kept)
     if found is None:
         return

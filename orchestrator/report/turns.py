@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.fleet.outcome import HostResult
 
 
@@ -57,7 +57,7 @@ class Turns:
                 self.left[result.host] = self._same.setdefault(left, left)
 
 
-def turns_of(kept: KeptRun, results: Iterable[HostResult]) -> Turns:
+def turns_of(kept: KeptRecord, results: Iterable[HostResult]) -> Turns:
     """Those of a kept run, whose events are not read where all hosts came to their end."""
     turns = Turns()
     if any(map(_is_cut_short, results)):

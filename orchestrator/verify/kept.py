@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.support.line_file import LineFile
 from orchestrator.verify.assessment import Assessment, Outcome
 
@@ -42,7 +42,7 @@ class VerifyFile:
                 self._fault = error
 
 
-def kept_assessment(kept: KeptRun) -> Assessment | None:
+def kept_assessment(kept: KeptRecord) -> Assessment | None:
     """What the verify behind a push came to; None for a run without one. InputError.
 
     One that did not come to its end is called interrupted.

@@ -232,7 +232,9 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "tests/push/test_plans.py": (
         "orchestrator/cli/held.py",
         "orchestrator/cli/plan.py",
+        "orchestrator/cli/plan_diff.py",
         "orchestrator/cli/plan_show.py",
+        "orchestrator/cli/plan_sign.py",
         "orchestrator/cli/planned.py",
     ),
     "tests/push/test_verify.py": (

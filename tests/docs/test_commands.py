@@ -61,10 +61,12 @@ def test_options_in_the_text_exist() -> None:
     known |= {"--minutes", "--seed"}  # python -m tests.hostile
     known |= {"--syntax-check", "--configure", "--compare-versions"}  # of other programs
     for name in COMMANDS:
-        known |= options_of(build_parser(name, load_command(name)))
-    for type_ in type_names():
-        name, command, _ = find_command(["ensure", type_])
-        known |= options_of(build_parser(name, command))
+        module = load_command(name)
+        known |= options_of(build_parser(name, module))
+        words = [[name, word] for word in getattr(module, "BELOW", ())]
+        words += [[name, type_] for type_ in type_names()] if name == "ensure" else []
+        for below, command, _ in map(find_command, words):
+            known |= options_of(build_parser(below, command))
     known |= {"--yes", "--force-confold"}
     unknown = set()
     for page in PAGES:

@@ -1,10 +1,11 @@
 """A plan is kept of a preview, and a push does exactly that or nothing."""
 
 import json
+import subprocess
 from pathlib import Path
 
 from tests.lab import Host, Lab
-from tests.push.command import Ccm, Run
+from tests.push.command import SECONDS, Ccm, Run
 from tests.push.target import NAME, Target
 
 SITE = """\
@@ -131,6 +132,17 @@ def test_a_secret_is_resolved_again(local: Target) -> None:
     assert push(local.ccm, "--data", "password=hunter2secret").code == 0
 
 
+def test_two_people_push_one_plan_at_once(local: Target) -> None:
+    """One of them does it, the other waits for the host's lock and is refused: who used it."""
+    slow = SITE + "        - slow: {command: sleep 2}\n"
+    assert plan(local, slow).code == 0
+    both = [local.ccm.start("push", "--lock-timeout", "60", "change.plan") for _ in range(2)]
+    told = [(process.communicate(timeout=SECONDS)[0], process.returncode) for process in both]
+    assert sorted(code for _, code in told) == [0, 1], told
+    assert "the plan was used here before: run 2" in next(text for text, code in told if code)
+    assert local.names() == ["a", "b", "fired"]
+
+
 def test_what_a_plan_has_settled_is_no_option(local: Target) -> None:
     """A preview of a plan, other data files, other hosts, an expired plan: refused, with a hint."""
     assert plan(local, SITE, "--valid", "0").code == 0
@@ -182,3 +194,75 @@ def test_a_plan_for_no_host_is_not_written(ccm: Ccm, tmp_path: Path) -> None:
     assert made.code == 3
     assert "no plan was made" in made.stdout
     assert not (ccm.scratch / "change.plan").exists()
+
+
+def test_what_came_out_otherwise_is_told(local: Target) -> None:
+    """After the push: as predicted n of m, and each that was not, in summary, document, metrics."""
+    assert plan(local).code == 0
+    local.write("a", "one\n")
+    done = push(local.ccm, "--metrics", "ccm.prom")
+    assert done.code == 0, done.output
+    assert "as predicted: 2 of 4" in done.stdout
+    assert "the plan said: changed: ensure absent → present" in " ".join(done.stdout.split())
+    fired = done.event("exec#fired")
+    assert (fired["status"], fired["planned"][:7]) == ("stable", "changed")
+    assert "planned" not in done.event(local.id("file#b"))
+    assert "the plan said" in local.ccm.run("report").stdout
+    summary = json.loads(local.ccm.run("report", "--json").stdout)["summary"]
+    assert (summary["compared"], summary["as_predicted"]) == (4, 2)
+    metrics = (local.ccm.scratch / "ccm.prom").read_text()
+    assert "choria_ccm_plan_as_predicted_count" in metrics
+
+
+def test_a_push_that_expects_a_plan(local: Target) -> None:
+    """Without a file: the plan is made anew, and only that of this id is pushed."""
+    identity = plan(local, SITE, "-q").stdout.split()[1]
+    (local.ccm.scratch / "change.plan").unlink()
+    words = ["-i", str(local.inventory), "-l", NAME, "--expect"]
+    refused = push(local.ccm, *words, "0" * 64, name="site.yaml")
+    assert (refused.code, local.names()) == (1, []), refused.output
+    assert f"the plan is {identity} now" in refused.stderr
+    done = push(local.ccm, *words, identity, name="site.yaml")
+    assert done.code == 0, done.output
+    assert local.names() == ["a", "b", "fired"]
+    assert "as predicted: 4 of 4" in done.stdout
+
+
+def test_a_plan_is_shown_in_every_form(local: Target) -> None:
+    """Markdown for a merge request, a page, and what differs between two plans."""
+    assert plan(local).code == 0
+    local.write("a", "one\n")
+    assert plan(local, name="later.plan").code == 0
+    ccm = local.ccm
+    shown = ccm.run("plan", "show", "change.plan", "--markdown", "-", "--html", "plan.html")
+    assert shown.code == 0, shown.output
+    assert shown.stdout.startswith("## Preview of site.yaml")
+    assert "```diff" in shown.stdout
+    page = (ccm.scratch / "plan.html").read_text()
+    assert "site.yaml" in page
+    assert "hunter2secret" not in shown.stdout + page
+    differ = ccm.run("plan", "diff", "change.plan", "later.plan")
+    assert differ.code == 0, differ.output
+    assert f"file#{local.folder}/a  changed → stable" in differ.stdout
+    same = ccm.run("plan", "diff", "change.plan", "change.plan", "--json")
+    assert json.loads(same.stdout)["hosts"] == {NAME: []}
+
+
+def test_an_approved_plan_is_pushed(local: Target, tmp_path: Path) -> None:
+    """Only with the signatures that are wanted, of those who may sign."""
+    ccm, signers = local.ccm, tmp_path.parent / f"{tmp_path.name}-signers"
+    words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "key")]
+    subprocess.run(words, check=True)
+    public = (tmp_path / "key.pub").read_text().split()
+    signers.write_text(f"alice@example.com {public[0]} {public[1]}\n")
+    signers.chmod(0o644)
+    assert plan(local).code == 0
+    refused = push(ccm, "--signers", str(signers))
+    assert refused.code == 2
+    assert "change.plan has 0 of 1 approvals" in refused.stderr
+    signed = ccm.run("plan", "sign", "--key", str(tmp_path / "key"), "change.plan")
+    assert signed.code == 0, signed.output
+    ccm.environment["CCM_SIGNERS"] = str(signers)
+    done = push(ccm)
+    assert done.code == 0, done.output
+    assert "approved by alice@example.com" in done.stderr

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any, TextIO
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.report.grid import Grid
 from orchestrator.report.grouping import ORDER, unheard_of
 from orchestrator.report.host_names import fold
@@ -30,7 +30,7 @@ LONGEST_NAME = 40  # characters, above and beside the matrix
 _TITLES = {"push": "Push", "apply": "Apply", "ensure": "Ensure"}
 
 
-def write_html(kept: KeptRun, out: TextIO) -> None:
+def write_html(kept: KeptRecord, out: TextIO) -> None:
     """Write a kept run as one page that loads nothing. InputError where its folder is damaged."""
     from jinja2 import Environment, StrictUndefined
 

@@ -61,13 +61,13 @@ def named(word: str, run_id: str = "", manifest: str = SITE) -> str:
 
 
 def test_a_host_failed_by_its_own_last_push(diary: Diary) -> None:
-    """Failed, not reached and cut short count until a later push of that host is good."""
+    """Failed, refused, not reached and cut short count until a later push of it is good."""
     diary.run(web1="failed", web2="unreachable", web3=CUT, web4="ok", gone="failed")
     assert named("failed") == "web1 web2 web3"
     diary.run(web2="ok")
     assert named("failed") == "web1 web3"
-    diary.run(web1="ok", web3="defect")
-    assert named("failed") == "web3"
+    diary.run(web1="ok", web3="defect", web4="refused")
+    assert named("failed") == "web3 web4"
 
 
 @pytest.mark.parametrize(

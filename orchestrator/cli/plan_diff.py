@@ -1,0 +1,24 @@
+"""``ccm plan diff``: what differs between two plans (controller)."""
+
+import argparse
+
+HELP = "Show what differs between two plans, by host and resource."
+EXAMPLE = "ccm plan diff yesterday.plan change.plan"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the two plans."""
+    parser.add_argument("first", metavar="A", help="a plan, expired or not")
+    parser.add_argument("second", metavar="B", help="the plan to compare it with")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the differences."""
+    from orchestrator.cli.diff import write_differences
+    from orchestrator.kept_plans.reading import read_plan
+
+    first, second = read_plan(args.first), read_plan(args.second)
+    if not write_differences(first, second, args.json) and first.id != second.id and not args.json:
+        print("but their ids differ: in contents, secrets or the hosts' identities")
+    return 0

@@ -1,0 +1,31 @@
+"""``ccm plan sign``: approve a plan with an SSH key (controller)."""
+
+import argparse
+
+HELP = "Approve a plan: add a signature to FILE.sig, made by ssh-keygen with an SSH key."
+EXAMPLE = """
+ccm plan sign --key ~/.ssh/id_ed25519 change.plan
+ccm push --signers /etc/ccm/allowed_signers change.plan
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the plan and the key."""
+    parser.add_argument("plan", metavar="FILE", help="the plan")
+    parser.add_argument(
+        "--key",
+        metavar="KEY",
+        required=True,
+        help="the private key, or the public one of a key that an agent holds",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Sign it, once it is known to be whole."""
+    from orchestrator.kept_plans.reading import read_plan
+    from orchestrator.kept_plans.signing import sign
+
+    kept = read_plan(args.plan)
+    path = sign(args.plan, args.key)
+    print(f"signed plan {kept.id} in {path}")
+    return 0

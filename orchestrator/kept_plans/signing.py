@@ -1,0 +1,152 @@
+"""Signatures of plans, made and checked by OpenSSH's ssh-keygen (controller).
+
+The signatures of a plan stand in ``FILE.sig``, one armoured block behind the other; each is of all
+bytes of the plan. Who may approve stands in a file of ``allowed_signers`` that the checkout, which
+is what is approved, has no part in.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orchestrator.manifest.identity import repository
+from orchestrator.support.plain_text import one_line
+from remote_runtime.errors import InputError, Problem, UsageError
+
+NAMESPACE = "ccm-plan"
+SUFFIX = ".sig"
+MOST_BYTES = 1 << 20
+_SECONDS = 20.0
+_BLOCK = re.compile(
+    rb"-----BEGIN SSH SIGNATURE-----\n([A-Za-z0-9+/=\n]+)-----END SSH SIGNATURE-----\n"
+)
+
+
+class Approval(NamedTuple):
+    """Whose signatures a push wants: ``wanted`` different people of those in ``signers``."""
+
+    signers: str
+    wanted: int = 1
+
+
+def sign(path: str, key: str) -> str:
+    """Add a signature of a plan to those beside it; their path. UsageError."""
+    with open(path, "rb") as plan:  # ssh-keygen may ask for a passphrase, so it has no bound
+        done = _run(["-Y", "sign", "-q", "-n", NAMESPACE, "-f", key], plan.read(), None)
+    if done.returncode or not _BLOCK.fullmatch(done.stdout):
+        raise UsageError(f"ssh-keygen made no signature: {_said(done)}", hint="look at --key")
+    target = path + SUFFIX
+    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "wb") as out:
+        out.write(done.stdout)
+    return target
+
+
+def check_approved(path: str, text: bytes, approval: Approval, manifest: str) -> list[str]:
+    """Who has approved the plan whose bytes are ``text``; InputError where that does not do.
+
+    ``manifest`` says which checkout the file of signers must not be part of; UsageError.
+    """
+    _check_signers(approval.signers, manifest)
+    people: dict[str, str] = {}
+    why = []
+    for key, block in _blocks(path + SUFFIX):
+        person = _signer(text, block, approval.signers)
+        if not person:
+            why.append("one is of nobody who may approve, or not of this very file")
+        elif key in people.values() or person in people:
+            why.append(f"{person} has signed twice")
+        else:
+            people[person] = key
+    if len(people) < approval.wanted:
+        found = f"{len(people)} of {approval.wanted} approvals"
+        told = "; ".join(["", *dict.fromkeys(why)])
+        hint = f"those of {approval.signers} approve with ccm plan sign"
+        raise InputError([Problem(f"{path} has {found}{told}", None, hint, "input.approval")])
+    return sorted(people)
+
+
+def _check_signers(signers: str, manifest: str) -> None:
+    """UsageError for a file that who made the plan could have written."""
+    try:
+        found = os.stat(signers)
+    except OSError as error:
+        raise UsageError(f"{signers} cannot be read: {error.strerror}", hint=_FORM) from error
+    if not stat.S_ISREG(found.st_mode):
+        raise UsageError(f"{signers} is not a file", hint=_FORM)
+    if found.st_uid not in (0, os.geteuid()) or found.st_mode & 0o022:
+        raise UsageError(
+            f"others can write to {signers}", hint="it must be root's or yours alone: chmod go-w"
+        )
+    real = os.path.realpath(signers)
+    beside = os.path.dirname(os.path.realpath(manifest))
+    top = os.path.realpath(repository(manifest) or beside)
+    if os.path.commonpath([real, top]) == top:
+        raise UsageError(
+            f"{signers} is part of the checkout that is to be approved",
+            hint="who may approve is said from outside of it, such as in /etc/ccm",
+        )
+
+
+_FORM = "name a file of allowed_signers, as in ssh-keygen(1)"
+
+
+def _blocks(path: str) -> Iterator[tuple[str, bytes]]:
+    """Each signature with the public key that it says it is of."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    if len(text) > MOST_BYTES or _BLOCK.sub(b"", text).strip():
+        raise _unreadable(path, "it is not made of SSH signatures")
+    for found in _BLOCK.finditer(text):
+        try:
+            blob = base64.b64decode(found[1], validate=False)
+        except ValueError as error:
+            raise _unreadable(path, "a signature is damaged") from error
+        length = int.from_bytes(blob[10:14], "big")  # behind the magic and the version
+        yield blob[14 : 14 + length].hex(), found[0]
+
+
+def _unreadable(path: str, why: str) -> InputError:
+    hint = "remove it and sign anew"
+    return InputError([Problem(f"{path} cannot be read: {why}", None, hint, "input.approval")])
+
+
+def _signer(text: bytes, block: bytes, signers: str) -> str:
+    """Who has made a signature of these bytes, as the signers' file names them; "" for nobody."""
+    with tempfile.NamedTemporaryFile(prefix="ccm-", suffix=SUFFIX) as file:
+        file.write(block)
+        file.flush()
+        asked = _run(["-Y", "find-principals", "-s", file.name, "-f", signers], b"", _SECONDS)
+        for name in asked.stdout.decode("utf-8", "replace").splitlines():
+            words = ["-Y", "verify", "-f", signers, "-I", name, "-n", NAMESPACE, "-s", file.name]
+            if asked.returncode == 0 and _run(words, text, _SECONDS).returncode == 0:
+                return one_line(name, 200)
+    return ""
+
+
+def _run(
+    words: list[str], given: bytes, seconds: float | None
+) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(
+            ["ssh-keygen", *words], input=given, capture_output=True, timeout=seconds, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        hint = "install OpenSSH's client, 8.1 or newer"
+        raise UsageError(f"ssh-keygen cannot be run: {error}", hint=hint) from error
+
+
+def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+    return one_line(done.stderr.decode("utf-8", "replace"), 300) or "no reason given"

@@ -1,0 +1,139 @@
+"""Plans are approved by signatures that OpenSSH's own program makes and checks."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.kept_plans.signing import Approval, check_approved, sign
+from remote_runtime.errors import InputError, UsageError
+
+TEXT = b'{"protocol":"a plan"}\n'
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Callable[[str], str]:
+    """Makes a key of that name; its path."""
+
+    def make(name: str) -> str:
+        path = tmp_path / name
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(path)]
+        subprocess.run(words, check=True)
+        return str(path)
+
+    return make
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> str:
+    """A plan in a checkout."""
+    (tmp_path / "checkout" / ".git").mkdir(parents=True)
+    path = tmp_path / "checkout" / "change.plan"
+    path.write_bytes(TEXT)
+    return str(path)
+
+
+@pytest.fixture
+def signers(tmp_path: Path) -> Path:
+    """Who may approve: said outside of the checkout."""
+    path = tmp_path / "etc" / "allowed_signers"
+    path.parent.mkdir()
+    path.touch(0o644)
+    path.chmod(0o644)
+    return path
+
+
+def allow(signers: Path, person: str, key: str, options: str = "") -> None:
+    public = " ".join(Path(f"{key}.pub").read_text().split()[:2])
+    with signers.open("a") as out:
+        out.write(f"{person} {options}{public}\n")
+
+
+def approved(plan: str, signers: Path, wanted: int = 1, text: bytes = TEXT) -> list[str]:
+    manifest = str(Path(plan).parent / "sub" / "site.yaml")
+    return check_approved(plan, text, Approval(str(signers), wanted), manifest)
+
+
+def refusal(plan: str, signers: Path, wanted: int = 1, text: bytes = TEXT) -> str:
+    with pytest.raises(InputError) as caught:
+        approved(plan, signers, wanted, text)
+    return str(caught.value)
+
+
+def test_so_many_of_those_who_may(plan: str, signers: Path, key: Callable[[str], str]) -> None:
+    """N of M: each who signed is named; one too few is refused."""
+    for person in ("alice", "bob", "carol"):
+        allow(signers, f"{person}@example.com", key(person))
+    assert "has 0 of 1 approvals" in refusal(plan, signers)
+    assert sign(plan, str(signers.parent.parent / "bob")) == f"{plan}.sig"
+    assert approved(plan, signers) == ["bob@example.com"]
+    assert "has 1 of 2 approvals" in refusal(plan, signers, 2)
+    sign(plan, str(signers.parent.parent / "alice"))
+    assert approved(plan, signers, 2) == ["alice@example.com", "bob@example.com"]
+    assert oct(os.stat(f"{plan}.sig").st_mode & 0o777) == "0o600"
+
+
+def test_signing_twice_counts_once(plan: str, signers: Path, key: Callable[[str], str]) -> None:
+    """Neither one person with two keys nor one key of two people is two approvals."""
+    first, second = key("first"), key("second")
+    allow(signers, "alice@example.com", first)
+    allow(signers, "alice@example.com", second)
+    allow(signers, "alias@example.com", first)
+    for one in (first, second, first):
+        sign(plan, one)
+    told = refusal(plan, signers, 2)
+    assert "has 1 of 2 approvals; alice@example.com has signed twice" in told
+
+
+def test_who_may_not(plan: str, signers: Path, key: Callable[[str], str]) -> None:
+    """Somebody else's signature, one for another purpose and one of another plan do not count."""
+    mallory, alice = key("mallory"), key("alice")
+    allow(signers, "alice@example.com", alice, 'namespaces="git" ')
+    sign(plan, mallory)
+    sign(plan, alice)
+    told = refusal(plan, signers)
+    assert "0 of 1 approvals; one is of nobody who may approve, or not of this very file" in told
+    allow(signers, "mallory@example.com", mallory)
+    assert approved(plan, signers) == ["mallory@example.com"]
+    assert "not of this very file" in refusal(plan, signers, text=TEXT + b" ")
+
+
+def test_who_may_is_not_said_by_the_checkout(plan: str, signers: Path) -> None:
+    """A file of the repository, also by a link, or one that others can write to is refused."""
+    inside = Path(plan).parent / "allowed_signers"
+    inside.touch(0o644)
+    link = signers.parent / "link"
+    link.symlink_to(inside)
+    for path in (inside, link):
+        with pytest.raises(UsageError, match="part of the checkout"):
+            approved(plan, path)
+    signers.chmod(0o666)
+    with pytest.raises(UsageError, match="others can write to"):
+        approved(plan, signers)
+    with pytest.raises(UsageError, match="cannot be read"):
+        approved(plan, signers.parent / "none")
+    with pytest.raises(UsageError, match="is not a file"):
+        approved(plan, signers.parent)
+
+
+@pytest.mark.parametrize("text", [b"x", b"-----BEGIN SSH SIGNATURE-----\n", b"\xff" * 99])
+def test_what_is_no_signature(plan: str, signers: Path, text: bytes) -> None:
+    """A file of signatures that is damaged is told as that."""
+    Path(f"{plan}.sig").write_bytes(text)
+    assert "it is not made of SSH signatures" in refusal(plan, signers)
+
+
+def test_a_damaged_signature_is_of_nobody(plan: str, signers: Path) -> None:
+    """What looks like a signature and is none counts for nothing."""
+    block = b"-----BEGIN SSH SIGNATURE-----\nU1NIU0lH\n-----END SSH SIGNATURE-----\n"
+    Path(f"{plan}.sig").write_bytes(block)
+    assert "has 0 of 1 approvals" in refusal(plan, signers)
+
+
+def test_a_key_that_cannot_sign(plan: str, tmp_path: Path) -> None:
+    """What ssh-keygen says is told, and nothing is written."""
+    with pytest.raises(UsageError, match="made no signature: "):
+        sign(plan, str(tmp_path / "none"))
+    assert not Path(f"{plan}.sig").exists()
