@@ -7,6 +7,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 import remote_runtime
 
 REPOSITORY = Path(remote_runtime.__file__).parents[1]
@@ -40,16 +42,18 @@ def modules() -> list[str]:
 
 def run(program: str) -> "subprocess.CompletedProcess[str]":
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
+    environment["CCM_TEST_EVERY_PYTHON"] = "yes"
     return subprocess.run(
         [program, "-B", "-s", "-m", "unittest", *modules()],
         cwd=REPOSITORY,
         env=environment,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=900,
     )
 
 
+@pytest.mark.timeout(1000)
 def test_every_interpreter() -> None:
     """All tests of the runtime pass under every Python found, with its standard library only."""
     found = interpreters()
