@@ -245,5 +245,6 @@ class Commands(object):
 
 
 def _not_started(program: str, error: Exception, hint: str = "") -> CommandNotStarted:
-    why = getattr(error, "strerror", None) or str(error)
+    number = getattr(error, "errno", None)  # Python 3.7 puts the path into ``strerror``
+    why = os.strerror(number) if number else str(error)
     return CommandNotStarted(program, "%s could not be started: %s" % (program, why), hint)

@@ -14,7 +14,7 @@ from remote_runtime.system.trouble import failure
 _GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS of a 64-bit Linux
 _IMMUTABLE, _APPEND = 0x10, 0x20
 _LOOKED_AT = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
-_READ_ONLY = 1  # ST_RDONLY
+_READ_ONLY, _NO_EXECUTION = 1, 8  # ST_RDONLY, ST_NOEXEC
 
 
 class Spot(NamedTuple):
@@ -140,6 +140,13 @@ def at(
         folder = os.path.dirname(folder)
     there = real if counts and os.path.lexists(real) else ""
     return Obstacles(Spot(path, folder, direct, there, planned))
+
+
+def keeps_from_executing(path: str) -> bool:
+    """Whether nothing is executed on the file system that a path is or would be on."""
+    while not os.path.exists(path):
+        path = os.path.dirname(path)
+    return bool(os.statvfs(path).f_flag & _NO_EXECUTION)
 
 
 def mount_points() -> FrozenSet[str]:

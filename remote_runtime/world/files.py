@@ -85,9 +85,11 @@ class WorldFiles(Files):
     def is_program(self, path: str) -> bool:
         found = self._find(path, follow=True)
         if found.node is not None:
-            return found.node.kind == "something" or bool(
-                found.node.kind == "file" and found.node.mode & 0o111
-            )
+            if found.node.kind != "file":
+                return found.node.kind == "something"
+            from remote_runtime.system.obstacles import keeps_from_executing
+
+            return bool(found.node.mode & 0o111) and not keeps_from_executing(found.path)
         return found.there and os.path.isfile(found.path) and os.access(found.path, os.X_OK)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:

@@ -57,6 +57,7 @@ class Resource(ResourceType):
             self._execute,
             [Change("command", None, settings.command)],
             self._effects(),
+            lambda: self.provider.rehearse(settings),
         )
         try:
             self.provider.require_start(settings, "the command")

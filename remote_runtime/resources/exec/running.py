@@ -52,6 +52,12 @@ class ExecProvider(BaseProvider):
             needs.program(context, program, what=own, path=settings.path, cwd=cwd), ()
         )
 
+    def rehearse(self, settings: Settings) -> None:
+        """Raise what ``run`` would for a program that the system does not start."""
+        from remote_runtime.resources.exec.startable import require_startable
+
+        require_startable(self.context, settings, self.start(settings).argv)
+
     def run(self, settings: Settings, on_line: Optional[Callable[[str], None]] = None) -> Result:
         """Run it and wait. ``CommandNotStarted``; see ``overdue`` for one whose time was up."""
 

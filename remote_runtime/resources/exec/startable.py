@@ -1,0 +1,104 @@
+"""What would keep a command from starting (target): looked at by a preview, and nothing tried.
+
+The ``CommandNotStarted`` that is raised is the one that the start would end in.
+"""
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING, List, Optional
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.exec.settings import Settings
+from remote_runtime.system.accounts import Identity
+from remote_runtime.system.commands import CommandNotStarted
+from remote_runtime.system.switch import Switch
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.system.files import Status
+
+_FIRST_LINE = 256  # bytes of a script that the kernel looks at
+_OTHER_FORMATS = "/proc/sys/fs/binfmt_misc"
+
+
+def require_startable(context: "Context", settings: Settings, argv: List[str]) -> None:
+    """Raise what keeps ``argv`` from being started, as far as that can be known before."""
+    try:
+        identity = context.accounts.identity(settings.user, settings.group)
+        full = context.user_commands.find(argv[0], settings.path, settings.cwd)
+        _Start(context, argv[0], identity).require(full)
+    except Unknowable:
+        return  # an account or a program that something planned brings
+
+
+class _Start(object):
+    def __init__(self, context: "Context", program: str, identity: Identity) -> None:
+        self._context, self._program, self._identity = context, program, identity
+
+    def require(self, full: str) -> None:
+        if not self._identity.current and os.geteuid() != 0:
+            self._fail(errno.EPERM)
+        if not full:
+            return
+        self._executable(full)
+        head = self._head(full)
+        if head is None:
+            return
+        if head.startswith(b"#!"):
+            words = head[2:].split(b"\n")[0].split()
+            if words:
+                self._interpreted(os.fsdecode(words[0]))
+        elif not head.startswith(b"\x7fELF") and not _other_formats():
+            self._fail(errno.ENOEXEC)
+
+    def _interpreted(self, interpreter: str) -> None:
+        if not self._context.user_commands.is_there(interpreter):
+            self._fail(errno.ENOENT)
+        self._executable(interpreter)
+
+    def _executable(self, path: str) -> None:
+        """Whether the command's user may execute a file, and reach it at all."""
+        files = self._context.files
+        parts = path.split("/")
+        for folder in ("/".join(parts[:length]) or "/" for length in range(1, len(parts))):
+            status = files.status(folder, follow=True)
+            if status is not None and not self._may(status, root=True):
+                self._fail(errno.EACCES)
+        status = files.status(path, follow=True)
+        if status is not None and not self._may(status, root=bool(status.mode & 0o111)):
+            self._fail(errno.EACCES)
+
+    def _may(self, status: "Status", root: bool) -> bool:
+        """Whether the command's user has the right to execute; ``root`` whether root would."""
+        identity = self._identity
+        if identity.uid == 0:
+            return root
+        if identity.uid == status.uid:
+            return bool(status.mode & stat.S_IXUSR)
+        if status.gid == identity.gid or status.gid in identity.groups:
+            return bool(status.mode & stat.S_IXGRP)
+        return bool(status.mode & stat.S_IXOTH)
+
+    def _head(self, path: str) -> Optional[bytes]:
+        """What the kernel looks at; None where that cannot be read before."""
+        from contextlib import closing
+
+        try:
+            with closing(self._context.files.blocks(path, follow=True)) as blocks:
+                return next((bytes(block[:_FIRST_LINE]) for block in blocks), b"")
+        except ResourceError:
+            return None
+
+    def _fail(self, number: int) -> None:
+        why = "%s could not be started: %s" % (self._program, os.strerror(number))
+        raise CommandNotStarted(self._program, why, Switch(self._identity, None).hint())
+
+
+def _other_formats() -> bool:
+    """Whether this host may start what is neither a script nor an ELF program."""
+    try:
+        return bool(set(os.listdir(_OTHER_FORMATS)) - {"register", "status"})
+    except OSError:
+        return False

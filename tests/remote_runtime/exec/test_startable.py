@@ -1,0 +1,56 @@
+import os
+import shutil
+import tempfile
+import unittest
+from typing import Any, Dict
+
+from tests.remote_runtime.fakes import FolderTest, item, run_items
+
+
+class StartableTest(FolderTest):
+    """What keeps a planned command from starting fails in the preview as it does in the push."""
+
+    def both(self, content: str, mode: str = "0755", **properties: Any) -> Dict[str, Any]:
+        """The event of the push, once that of the preview has told the same."""
+        program = self.path("program")
+        resources = [
+            self.file("program", 0, content=content, mode=mode),
+            item("exec", "run", 1, properties=dict(properties, command=program)),
+        ]
+        told = run_items(resources, noop=True)[1]
+        self.assertEqual(told["prediction"], "certain")
+        self.assertFalse(os.path.exists(program))
+        came = run_items(resources)[1]
+        os.unlink(program)
+        self.assertEqual((told["failed"], told["error"]), (came["failed"], came["error"]))
+        return came
+
+    def test_interpreters(self) -> None:
+        """A script needs its interpreter, and that one the right to be executed."""
+        self.assertFalse(self.both("#!/bin/sh -e\n")["failed"])
+        self.assertFalse(self.both("#! /usr/bin/env  sh\n")["failed"])
+        missing = self.both("#!/usr/bin/no-such-interpreter\n")
+        self.assertIn("No such file or directory", missing["error"][0])
+        self.write("interpreter", b"")
+        denied = self.both("#!%s\n" % self.path("interpreter"))
+        self.assertIn("Permission denied", denied["error"][0])
+
+    @unittest.skipUnless(os.path.isdir("/proc/sys/fs"), "needs Linux")
+    def test_neither_script_nor_program(self) -> None:
+        """The system starts no file that says nothing of how."""
+        for content in ("", "echo hello\n"):
+            self.assertIn("Exec format error", self.both(content)["error"][0])
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_users(self) -> None:
+        """The command's user must reach the program and have the right to execute it."""
+        script = "#!/bin/sh\nexit 0\n"
+        self.root = tempfile.mkdtemp(prefix="ccm-test-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, self.root)
+        denied = self.both(script, user="nobody")
+        self.assertIn("Permission denied", denied["error"][0])
+        os.chmod(self.root, 0o755)
+        self.assertFalse(self.both(script, user="nobody")["failed"])
+        self.assertFalse(self.both(script, mode="0700")["failed"])
+        denied = self.both(script, mode="0744", user="nobody")
+        self.assertIn("Permission denied", denied["error"][0])
