@@ -9,7 +9,9 @@ from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from remote_runtime.blobs import Blobs
+    from remote_runtime.channel import Channel
     from remote_runtime.masking import Mask
+    from remote_runtime.shared import Shared
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.commands import Commands
     from remote_runtime.system.files import Files
@@ -33,7 +35,8 @@ class Context(object):
     outcome.
 
     ``on_progress`` gets the index of the resource whose turn it is and what it does,
-    ``on_notice`` a level and a line; both masked.
+    ``on_notice`` a level and a line; both masked. ``channel`` leads to the
+    controller, if there is one.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class Context(object):
         items: Sequence[Item],
         on_progress: Callable[[int, str], None],
         on_notice: Callable[[str, str], None],
+        channel: Optional["Channel"] = None,
     ) -> None:
         self._doors = files, accounts, commands
         self._world: Optional["World"] = None
@@ -60,6 +64,7 @@ class Context(object):
         self.observes = False
         self._on_progress = on_progress
         self._on_notice = on_notice
+        self._channel = channel
         self._turn = _Turn(0, options.noop, mask, [])
         self._peers: Dict[str, List[Item]] = {}
         self._index(items)
@@ -154,6 +159,12 @@ class Context(object):
     def apart(self) -> "Apart":
         """A block whose previews see what was planned before, and leave nothing planned."""
         return Apart(self)
+
+    def shared(self) -> "Shared":
+        """What other hosts have learnt, for previews."""
+        from remote_runtime.shared import Shared
+
+        return Shared(self._channel)
 
     def progress(self, action: str) -> None:
         """Say what the resource is doing right now, as in "installing nginx"."""

@@ -6,8 +6,9 @@ from typing import NamedTuple
 class RunOptions(NamedTuple):
     """The plan's envelope has each field under its name, true or false or a number of seconds.
 
-    ``status_only``: the resources are looked at, whatever is desired. A ``timeout`` of 0 is no
-    bound for one host, and a ``stall_timeout`` of 0 none on the time without progress.
+    ``status_only``: the resources are looked at, whatever is desired. ``package_probe``: a preview
+    may download packages to look into them. A ``timeout`` of 0 is no bound for one host, and a
+    ``stall_timeout`` of 0 none on the time without progress.
     """
 
     noop: bool = False
@@ -15,6 +16,7 @@ class RunOptions(NamedTuple):
     status_only: bool = False
     diff: bool = True
     diff_private: bool = False
+    package_probe: bool = True
     timeout: float = 0.0
     stall_timeout: float = 6 * 3600.0
     lock_timeout: float = 60.0

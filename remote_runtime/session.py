@@ -170,10 +170,9 @@ class Session(object):
             if item.secrets and not item.sensitive:
                 self._mask.add(secrets_of(item))
         lock = None
-        options = plan.options
-        if options.timeout:
-            _end_after(options.timeout, self._cancellation)
-        if not (options.noop or options.monitor_only):
+        if plan.options.timeout:
+            _end_after(plan.options.timeout, self._cancellation)
+        if not (plan.options.noop or plan.options.monitor_only):
             lock = self._lock(plan)
         try:
             self._tidy(lock is not None)
@@ -248,6 +247,7 @@ class Session(object):
             items=plan.items,
             on_progress=self._channel.progress,
             on_notice=self._notice,
+            channel=self._channel,
         )
 
     def _run_items(

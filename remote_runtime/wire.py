@@ -22,6 +22,8 @@ Target to controller::
     hello   protocol, nonce, runtime (sha256 of the zip), python, pid, user, uid
     facts   facts, unavailable {family: reason}, custom [{path, text}], warnings [text]
     want    shas [sha256, ...]          blobs; before the first event, or at a resource's turn
+    packages shas [sha256, ...]         in a preview: what do other hosts know of these packages
+    package sha, contents               what this host found in one that nobody knew; null: nothing
     render  id, index                   this resource's turn came and it has deferred templates
                                         that read files of the target
     content id, size | error            answer to read; B frames of `size` bytes in all follow
@@ -36,6 +38,7 @@ Controller to target::
 
     plan     see docs/design/architecture.md
     blob     sha, size | error          B frames of `size` bytes in all follow
+    packages known {sha256: contents}   the rest is for the target to find out
     read     id, path, limit            read a file of the target for a deferred template
     rendered id, properties | error     the deferred properties, final
     cancel  reason?                     end the command in flight, start nothing more

@@ -82,6 +82,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     """What a run of resources may do on a host, and for how long; ``add_diff`` goes with it."""
     parser.add_argument("--noop", action="store_true", help="change nothing, say what would change")
     parser.add_argument(
+        "--no-package-probe",
+        action="store_false",
+        dest="package_probe",
+        help="download no packages to look into them; a preview knows less, then",
+    )
+    parser.add_argument(
         "--monitor-only", action="store_true", help="only run the health checks of the resources"
     )
     add_bounds(parser)

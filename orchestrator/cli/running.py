@@ -15,12 +15,14 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.rollout import Rollout
 from orchestrator.fleet.run_folder import RunFolder
 from orchestrator.registration.publisher import CLOSING, Publisher
 from orchestrator.registration.store import open_store
 from orchestrator.report.document import write_document
 from orchestrator.support.crash import describe_crash
+from orchestrator.support.state_folder import state_folder
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ def _carry_out(
         results.append(result)
         bus.publish(happening.HostFinished(result))
 
+    lore = PackageLore(state_folder() / "packages")
     publisher = Publisher(lambda: open_store(how.registration))
     runs = (
         HostRun(
@@ -69,6 +72,7 @@ def _carry_out(
             bus=bus,
             settings=how.settings,
             publisher=publisher,
+            lore=lore,
         )
         for host in targets.hosts
     )

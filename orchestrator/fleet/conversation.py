@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
@@ -12,6 +12,7 @@ from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
 from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.fleet.outcome import Tally
+from orchestrator.fleet.package_lore import HostLore, PackageLore
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Plan, Publisher
 from orchestrator.fleet.serving import Serving
@@ -92,6 +93,7 @@ class Conversation:
         settings: RunSettings,
         notices: Notices,
         publisher: Publisher | None = None,
+        lore: PackageLore | None = None,
     ) -> None:
         self.tally = Tally()
         self.untried = 0
@@ -106,6 +108,7 @@ class Conversation:
         self._serving = Serving(link, plan, self.planned, self._aside)
         place = plan.place if settings.manifest else lambda identity: ""
         self._check = EventCheck(self._host, settings.run_id, self._resources, place)
+        self._lore = HostLore(link, lore or PackageLore(), self._host)
 
     @property
     def planned(self) -> int:
@@ -129,6 +132,14 @@ class Conversation:
             "want": self._serving.want,
             "render": self._serving.render,
         }
+        if options.noop:
+            steps |= {"packages": self._lore.ask, "package": self._lore.tell}
+        try:
+            self._take(steps)
+        finally:
+            self._lore.close()
+
+    def _take(self, steps: Mapping[str, Callable[[wire.Message], None]]) -> None:
         while True:
             message = self._link.message()
             kind = message["t"]

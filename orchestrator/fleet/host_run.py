@@ -9,6 +9,7 @@ from orchestrator.fleet.conversation import Conversation, Notices, greet
 from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.host_task import InterruptedRunError, LinkTask
 from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
 from orchestrator.fleet.settings import RunSettings
@@ -34,12 +35,14 @@ class HostRun(LinkTask[HostResult]):
         bus: Bus,
         settings: RunSettings,
         publisher: Publisher | None = None,
+        lore: PackageLore | None = None,
     ) -> None:
         super().__init__(host, connector)
         self._planner = planner
         self._bus = bus
         self._settings = settings
         self._publisher = publisher
+        self._lore = lore
         self._notices = Notices(host.name, bus)
         self._conversation: Conversation | None = None
         self._began = 0.0
@@ -61,7 +64,12 @@ class HostRun(LinkTask[HostResult]):
         for text in plan.warnings:
             self._notices.say("warning", one_line(text, MAX_WARNING))
         self._conversation = Conversation(
-            link, plan, settings=self._settings, notices=self._notices, publisher=self._publisher
+            link,
+            plan,
+            settings=self._settings,
+            notices=self._notices,
+            publisher=self._publisher,
+            lore=self._lore,
         )
         self._conversation.carry_out(self._enter)
         self._phase = Phase.DONE

@@ -2,6 +2,7 @@
 
 from typing import Optional
 
+from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content
 
 MOST = 1 << 20  # bytes of one file
@@ -30,9 +31,12 @@ class Held(Content):
         return self._content.sha256
 
     def data(self) -> Optional[bytes]:
-        """The bytes; None where there is no room for them."""
+        """The bytes; None where there is no room for them, or only the push has them."""
         if self._data is None and self.size <= min(MOST, self._room.left):
-            self._data = self._content.read()
+            try:
+                self._data = self._content.read()
+            except Unknowable:
+                return None
             self._room.left -= self.size
         return self._data
 

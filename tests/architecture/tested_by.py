@@ -302,6 +302,13 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/resources/package/failures.py",
         "remote_runtime/resources/package/locks.py",
     ),
+    "tests/remote_runtime/package/test_deb.py": (
+        "remote_runtime/resources/package/apt_effects.py",
+        "remote_runtime/resources/package/deb_contents.py",
+        "remote_runtime/resources/package/deb_installed.py",
+        "remote_runtime/resources/package/deb_probe.py",
+        "remote_runtime/resources/package/deb_scripts.py",
+    ),
     "tests/remote_runtime/package/test_dnf.py": (
         "remote_runtime/resources/package/dnf_candidates.py",
         "remote_runtime/resources/package/dnf_errors.py",

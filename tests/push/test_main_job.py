@@ -21,9 +21,9 @@ def test_nginx_from_nothing_to_converged(ccm: Ccm, lab: Lab, hosts: list[Host]) 
         wanted = preview.of(host.name)
         assert wanted["package#nginx-light"]["noop_message"] == "Would have installed"
         assert wanted["package#nginx-light"]["prediction"] == "certain"
-        assert wanted["file#/etc/nginx/conf.d/demo.conf"]["prediction"] == "unknown"
+        assert wanted["file#/etc/nginx/conf.d/demo.conf"]["prediction"] == "certain"
         assert wanted["file#/srv/demo/index.html"]["prediction"] == "certain"
-        assert wanted["service#nginx"]["changed"] is True
+        assert wanted["service#nginx"]["noop_message"] == "Would have restarted via subscribe"
 
     first = ccm.push(inventory, SITE)
     assert first.code == 0, first.output

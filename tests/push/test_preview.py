@@ -1,7 +1,7 @@
 """A preview changes nothing on a host, and says what it cannot know."""
 
 from tests.lab import Host, Lab
-from tests.push.command import Ccm
+from tests.push.command import Ccm, Run
 from tests.push.target import Target
 
 PENDING = """\
@@ -61,24 +61,49 @@ CHECKSUM = (
 )
 
 
-def test_nothing_changes_and_unknowns_are_named(remote: Target, host: Host) -> None:
-    """Nothing but the runtime's cache differs afterwards, and only what is pending is unknown."""
+def inert(remote: Target, host: Host, *options: str) -> Run:
+    """The preview of ``PENDING``, of which nothing but the runtime's cache differs afterwards."""
     before = host.run(CHECKSUM).stdout
     units = host.run("systemctl list-units --no-legend --plain ssh.service").stdout
-    preview = remote.push(PENDING, "--noop")
+    preview = remote.push(PENDING, "--noop", *options)
     assert host.run(CHECKSUM).stdout == before
     assert host.run("systemctl list-units --no-legend --plain ssh.service").stdout == units
+    return preview
+
+
+def doubted(preview: Run) -> set[str]:
+    """The resources of which the preview is not certain."""
+    return {f"{e['type']}#{e['name']}" for e in preview.events if e["prediction"] == "unknown"}
+
+
+def test_what_a_package_brings_is_known(remote: Target, host: Host) -> None:
+    """What it does not bring is missing for certain, and its own programs and units are there."""
+    preview = inert(remote, host)
+    failed = {f"{e['type']}#{e['name']}" for e in preview.events if e["failed"]}
+    assert failed == {"file#/etc/ccm-daemon.d/conf", "file#/srv/owned"}
+    assert doubted(preview) == {
+        "file#/srv/copied",
+        "file#/srv/rendered",
+        "exec#guarded",
+        "exec#asked",
+        "exec#as-user",
+        "service#cron-that-is-nowhere",
+    }
+
+
+def test_nothing_changes_and_unknowns_are_named(remote: Target, host: Host) -> None:
+    """Where packages are not looked into, what is pending with them is unknown and nothing else."""
+    preview = inert(remote, host, "--no-package-probe")
     assert preview.code == 0, preview.output
     assert [e["name"] for e in preview.events if e["failed"]] == []
-    unknown = {f"{e['type']}#{e['name']}" for e in preview.events if e["prediction"] == "unknown"}
-    assert unknown == {
+    assert doubted(preview) == {
         "file#/etc/ccm-daemon.d/conf",
         "file#/srv/owned",
         "file#/srv/copied",
         "file#/srv/rendered",
+        "file#/srv/p/after",
         "exec#guarded",
-        "exec#fired",
-        "exec#reads",
+        "exec#asked",
         "exec#program",
         "exec#as-user",
         "service#ccm-daemon",

@@ -26,7 +26,11 @@ decoder, seen = wire.Decoder(wire.MAX_FROM_TARGET), []
 while not seen or seen[-1]["t"] != "done":
     data = runtime.stdout.read1(65536)
     assert data, "the runtime ended before it was done"
-    seen += decoder.feed(data)
+    for message in decoder.feed(data):
+        seen.append(message)
+        if message["t"] == "packages":  # no other host knows anything of them
+            runtime.stdin.write(wire.encode({"t": "packages", "known": {}}))
+            runtime.stdin.flush()
 runtime.stdin.close()
 runtime.wait()
 json.dump([message for message in seen if message["t"] in ("event", "notice", "done")], sys.stdout)

@@ -6,9 +6,12 @@ from typing import Dict, List, Mapping, Sequence, Tuple
 from remote_runtime.resources.package.dpkg import NATIVE, split_name
 from remote_runtime.resources.package.provider import VersionChange
 
-# Without the lock: who only looks must not make another package manager fail. Without the log of
-# what the planner was asked, which even a simulation writes.
-OPTIONS = ("-s", "-o", "Debug::NoLocking=true", "-o", "Dir::Log::Planner=/dev/null")
+# Without the lock: who only looks must not make another package manager fail. Without the logs of
+# what solver and planner were asked, which even a simulation writes.
+OPTIONS = (
+    "-s", "-o", "Debug::NoLocking=true",
+    "-o", "Dir::Log::Planner=/dev/null", "-o", "Dir::Log::Solver=/dev/null",
+)  # fmt: skip
 _PLANNED = re.compile(
     r"(?:Inst (?P<new>\S+) (?:\[(?P<old>\S+)\] )?\((?P<version>\S+)"
     r"|(?:Remv|Purg) (?P<gone>\S+) \[(?P<last>\S+)\])"
@@ -34,14 +37,15 @@ def _read(pattern: "re.Pattern[str]", printed: str, native: str) -> List[Version
     for line in printed.splitlines():
         fits = pattern.match(line)
         if fits:
-            name = _plain(fits.group("new") or fits.group("gone"), native)
+            name = plain(fits.group("new") or fits.group("gone"), native)
             before = found.get(name, (fits.group("old") or fits.group("last") or "", ""))[0]
             found[name] = (before, fits.group("version") or "")
     changes = [VersionChange(name, *versions) for name, versions in sorted(found.items())]
     return [change for change in changes if change.before != change.after]
 
 
-def _plain(name: str, native: str) -> str:
+def plain(name: str, native: str) -> str:
+    """A package's name as apt and dpkg print it; ``native`` is the host's own architecture."""
     package, architecture = split_name(name)
     return package if architecture in (native, *NATIVE) else name
 
@@ -51,10 +55,7 @@ def status(database: str, versions: Mapping[str, str], shown: str, native: str) 
 
     ``shown`` is what ``apt-cache show`` printed of them. ``KeyError`` names one that is not there.
     """
-    known: Dict[Tuple[str, str], str] = {}
-    for stanza in stanzas(shown):
-        name = _name(stanza, native)
-        known.setdefault((name, field(stanza, "Version")), stanza)
+    known = by_version(shown, native)
     kept = [stanza for stanza in stanzas(database) if _name(stanza, native) not in versions]
     for name, version in sorted(versions.items()):
         if version:
@@ -62,6 +63,14 @@ def status(database: str, versions: Mapping[str, str], shown: str, native: str) 
             rest = [line for line in lines[1:] if not line.startswith("Status:")]
             kept.append("\n".join([lines[0], "Status: install ok installed", *rest]))
     return "".join(stanza + "\n\n" for stanza in kept)
+
+
+def by_version(shown: str, native: str) -> Dict[Tuple[str, str], str]:
+    """What ``apt-cache show`` printed, by name and version."""
+    found: Dict[Tuple[str, str], str] = {}
+    for stanza in stanzas(shown):
+        found.setdefault((_name(stanza, native), field(stanza, "Version")), stanza)
+    return found
 
 
 def stanzas(text: str) -> Sequence[str]:
@@ -77,4 +86,4 @@ def field(stanza: str, name: str) -> str:
 
 def _name(stanza: str, native: str) -> str:
     name, architecture = field(stanza, "Package"), field(stanza, "Architecture")
-    return _plain("%s:%s" % (name, architecture or native), native)
+    return plain("%s:%s" % (name, architecture or native), native)

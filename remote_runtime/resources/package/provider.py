@@ -2,10 +2,12 @@
 
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from remote_runtime.base import Item, Provider
+from remote_runtime.base import Doubt, Effect, Fog, Item, PackageEffect, Provider
 from remote_runtime.context import Context
+from remote_runtime.effects import UNKNOWN
 
 PRESENT, ABSENT, LATEST = "present", "absent", "latest"
+_OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
 
 
 class Installed(NamedTuple):
@@ -94,6 +96,25 @@ class PackageProvider(Provider):
         """What is installed. One query answers it for all packages of the plan."""
         raise NotImplementedError
 
+    def planned(self, name: str) -> Installed:
+        """What is installed at this turn, which is ``status`` but for what a preview plans."""
+        found = self.status(name)
+        effect = self.planned_versions().get(self.plain(name))
+        if effect is None:
+            return found
+        return found._replace(
+            version=effect, status="installed" if effect else "not-installed", others=()
+        )
+
+    def planned_versions(self) -> Dict[str, str]:
+        """The packages that earlier resources of a preview change, "" for those that go."""
+        world = self.context.world
+        return {n: e.version for n, e in world.packages.items()} if world is not None else {}
+
+    def plain(self, name: str) -> str:
+        """The name under which transactions report it."""
+        return name
+
     def available(self, name: str) -> Available:
         """What could be installed, according to the lists as they are on this host.
 
@@ -112,7 +133,9 @@ class PackageProvider(Provider):
         return [
             item.name
             for item in self.items
-            if self.needs_lists(str(item.properties.get("ensure", PRESENT)), self.status(item.name))
+            if self.needs_lists(
+                str(item.properties.get("ensure", PRESENT)), self.planned(item.name)
+            )
         ]
 
     def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
@@ -153,6 +176,17 @@ class PackageProvider(Provider):
         """
         return ()
 
+    def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
+        """What is on the host then. What the packages hold is not known here."""
+        name = operation.name
+        does, covers = ("takes along", _taken) if operation.removal else ("brings", brought)
+        doubt = Doubt(UNKNOWN, "what the package %s %s is not known before" % (name, does))
+        version = ""
+        if not operation.removal:
+            version = operation.version or self.available(name).candidate or PRESENT
+        planned = [PackageEffect(change.name, change.after) for change in foreseen]
+        return [Fog(doubt, covers), PackageEffect(name, version), *planned]
+
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Change packages, never interrupted; return all that changed, as far as can be told."""
         raise NotImplementedError
@@ -178,3 +212,17 @@ def matching_version(provider: PackageProvider, available: Available, wanted: st
         if version == wanted or provider.compare(version, wanted) == 0:
             return version
     return None
+
+
+def brought(kind: str, value: str, present: bool) -> bool:
+    """What a package may bring: what is not there, of paths where packages put things."""
+    if kind == "path":
+        return not present and value.startswith(_OF_PACKAGES)
+    return kind == "host" or (kind != "lists" and not present)
+
+
+def _taken(kind: str, value: str, present: bool) -> bool:
+    """What may go with a package: what is there where packages put things."""
+    if kind == "path":
+        return present and value.startswith(_OF_PACKAGES)
+    return kind in ("host", "package", "unit") and present

@@ -7,10 +7,8 @@ from remote_runtime.base import (
     Action,
     Change,
     Doubt,
-    Effect,
     Fog,
     Missing,
-    PackageEffect,
     Properties,
     ResourceType,
     State,
@@ -32,7 +30,6 @@ from remote_runtime.resources.package.provider import (
 )
 
 _VERSIONS_SHOWN = 10
-_OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
 
 
 class _Step(NamedTuple):
@@ -58,7 +55,7 @@ class Resource(ResourceType):
 
     def observe(self) -> State:
         """What is installed and, where that decides something, what could be."""
-        installed = self.provider.status(self.name)
+        installed = self.provider.planned(self.name)
         self.context.saw("package", self.name, bool(installed.version))
         if not self.provider.needs_lists(self.ensure, installed):
             return State(self._reported(installed), installed=installed, available=Available())
@@ -211,7 +208,7 @@ class Resource(ResourceType):
             changes.extend(self._others(done))
 
         changes.extend(self._others(foreseen))
-        return Action(step.message, act, changes, self._effects(step, foreseen))
+        return Action(step.message, act, changes, self.provider.effects(step.operation, foreseen))
 
     def _foreseen(self, state: State, step: _Step) -> Sequence[VersionChange]:
         """What the package manager would change; ``Missing`` where it would fail or has to wait."""
@@ -236,13 +233,6 @@ class Resource(ResourceType):
             for change in changed
             if change.name.partition(":")[0] != own
         ]
-
-    def _effects(self, step: _Step, foreseen: Sequence[VersionChange]) -> List[Effect]:
-        does, covers = ("takes along", _taken) if step.operation.removal else ("brings", _brought)
-        why = "what %s %s is not known before" % (self.item.id, does)
-        effects: List[Effect] = [Fog(Doubt(UNKNOWN, why), covers)]
-        effects += [PackageEffect(change.name, change.after) for change in foreseen]
-        return [*effects, PackageEffect(self.name, "" if step.after == ABSENT else step.after)]
 
     def _step(self, state: State) -> _Step:
         installed, candidate = state.installed, state.available.candidate
@@ -284,15 +274,3 @@ class Resource(ResourceType):
 
 def _lists(kind: str, value: str, present: bool) -> bool:
     return kind == "lists"
-
-
-def _brought(kind: str, value: str, present: bool) -> bool:
-    """What a package may bring: whatever is not there."""
-    return kind == "host" or (kind != "lists" and not present)
-
-
-def _taken(kind: str, value: str, present: bool) -> bool:
-    """What may go with a package: what is there where packages put things."""
-    if kind == "path":
-        return present and value.startswith(_OF_PACKAGES)
-    return kind in ("host", "package", "unit") and present

@@ -120,6 +120,6 @@ def _affected(effect: UnitEffect, shown: Mapping[str, str]) -> Dict[str, str]:
         new["UnitFileState"] = "enabled" if effect.enabled else "disabled"
     if effect.masked is not None and effect.masked:
         new.update(LoadState="masked", UnitFileState="masked")
-    if shown.get("LoadState") == "not-found" and (effect.active or effect.enabled is not None):
+    if shown.get("LoadState") == "not-found" and (effect.active or effect.enabled):
         new["LoadState"] = "loaded"
     return new

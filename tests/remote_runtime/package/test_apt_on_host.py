@@ -194,7 +194,7 @@ def test_a_half_configured_package_is_repaired(debian: Host) -> None:
 
 
 def _caches(host: Host) -> list[str]:
-    paths = "/var/cache/apt /var/lib/apt /var/lib/dpkg /tmp /etc/apt"
+    paths = "/var/cache/apt /var/lib/apt /var/lib/dpkg /var/log/apt /tmp /etc/apt"
     return host.run(
         f"find {paths} -type f -printf '%p %s %T@ %C@ %i\\n' | sort"
     ).stdout.splitlines()
@@ -240,3 +240,57 @@ def test_a_preview_fails_where_the_push_would(debian: Host) -> None:
         assert push["failed"]
         assert preview["error"][0] == push["error"][0]
     assert "ccm-does-not-exist" in unmet[0]["error"][0]
+
+
+def _records(event: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
+    return [(change["what"], change["from"], change["to"]) for change in event["changes"]]
+
+
+def test_a_preview_knows_what_a_package_will_bring(debian: Host) -> None:
+    """Files, configuration, units and accounts of a pending package are known to what follows."""
+    debian.publish(
+        Package(
+            "ccm-web",
+            "1.0-1",
+            {
+                "/usr/sbin/ccm-web": "#!/bin/sh\nexec sleep infinity\n",
+                "/etc/ccm-web/web.conf": "answer = 41\n",
+                "/usr/lib/sysusers.d/ccm-web.conf": "u ccm-web 4712\n",
+                "/lib/systemd/system/ccm-web.service": (
+                    "[Unit]\nDescription=x\n[Service]\nExecStart=/usr/sbin/ccm-web\n"
+                    "[Install]\nWantedBy=multi-user.target\n"
+                ),
+            },
+            {
+                "postinst": "systemd-sysusers ccm-web.conf\n"
+                "deb-systemd-helper enable ccm-web.service >/dev/null\n"
+                "deb-systemd-invoke start ccm-web.service >/dev/null\n",
+                "prerm": "deb-systemd-invoke stop ccm-web.service >/dev/null || true\n",
+            },
+            ("/etc/ccm-web/web.conf",),
+        )
+    )
+    debian.run("apt-get update")
+    config = {"owner": "ccm-web", "group": "root", "mode": "0640", "content": "answer = 42\n"}
+    came = [
+        package("ccm-web"),
+        resource("file", "/etc/ccm-web/web.conf", **config),
+        resource("exec", "read it", command="/usr/sbin/ccm-web", creates="/usr/sbin/ccm-web"),
+    ]
+    left = [
+        package("ccm-web", ensure="absent"),
+        resource("file", "/usr/sbin/ccm-web", ensure="absent"),
+        resource("file", "/etc/ccm-web/web.conf", **config),
+    ]
+    for plan in (came, left):
+        before = _caches(debian)
+        preview = apply(debian, *plan, noop=True).events
+        assert sorted({*_caches(debian)} ^ {*before}) == []
+        for name, event in apply(debian, *plan).events.items():
+            assert not event["failed"], event
+            assert preview[name]["prediction"] == "certain", preview[name]
+            assert preview[name]["changed"] == event["changed"], name
+            assert _records(preview[name]) == _records(event)
+        assert (debian.run("systemctl is-active ccm-web", check=False).stdout == "active\n") == (
+            plan is came
+        )

@@ -62,6 +62,7 @@ class Simulation(unittest.TestCase):
             commands = recorded_commands()
             commands.on("apt-get", PRINTED)
             commands.on("apt-get -s", SIMULATED)
+            commands.on("apt-cache show", "")
             plan = Plan(commands, ("ccm-hello", {}))
             with plan.context.turn(plan.resources[0].item, noop=noop):
                 state = plan.resources[0].observe()

@@ -96,6 +96,20 @@ class ForeseenTest(unittest.TestCase):
             self.previewed(plan)
         self.assertIn("no unit ccm-daemon.service any more", caught.exception.message)
 
+    def test_a_unit_that_a_package_takes_along(self):
+        """It is not there any more, stopped or not."""
+        gone = [PathEffect("/lib/systemd/system/ccm-daemon.service", "absent")]
+        gone += [
+            PathEffect("/usr" + gone[0].path, "absent"),
+            UnitEffect("ccm-daemon.service", False),
+        ]
+        for ensure in ("stopped", "running"):
+            plan = Plan(RecordedHost(), ("ccm-daemon", {"ensure": ensure}))
+            plan.context.expect(gone, Doubt(), "package#ccm-daemon")
+            with self.assertRaises(Missing) as caught:
+                self.previewed(plan)
+            self.assertIn("service not found", caught.exception.message)
+
     def test_earlier_services_count(self):
         """One that another stops, or starts, is so when its turn comes."""
         rival = "[Unit]\nConflicts=ccm-daemon.service\n" + RUN

@@ -2,6 +2,7 @@
 
 import unittest
 
+from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.world.held import MOST, Held, Room
 
@@ -20,6 +21,16 @@ class Counted(Content):
         yield b"x" * self.size
 
 
+class Unknown(Content):
+    """Cannot be read."""
+
+    size = 3
+
+    def chunks(self):  # type: ignore[no-untyped-def]
+        raise Unknowable("it is in a package still")
+        yield b""
+
+
 class HeldTest(unittest.TestCase):
     def test_it_is_read_once(self) -> None:
         """However often it is looked at, its bytes are asked for once."""
@@ -36,3 +47,11 @@ class HeldTest(unittest.TestCase):
         room.left = 5
         first, second = Held(Counted(3), room), Held(Counted(3), room)
         self.assertEqual((first.data(), second.data(), second.read()), (b"xxx", None, b"xxx"))
+
+    def test_what_only_the_push_has_is_not_held(self) -> None:
+        """It has no bytes, and who begins to read it is told why."""
+        held = Held(Unknown(), Room())
+        self.assertIsNone(held.data())
+        chunks = held.chunks()
+        with self.assertRaises(Unknowable):
+            next(chunks)

@@ -7,9 +7,9 @@ Installing many packages in one transaction is faster, but one broken package wo
 What only a change needs is imported when there is one: most runs find everything installed.
 """
 
-from typing import TYPE_CHECKING, Dict, List, Optional, Sequence
+from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from remote_runtime.base import Properties
+from remote_runtime.base import Effect, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import dpkg
@@ -25,6 +25,8 @@ from remote_runtime.resources.package.provider import (
 if TYPE_CHECKING:
     from remote_runtime.resources.package.apt_readiness import Readiness
     from remote_runtime.resources.package.apt_workbench import Workbench
+    from remote_runtime.resources.package.deb_contents import Contents
+    from remote_runtime.resources.package.deb_probe import Probe
     from remote_runtime.system.commands import Result
 
 PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
@@ -65,6 +67,8 @@ class Provider(PackageProvider):
         self.readiness: Optional["Readiness"] = None
         self._unmanageable: Optional[str] = None
         self._workbench: Optional["Workbench"] = None
+        self._probe: Optional["Probe"] = None
+        self._planned: Dict[Tuple[str, str], "Contents"] = {}
         if not dpkg.is_used():
             self.priority = _AFTER_DNF
 
@@ -172,19 +176,79 @@ class Provider(PackageProvider):
         if trouble is not None:
             raise trouble
         argv = _words(operation)
-        argv[1:1] = [*apt_simulation.OPTIONS, *self._private()]
+        argv[1:1] = [*apt_simulation.OPTIONS, *self._private(), *self._as_planned()]
         result = self.context.commands.run(argv, env=ENVIRONMENT, limit=_LIMIT)
         if result.code != 0:
             raise apt_errors.explain(str(operation), result)
         return apt_simulation.planned(result.stdout, self._architecture)
 
+    def _as_planned(self) -> List[str]:
+        """The options with which apt takes for installed what earlier resources would install."""
+        from remote_runtime.resources.package import apt_simulation
+
+        versions = self.planned_versions()
+        if not versions:
+            return []
+        with open(dpkg.DATABASE, encoding="utf-8", errors="surrogateescape") as file:
+            database = file.read()
+        shown = self._show(versions)
+        try:
+            text = apt_simulation.status(database, versions, shown, self._architecture)
+        except KeyError as error:
+            name, version = error.args[0]
+            raise Unknowable("the lists do not say what %s %s needs" % (name, version)) from error
+        path = self._bench().path("status")
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+        return ["-o", "Dir::State::status=" + path, "-o", "Dir::Cache::pkgcache="]
+
+    def _show(self, versions: Mapping[str, str]) -> str:
+        """What the lists say of these versions."""
+        words = ["%s=%s" % pair for pair in sorted(versions.items()) if pair[1]]
+        return self._query(["show", *words]) if words else ""
+
+    def plain(self, name: str) -> str:
+        """See the base class."""
+        from remote_runtime.resources.package import apt_simulation
+
+        return apt_simulation.plain(name, self._architecture)
+
+    def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
+        """Files, units and accounts as well, as far as the packages' contents are known."""
+        if self.plain(operation.name) not in [change.name for change in foreseen]:
+            return super().effects(operation, foreseen)
+        from remote_runtime.resources.package.apt_effects import Consequences
+        from remote_runtime.resources.package.deb_installed import Registry
+
+        known = self._contents([change for change in foreseen if change.after])
+        registry = Registry(self._architecture)
+        return Consequences(self.context, registry, known.get, self._planned).of(foreseen)
+
+    def _contents(self, coming: Sequence[VersionChange]) -> Dict[str, "Contents"]:
+        """What the packages hold that come, without those of which nothing can be learnt."""
+        if not coming or not self.context.options.package_probe:
+            return {}
+        if self._probe is None:
+            from remote_runtime.resources.package.deb_probe import Probe
+
+            self._probe = Probe(self.context, self._fetch)
+        shown = self._show({change.name: change.after for change in coming})
+        return self._probe.contents(coming, shown, self._architecture)
+
+    def _fetch(self, words: Sequence[str], folder: str, timeout: float) -> "Result":
+        argv = ["apt-get", "-q", *self._private(), "-o", "Dir::Cache::archives=" + folder, *words]
+        return self.context.commands.run(argv, folder, env=ENVIRONMENT, timeout=timeout)
+
     def _private(self) -> List[str]:
         """The options that keep apt from writing to the host's caches."""
+        return self._bench().options(self.lists.cache_is_stale())
+
+    def _bench(self) -> "Workbench":
         if self._workbench is None:
             from remote_runtime.resources.package.apt_workbench import Workbench
 
             self._workbench = Workbench(self.context.files, self.caches)
-        return self._workbench.options(self.lists.cache_is_stale())
+        return self._workbench
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Run apt-get; "" leaves the version to what it prefers. Removed is not purged."""

@@ -1,0 +1,143 @@
+"""What is known of packages, once for a fleet and for the runs to come (controller).
+
+Hosts look into packages and say what they found; previews of other hosts use it. It is named by the
+SHA-256 that a host's own index has for the package, and counts for nothing but previews: nobody can
+check here that it is true, and each host that gets it checks its form.
+"""
+
+import contextlib
+import json
+import os
+import re
+import tempfile
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from orchestrator.fleet.framed_link import FramedLink
+from orchestrator.support.state_folder import make_private
+from remote_runtime import wire
+from remote_runtime.errors import CcmError, ProtocolError
+
+WAIT = 10.0  # seconds that a host waits for another one
+MOST_ASKED = 5_000  # packages of one host
+MOST_KEPT = 2_000  # packages in the folder
+
+_SHA = re.compile(r"[0-9a-f]{64}\Z")
+
+
+def is_sha(text: Any) -> bool:
+    """Whether this may name a package."""
+    return isinstance(text, str) and _SHA.match(text) is not None
+
+
+class PackageLore:
+    """Thread-safe. A file of ``folder`` for each package; without a folder it lasts for the run."""
+
+    def __init__(self, folder: Path | None = None, wait: float = WAIT) -> None:
+        self._folder = folder
+        self._wait = wait
+        self._known: dict[str, Any] = {}
+        self._at_it: dict[str, str] = {}
+        self._changed = threading.Condition()
+
+    def ask(self, shas: Iterable[str], host: str) -> dict[str, Any]:
+        """What is known of these; the rest is for this host to find out.
+
+        Waits for other hosts that are at it, but not longer than a host should.
+        """
+        wanted = list(dict.fromkeys(shas))
+        for sha in wanted:
+            self._load(sha)
+        until = time.monotonic() + self._wait
+        with self._changed:
+            while True:
+                missing = [sha for sha in wanted if sha not in self._known]
+                others = [sha for sha in missing if self._at_it.get(sha, host) != host]
+                left = until - time.monotonic()
+                if not others or left <= 0:
+                    break
+                # What nobody is at is begun now, by the one that asks, once the rest is there.
+                self._changed.wait(left)
+            for sha in missing:
+                self._at_it.setdefault(sha, host)
+            return {sha: self._known[sha] for sha in wanted if sha in self._known}
+
+    def tell(self, sha: str, contents: Any, host: str) -> None:
+        """Keep what a host found, None for nothing."""
+        with self._changed:
+            if self._at_it.get(sha) == host:
+                del self._at_it[sha]
+            if contents is not None and sha not in self._known:
+                self._known[sha] = contents
+                self._keep(sha, contents)
+            self._changed.notify_all()
+
+    def leave(self, host: str) -> None:
+        """Forget that a host is at anything: its run is over."""
+        with self._changed:
+            self._at_it = {sha: by for sha, by in self._at_it.items() if by != host}
+            self._changed.notify_all()
+
+    def _load(self, sha: str) -> None:
+        if self._folder is None or sha in self._known:
+            return
+        try:
+            found = json.loads((self._folder / f"{sha}.json").read_text("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return
+        with self._changed:
+            self._known.setdefault(sha, found)
+
+    def _keep(self, sha: str, contents: Any) -> None:
+        if self._folder is None:
+            return
+        with contextlib.suppress(OSError, CcmError):  # it is a cache: then it is asked again
+            make_private(self._folder)
+            descriptor, name = tempfile.mkstemp(prefix=".", dir=self._folder)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(contents, file)
+            Path(name).replace(self._folder / f"{sha}.json")
+            kept = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+            for path in kept[:-MOST_KEPT]:
+                path.unlink()
+
+
+class HostLore:
+    """What one host asks and tells, and no more of it than is honest work."""
+
+    def __init__(self, link: FramedLink, lore: PackageLore, host: str) -> None:
+        self._link = link
+        self._lore = lore
+        self._host = host
+        self._asked: set[str] = set()
+        self._open: set[str] = set()
+
+    def ask(self, message: wire.Message) -> None:
+        """Answer ``packages`` with what is known of those."""
+        shas = message.get("shas")
+        if not isinstance(shas, list) or not all(is_sha(sha) for sha in shas):
+            raise ProtocolError("packages without a list of hashes")
+        self._asked.update(shas)
+        if len(self._asked) > MOST_ASKED:
+            raise ProtocolError("more packages than a plan has", kind="protocol.flood")
+        known = self._lore.ask(shas, self._host)
+        self._open.update(sha for sha in shas if sha not in known)
+        self._link.send({"t": "packages", "known": known})
+
+    def tell(self, message: wire.Message) -> None:
+        """Take ``package``, of one that the host was left to find out; each once."""
+        sha = message.get("sha")
+        if not isinstance(sha, str) or sha not in self._open:
+            raise ProtocolError("a package that was not asked for")
+        contents = message.get("contents")
+        if contents is not None and not isinstance(contents, dict):
+            raise ProtocolError("a package without contents")
+        self._open.discard(sha)
+        self._lore.tell(sha, contents, self._host)
+
+    def close(self) -> None:
+        """Let other hosts find out what this one has not told."""
+        self._lore.leave(self._host)

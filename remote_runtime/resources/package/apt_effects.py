@@ -1,0 +1,302 @@
+"""What is on a host once packages have come or gone (target): files, units and accounts."""
+
+import os
+import re
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Set, Tuple
+
+from remote_runtime.base import (
+    AccountEffect,
+    Doubt,
+    Effect,
+    Fog,
+    PackageEffect,
+    PathEffect,
+    UnitEffect,
+    Unknowable,
+)
+from remote_runtime.content import Chunks, Content
+from remote_runtime.effects import UNKNOWN
+from remote_runtime.resources.package import deb_scripts
+from remote_runtime.resources.package.deb_contents import (
+    SYSUSERS,
+    UNIT_FOLDERS,
+    Contents,
+    Member,
+)
+from remote_runtime.resources.package.deb_installed import Kept, Registry, units_below
+from remote_runtime.resources.package.provider import VersionChange, brought
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_BOOTED = "/run/systemd/system"
+_POLICY = "/usr/sbin/policy-rc.d"
+_LINKS = "/etc/systemd/system"
+_REMEMBERED = "/var/lib/systemd/deb-systemd-helper-enabled"
+_REFUSES = re.compile(r"\A(?:#!.*\n)?(?:\s*(?:#.*)?\n)*\s*exit 101;?\s*\Z")
+
+
+class Packed(Content):
+    """A file that is in a package still."""
+
+    def __init__(self, member: Member, package: str) -> None:
+        self.sha256, self.size = member.sha256, member.size
+        self._member, self._package = member, package
+
+    def chunks(self) -> Chunks:
+        text = self._member.text.encode("utf-8")
+        if len(text) != self.size:
+            raise Unknowable(
+                "what %s holds is not known before %s is installed"
+                % (self._member.path, self._package)
+            )
+        yield text
+
+
+class Consequences(object):
+    """Makes the effects of one transaction.
+
+    ``contents`` gives what is known of the package of a name that comes, None for nothing;
+    ``planned`` what is known of those that came earlier in the plan, by name and version.
+    """
+
+    def __init__(
+        self,
+        context: "Context",
+        registry: Registry,
+        contents: Callable[[str], Optional[Contents]],
+        planned: Dict[Tuple[str, str], Contents],
+    ) -> None:
+        self._context = context
+        self._registry = registry
+        self._contents = contents
+        self._planned = planned
+        self._effects: List[Effect] = []
+        self._doubtful: List[Effect] = []
+        self._started: Set[str] = set()
+        self._owners: Optional[Dict[str, int]] = None
+
+    def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
+        """All effects: what nobody can tell, what goes, what comes."""
+        coming = {c.name: self._contents(c.name) for c in changes if c.after}
+        deeds = {
+            name: deb_scripts.read(
+                "\n".join(contents.scripts.get(script, "") for script in ("preinst", "postinst"))
+            )
+            for name, contents in coming.items()
+            if contents is not None
+        }
+        # One package may start the unit of another, as nginx does.
+        self._started = {unit for done in deeds.values() for unit in done.started}
+        for change in sorted(changes, key=lambda change: bool(change.after)):
+            self._effects.append(PackageEffect(change.name, change.after))
+            contents = coming.get(change.name)
+            if not change.after:
+                self._removed(change)
+            elif contents is None:
+                self._unknown(change)
+            else:
+                self._installed(change, contents, deeds[change.name])
+                self._planned[change.name, change.after] = contents
+        # What is known counts more than fog, so it comes later.
+        return self._doubtful + self._effects
+
+    # -- what goes --------------------------------------------------------------------------------
+
+    def _kept(self, change: VersionChange) -> Kept:
+        earlier = self._planned.get((change.name, change.before))
+        if earlier is None:
+            return self._registry.kept(change.name, ("prerm", "postrm"))
+        paths = [member.path for member in earlier.members]
+        return Kept(paths, dict.fromkeys(earlier.conffiles, ""), earlier.scripts)
+
+    def _removed(self, change: VersionChange) -> None:
+        kept = self._kept(change)
+        gone = self._without(kept.paths, set(kept.conffiles))
+        self._effects += [PathEffect(path, "absent") for path in gone]
+        deeds = deb_scripts.read(kept.scripts.get("prerm", "") + kept.scripts.get("postrm", ""))
+        for unit in units_below(kept.paths, UNIT_FOLDERS):
+            stopped = False if unit in deeds.stopped else None
+            self._effects.append(UnitEffect(unit, active=stopped))
+
+    def _without(self, paths: Sequence[str], staying: Set[str]) -> List[str]:
+        """Those of a package's paths that go with it, what is in a folder before the folder."""
+        files = self._context.files
+        gone: Set[str] = set()
+        found: List[str] = []
+        for path in sorted(paths, reverse=True):
+            status = files.status(path)
+            if status is None or path in staying:
+                continue
+            if status.kind == "directory":
+                left = [n for n in files.entries(path) if os.path.join(path, n) not in gone]
+                if left or self._shared(path):
+                    continue
+            gone.add(path)
+            found.append(path)
+        return found
+
+    def _shared(self, path: str) -> bool:
+        if self._owners is None:
+            self._owners = self._registry.owners()
+        others = [c for c in self._planned.values() if any(m.path == path for m in c.members)]
+        return self._owners.get(path, 0) > 1 or len(others) > 1
+
+    # -- what comes -------------------------------------------------------------------------------
+
+    def _installed(
+        self, change: VersionChange, contents: Contents, deeds: deb_scripts.Deeds
+    ) -> None:
+        before = self._kept(change) if change.before else Kept((), {}, {})
+        registered = self._registry.kept(change.name).conffiles
+        new = {member.path for member in contents.members}
+        leaving = [path for path in before.paths if path not in new]
+        staying = set(before.conffiles)
+        self._effects += [PathEffect(p, "absent") for p in self._without(leaving, staying)]
+        conffiles = set(contents.conffiles)
+        for member in contents.members:
+            if member.path in conffiles:
+                self._conffile(member, registered, change.name)
+            else:
+                self._member(member, change.name)
+        self._accounts(deeds, contents)
+        self._units(change, contents, deeds)
+        self._fog(change.name, deeds)
+
+    def _member(self, member: Member, package: str) -> None:
+        if member.kind == "directory":
+            if self._context.files.is_directory(member.path):
+                return  # dpkg leaves a folder that is there as it is, a link to one as well
+            effect = PathEffect(member.path, "directory", member.mode, member.uid, member.gid)
+        elif member.kind == "symlink":
+            if self._context.files.is_directory(member.path):
+                return
+            effect = PathEffect(member.path, "symlink", target=member.target)
+        else:
+            effect = self._file(member, package)
+        self._effects.append(effect)
+
+    def _file(self, member: Member, package: str) -> PathEffect:
+        content = Packed(member, package)
+        return PathEffect(member.path, "file", member.mode, member.uid, member.gid, content=content)
+
+    def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
+        """dpkg keeps a configuration file that was edited or deleted (``--force-confold``)."""
+        files = self._context.files
+        status = files.status(member.path, follow=True)
+        came_with = registered.get(member.path)
+        if status is None:
+            if came_with is None or came_with == "newconffile":
+                self._effects.append(self._file(member, package))
+            return
+        if came_with is None or status.kind != "file":
+            return
+        import hashlib
+
+        digest = hashlib.new("md5")
+        for block in files.blocks(member.path, follow=True):
+            digest.update(block)
+        if digest.hexdigest() == came_with:
+            self._effects.append(self._file(member, package))
+
+    def _accounts(self, deeds: deb_scripts.Deeds, contents: Contents) -> None:
+        found = list(deeds.accounts)
+        if deeds.sysusers:
+            for member in contents.members:
+                if member.path.startswith(SYSUSERS):
+                    found += deb_scripts.sysusers(member.text)
+        for kind, name, number in found:
+            if self._context.accounts.lacking(kind, name)[0]:
+                self._effects.append(AccountEffect(kind, name, number))
+
+    def _units(self, change: VersionChange, contents: Contents, deeds: deb_scripts.Deeds) -> None:
+        texts = {member.path: member.text for member in contents.members}
+        allowed = self._allowed()
+        for path in texts:
+            for unit in units_below([path], UNIT_FOLDERS):
+                if change.before:
+                    continue  # it stays as it is: a restart of what runs, nothing for the rest
+                enabled = None
+                if "[Install]" in texts[path]:
+                    enabled = unit in deeds.enabled and not self._left_disabled(unit)
+                if enabled:
+                    self._links(unit, path, texts[path])
+                active = bool(enabled and unit in self._started)
+                if active and allowed is None:
+                    doubt = Doubt(UNKNOWN, "%s decides whether %s starts" % (_POLICY, unit))
+                    self._doubtful.append(Fog(doubt, _only("unit", unit)))
+                self._effects.append(UnitEffect(unit, active and bool(allowed), enabled))
+
+    def _allowed(self) -> Optional[bool]:
+        """Whether the host lets packages start units; None where a program of it decides."""
+        files = self._context.files
+        if not files.is_directory(_BOOTED):
+            return False
+        status = files.status(_POLICY, follow=True)
+        if status is None or not status.mode & 0o111:
+            return True
+        text = files.read(_POLICY, 4096, follow=True).decode("utf-8", "replace")
+        return False if _REFUSES.match(text) else None
+
+    def _left_disabled(self, unit: str) -> bool:
+        """Whether somebody masked or disabled it while it was installed before."""
+        files = self._context.files
+        masking = files.status(os.path.join(_LINKS, unit))
+        if masking is not None and masking.kind == "symlink":
+            return True
+        remembered = os.path.join(_REMEMBERED, unit + ".dsh-also")
+        if not files.is_there(remembered):
+            return False
+        links = files.read(remembered, 1 << 16).decode("utf-8", "replace").split("\n")
+        return not all(files.is_there(link) for link in links if link)
+
+    def _links(self, unit: str, path: str, text: str) -> None:
+        for key, folder in (("WantedBy", "wants"), ("RequiredBy", "requires"), ("Alias", "")):
+            for line in re.findall(r"^%s=(.*)$" % key, text, re.MULTILINE):
+                for word in line.split():
+                    place = word if not folder else "%s.%s/%s" % (word, folder, unit)
+                    link = os.path.join(_LINKS, place)
+                    if folder and not self._context.files.is_directory(os.path.dirname(link)):
+                        self._effects.append(PathEffect(os.path.dirname(link), "directory"))
+                    self._effects.append(PathEffect(link, "symlink", target=path))
+
+    # -- what nobody can tell ---------------------------------------------------------------------
+
+    def _fog(self, name: str, deeds: deb_scripts.Deeds) -> None:
+        if not deeds.others:
+            return
+        text = "\n".join(deeds.others)
+
+        def covers(kind: str, value: str, present: bool) -> bool:
+            if present:
+                return False
+            if kind == "path":
+                folder = value.rpartition("/")[0]
+                return value in text or (folder in text and bool(folder) and _word(value, text))
+            return kind in ("user", "group", "unit") and _word(value, text)
+
+        doubt = Doubt(UNKNOWN, "the scripts of the package %s may bring it" % name)
+        self._doubtful.append(Fog(doubt, covers))
+
+    def _unknown(self, change: VersionChange) -> None:
+        """Nothing is known of what it holds: what is not there may be its own."""
+        own = set(self._kept(change).paths) if change.before else set()
+        units = set(units_below(sorted(own), UNIT_FOLDERS))
+
+        def covers(kind: str, value: str, present: bool) -> bool:
+            if not present:
+                return kind != "package" and brought(kind, value, present)
+            return value in (units if kind == "unit" else own)
+
+        doubt = Doubt(UNKNOWN, "what the package %s brings is not known" % change.name)
+        self._doubtful.append(Fog(doubt, covers))
+
+
+def _only(kind: str, name: str) -> Callable[[str, str, bool], bool]:
+    return lambda thing, value, present: (thing, value) == (kind, name)
+
+
+def _word(value: str, text: str) -> bool:
+    """Whether the last part of a name stands in a text by itself."""
+    name = re.escape(value.rpartition("/")[2])
+    return re.search(r"(?<![\w.-])%s(?![\w-])" % name, text) is not None

@@ -1,0 +1,166 @@
+"""What a Debian package holds: files, conffiles and scripts, read from the .deb itself (target).
+
+The knowledge is kept by the controller for a fleet, so it has a form that travels, and that form is
+checked when it arrives: another host may have sent it.
+"""
+
+import os
+import stat
+from typing import Any, Dict, List, NamedTuple, Sequence
+
+from remote_runtime.lean.digest import sha256
+
+MOST_MEMBERS = 20000
+MOST_TEXT = 16 << 10  # bytes of one text that is kept, a conffile or a unit,
+MOST_SCRIPT = 128 << 10  # of a script,
+MOST_TEXTS = 512 << 10  # and of all of them together
+SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
+UNIT_FOLDERS = ("/lib/systemd/system/", "/usr/lib/systemd/system/")
+SYSUSERS = "/usr/lib/sysusers.d/"
+_TEXTS = ("/etc/", SYSUSERS, *UNIT_FOLDERS)
+_KINDS = ("file", "directory", "symlink")
+_LONGEST = 4096
+_BLOCK = 1 << 16
+
+
+class Member(NamedTuple):
+    """One path of a package. ``text`` is what a small file of the interesting kinds holds."""
+
+    path: str
+    kind: str
+    mode: int
+    uid: int
+    gid: int
+    size: int = 0
+    sha256: str = ""
+    target: str = ""
+    text: str = ""
+
+
+class Contents(NamedTuple):
+    """``conffiles`` are paths, ``scripts`` texts by name."""
+
+    members: Sequence[Member]
+    conffiles: Sequence[str]
+    scripts: Dict[str, str]
+
+    def form(self) -> Dict[str, Any]:
+        """The form that travels, JSON."""
+        return {
+            "members": [list(member) for member in self.members],
+            "conffiles": list(self.conffiles),
+            "scripts": dict(self.scripts),
+        }
+
+
+def parse(form: Any) -> Contents:
+    """Read the form that travels; ``ValueError`` for anything that ``read`` would not give."""
+    if not isinstance(form, dict) or set(form) != {"members", "conffiles", "scripts"}:
+        raise ValueError("not the contents of a package")
+    members, conffiles, scripts = form["members"], form["conffiles"], form["scripts"]
+    if not isinstance(members, list) or len(members) > MOST_MEMBERS:
+        raise ValueError("not the files of a package")
+    if not isinstance(conffiles, list) or len(conffiles) > len(members):
+        raise ValueError("not the conffiles of a package")
+    if not isinstance(scripts, dict) or not set(scripts) <= set(SCRIPTS):
+        raise ValueError("not the scripts of a package")
+    found = [_member(entry) for entry in members]
+    for path in conffiles:
+        _check_path(path)
+    texts = [member.text for member in found] + list(scripts.values())
+    if not all(isinstance(text, str) and len(text) <= MOST_SCRIPT for text in texts):
+        raise ValueError("a text of a package is too long")
+    if sum(map(len, texts)) > MOST_TEXTS:
+        raise ValueError("the texts of a package are too long")
+    return Contents(found, conffiles, scripts)
+
+
+def _member(entry: Any) -> Member:
+    if not isinstance(entry, list) or len(entry) != len(Member._fields):
+        raise ValueError("not a file of a package")
+    member = Member(*entry)
+    _check_path(member.path)
+    numbers = (member.mode, member.uid, member.gid, member.size)
+    if not all(type(number) is int and 0 <= number < 1 << 48 for number in numbers):
+        raise ValueError("a file of a package has impossible numbers")
+    if member.kind not in _KINDS or member.mode > 0o7777:
+        raise ValueError("a file of a package is of no known kind")
+    if not all(isinstance(t, str) and len(t) <= _LONGEST for t in (member.sha256, member.target)):
+        raise ValueError("a file of a package has impossible texts")
+    return member
+
+
+def _check_path(path: Any) -> None:
+    if not isinstance(path, str) or not path.startswith("/") or len(path) > _LONGEST:
+        raise ValueError("a path of a package is none")
+    if os.path.normpath(path) != path:
+        raise ValueError("a path of a package is not plain")
+
+
+def read(folder: str) -> Contents:
+    """Read a folder that ``dpkg-deb --raw-extract`` filled. ``OSError``, ``ValueError``."""
+    control = os.path.join(folder, "DEBIAN")
+    scripts = {}
+    for name in SCRIPTS:
+        path = os.path.join(control, name)
+        if os.path.isfile(path):
+            scripts[name] = _script(path)
+    listed = os.path.join(control, "conffiles")
+    conffiles = []
+    if os.path.isfile(listed):
+        with open(listed, encoding="utf-8") as file:
+            words = [line.split() for line in file]
+        conffiles = [w[0] for w in words if len(w) == 1]  # more is a flag, as "remove-on-upgrade"
+    members: List[Member] = []
+    _walk(folder, "", members)
+    return Contents(members, conffiles, scripts)
+
+
+def _walk(root: str, below: str, members: List[Member]) -> None:
+    for name in sorted(os.listdir(root + below)):
+        path = "%s/%s" % (below, name)
+        if path == "/DEBIAN":
+            continue
+        if len(members) == MOST_MEMBERS:
+            raise ValueError("more than %d files" % MOST_MEMBERS)
+        found = os.lstat(root + path)
+        mode, uid, gid = stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid
+        if stat.S_ISDIR(found.st_mode):
+            members.append(Member(path, "directory", mode, uid, gid))
+            _walk(root, path, members)
+        elif stat.S_ISLNK(found.st_mode):
+            target = os.readlink(root + path)
+            members.append(Member(path, "symlink", 0o777, uid, gid, target=target))
+        elif stat.S_ISREG(found.st_mode):
+            sha = digest(root + path)
+            text = _text(root + path) if path.startswith(_TEXTS) else ""
+            members.append(Member(path, "file", mode, uid, gid, found.st_size, sha, text=text))
+
+
+def digest(path: str) -> str:
+    """The SHA-256 of a file. ``OSError``."""
+    found = sha256(size=os.path.getsize(path))
+    with open(path, "rb") as file:
+        while True:
+            block = file.read(_BLOCK)
+            if not block:
+                return str(found.hexdigest())
+            found.update(block)
+
+
+def _text(path: str) -> str:
+    """A small text, "" for anything else."""
+    with open(path, "rb") as file:
+        data = file.read(MOST_TEXT + 1)
+    try:
+        return data.decode("utf-8") if len(data) <= MOST_TEXT else ""
+    except ValueError:
+        return ""
+
+
+def _script(path: str) -> str:
+    with open(path, "rb") as file:
+        data = file.read(MOST_SCRIPT + 1)
+    if len(data) > MOST_SCRIPT:
+        raise ValueError("%s is too long" % os.path.basename(path))
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,170 @@
+"""What the maintainer scripts of a Debian package do, as far as their text tells (target).
+
+Of the shell only assignments of plain words are followed; what is behind a condition counts as
+done, because that is what the conditions of debhelper's own snippets come to on an installation.
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Set
+
+_ASSIGNED = re.compile(r"^[ \t]*([A-Za-z_]\w*)=[\"']?([\w@./:+-]*)[\"']?[ \t]*$", re.MULTILINE)
+_BETWEEN = re.compile(r";(?!;)|&&|\|\||\b(?:then|do|else)\b")
+_USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_UNIT = re.compile(r"[\w@.:\\-]+\.(?:service|socket|timer|path|mount|target)\Z|[\w@:-]+\Z")
+_OPENING = ("if", "elif", "!", "{")
+_SET = re.compile(r"[A-Za-z_]\w*=\S*\Z")
+_ASKING = (
+    "[", "test", "case", "esac", ";;", "fi", "done", "}", "set", "exit", "return", "true", ":",
+    "echo", "export",
+)  # fmt: skip
+_ACTIONS = {"start": "start", "restart": "start", "try-restart": "", "reload": "", "stop": "stop"}
+_ACCOUNTS = {"adduser": "user", "useradd": "user", "addgroup": "group", "groupadd": "group"}
+# Options of those that are followed by a word.
+_WITH_WORD = (
+    "--home", "--shell", "--gecos", "--comment", "--uid", "--gid", "--ingroup", "--firstuid",
+    "--lastuid", "--home-dir", "--groups", "--key", "--conf", "-c", "-d", "-g", "-G", "-u", "-s",
+    "-b", "-k", "-K",
+)  # fmt: skip
+
+
+class Account(NamedTuple):
+    """A user or group (``kind``) that comes with a package; -1 for a number that is chosen then."""
+
+    kind: str
+    name: str
+    number: int = -1
+
+
+class Deeds(NamedTuple):
+    """What scripts do to units and accounts, and their ``others`` lines, which may do anything.
+
+    ``sysusers`` is whether they have the accounts of sysusers.d made.
+    """
+
+    enabled: Set[str]
+    started: Set[str]
+    stopped: Set[str]
+    accounts: List[Account]
+    sysusers: bool
+    others: List[str]
+
+
+def read(text: str) -> Deeds:
+    """Read a script, or several behind one another."""
+    deeds = Deeds(set(), set(), set(), [], _heeds_sysusers(text), [])
+    only_again: Set[str] = set()  # debhelper's --no-enable
+    for line in _lines(text):
+        words = line.split()
+        command = _command(words)
+        if command is None:
+            deeds.others.append(line)
+        elif command[0] == "deb-systemd-helper":
+            if "enable" in command:
+                deeds.enabled.update(_units(command))
+            elif "debian-installed" in command:
+                only_again.update(_units(command))
+        elif command[0] in ("deb-systemd-invoke", "systemctl", "invoke-rc.d", "service"):
+            _invoked(command, deeds)
+        else:
+            deeds.accounts.extend(_account(command))
+    return deeds._replace(enabled=deeds.enabled - only_again)
+
+
+def _heeds_sysusers(text: str) -> bool:
+    return re.search(r"^[^#\n]*\bsystemd-sysusers\b", text, re.MULTILINE) is not None
+
+
+def _lines(text: str) -> List[str]:
+    """Commands one by one, with the values of plain variables in them."""
+    separate = _BETWEEN.sub("\n", text.replace("\\\n", " "))
+    values: Dict[str, List[str]] = {}
+    for name, given in _ASSIGNED.findall(separate):
+        values.setdefault(name, []).append(given)
+
+    def value(used: "re.Match[str]") -> str:
+        known = values.get(used.group(1) or used.group(2))
+        return " ".join(known) if known else used.group(0)
+
+    lines = []
+    for line in separate.split("\n"):
+        line = _USED.sub(value, line.strip())
+        if line and not line.startswith("#") and not _does_nothing(line):
+            lines.append(line)
+    return lines
+
+
+def _does_nothing(line: str) -> bool:
+    """Whether it only asks, tells or sets a variable."""
+    words = line.split()
+    while words and (words[0] in _OPENING or _SET.match(words[0])):
+        words = words[1:]
+    return ">" not in line and "$(" not in line and (not words or words[0] in _ASKING)
+
+
+def _command(words: List[str]) -> Optional[List[str]]:
+    """The words of a command that is known here, without quotes, options' values and diversions."""
+    while words and (words[0] in ("if", "!", "exec", "{", "elif") or "=" in words[0]):
+        words = words[1:]
+    known = ("deb-systemd-helper", "deb-systemd-invoke", "systemctl", "invoke-rc.d", "service")
+    if not words or words[0].rpartition("/")[2] not in (*known, *_ACCOUNTS):
+        return None
+    plain = [words[0].rpartition("/")[2]]
+    for word in words[1:]:
+        if word.startswith(("|", ">", "2>", "<", "&")):
+            break
+        plain.append(word.strip("\"'"))
+    return plain
+
+
+def _units(words: List[str]) -> List[str]:
+    named = [w for w in words[1:] if w.endswith((".service", ".socket", ".timer", ".path"))]
+    if named or words[0] not in ("systemctl", "service", "invoke-rc.d"):
+        return named
+    plain = [w for w in words[1:] if not w.startswith("-") and w not in (*_ACTIONS, "enable")]
+    return [w + ".service" for w in plain if _UNIT.match(w) and w != "daemon-reload"]
+
+
+def _invoked(words: List[str], deeds: Deeds) -> None:
+    units = _units(words)
+    for word in words[1:]:
+        does = _ACTIONS.get(word, "")
+        if does == "start" or (word == "--now" and "enable" in words):
+            deeds.started.update(units)
+        elif does == "stop":
+            deeds.stopped.update(units)
+        elif word == "enable":
+            deeds.enabled.update(units)
+
+
+def _account(words: List[str]) -> List[Account]:
+    names: List[str] = []
+    skip = False
+    for word in words[1:]:
+        if skip:
+            skip = False
+        elif word in _WITH_WORD:
+            skip = True
+        elif not word.startswith("-"):
+            names.append(word)
+    # Two names add a user to a group; one that is a variable is not known.
+    if len(names) != 1 or not re.match(r"[a-z_][a-z0-9_-]*\Z", names[0]):
+        return []
+    kind = _ACCOUNTS[words[0]]
+    found = [Account(kind, names[0])]
+    if kind == "user" and ("--group" in words or words[0] == "useradd"):
+        found.append(Account("group", names[0]))
+    return found
+
+
+def sysusers(text: str) -> List[Account]:
+    """The accounts of a sysusers.d file."""
+    found = []
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) < 2 or words[0].rstrip("!+-") not in ("u", "g"):
+            continue
+        given = words[2].partition(":")[0] if len(words) > 2 else "-"
+        number = int(given) if given.isdigit() else -1
+        kinds = ("user", "group") if words[0].startswith("u") else ("group",)
+        found += [Account(kind, words[1], number) for kind in kinds]
+    return found

@@ -1,0 +1,42 @@
+"""What a fleet's hosts learn of packages for one another, by way of the controller (target).
+
+Only previews ask. What is shared is named by a SHA-256 that this host's own index has for it.
+"""
+
+from typing import Any, Dict, Iterable, Optional, Sequence
+
+from remote_runtime import wire
+from remote_runtime.channel import Channel
+from remote_runtime.errors import ProtocolError
+from remote_runtime.lean import jsontext
+
+
+class Shared(object):
+    """Asks and tells over the ``channel``; without one nothing is known and nobody is told."""
+
+    def __init__(self, channel: Optional[Channel] = None) -> None:
+        self._channel = channel
+
+    def known(self, shas: Sequence[str]) -> Dict[str, Any]:
+        """What other hosts have learnt of these, as they sent it: not checked yet.
+
+        The controller may let another host that is at it finish first. What is missing here is for
+        this host to find out, and to ``tell``.
+        """
+        if self._channel is None or not shas:
+            return {}
+        self._channel.send({"t": "packages", "shas": list(shas)}, now=True)
+        found = self._channel.expect("packages").get("known")
+        if not isinstance(found, dict):
+            raise ProtocolError("packages without what is known")
+        return {sha: found[sha] for sha in shas if sha in found}
+
+    def tell(self, found: Dict[str, Any], shas: Iterable[str]) -> None:
+        """Say what was found out of ``shas``; what is not in ``found`` could not be."""
+        if self._channel is None:
+            return
+        for sha in shas:
+            message = {"t": "package", "sha": sha, "contents": found.get(sha)}
+            if len(jsontext.dumps(message)) >= wire.MAX_FROM_TARGET - 1024:
+                message["contents"] = None  # too much to travel
+            self._channel.send(message)

@@ -1,0 +1,118 @@
+"""What hosts learn of packages for one another."""
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.fleet.package_lore import MOST_ASKED, HostLore, PackageLore
+from remote_runtime.errors import ProtocolError
+
+A, B = "a" * 64, "b" * 64
+FOUND = {"members": [], "conffiles": [], "scripts": {}}
+
+
+class Link:
+    """Keeps what is sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+
+    def send(self, message: Any) -> None:
+        self.sent.append(message)
+
+
+def host_lore(lore: PackageLore, name: str = "web1") -> tuple[HostLore, Link]:
+    link = Link()
+    made: Any = HostLore(link, lore, name)  # type: ignore[arg-type]
+    return made, link
+
+
+def test_one_host_finds_out_what_the_others_use() -> None:
+    """Who asks first is left to look; the answer of the others is what it told."""
+    lore = PackageLore(wait=0)
+    first, link = host_lore(lore)
+    first.ask({"t": "packages", "shas": [A]})
+    assert link.sent == [{"t": "packages", "known": {}}]
+    first.tell({"t": "package", "sha": A, "contents": FOUND})
+    assert lore.ask([A, B], "web2") == {A: FOUND}
+
+
+def test_a_host_waits_for_one_that_is_at_it() -> None:
+    """It gets what the other one finds, as soon as that is told."""
+    lore = PackageLore(wait=60)
+    assert lore.ask([A], "web1") == {}
+    got: list[Any] = []
+    waiting = threading.Thread(target=lambda: got.append(lore.ask([A], "web2")))
+    waiting.start()
+    lore.tell(A, FOUND, "web1")
+    waiting.join(30)
+    assert got == [{A: FOUND}]
+
+
+@pytest.mark.parametrize("end", ["nothing", "gone"])
+def test_nobody_waits_for_a_host_that_found_nothing_or_is_gone(end: str) -> None:
+    """The next one looks itself."""
+    lore = PackageLore(wait=60)
+    first, _ = host_lore(lore)
+    first.ask({"t": "packages", "shas": [A]})
+    if end == "nothing":
+        first.tell({"t": "package", "sha": A, "contents": None})
+    else:
+        first.close()
+    assert lore.ask([A], "web2") == {}
+
+
+def test_nobody_waits_longer_than_that() -> None:
+    """A host that takes its time keeps no other from looking itself."""
+    lore = PackageLore(wait=0.05)
+    lore.ask([A], "web1")
+    began = time.monotonic()
+    assert lore.ask([A], "web2") == {}
+    assert time.monotonic() - began < 30
+
+
+def test_it_is_kept_for_later_runs(tmp_path: Path) -> None:
+    """Another run finds what this one learnt; a damaged file counts for nothing."""
+    folder = tmp_path / "packages"
+    first, _ = host_lore(PackageLore(folder))
+    first.ask({"shas": [A, B]})
+    first.tell({"sha": A, "contents": FOUND})
+    first.tell({"sha": B, "contents": FOUND})
+    (folder / f"{B}.json").write_text("{")
+    assert PackageLore(folder).ask([A, B], "web2") == {A: FOUND}
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"shas": None},
+        {"shas": ["../../etc/passwd"]},
+        {"shas": [A, 7]},
+        {"shas": [f"{number:064x}" for number in range(MOST_ASKED + 1)]},
+    ],
+)
+def test_a_question_that_is_none_ends_the_host(message: dict[str, Any]) -> None:
+    """Only hashes are asked for, and not more than a plan can need."""
+    asked, link = host_lore(PackageLore(wait=0))
+    with pytest.raises(ProtocolError):
+        asked.ask(message)
+    assert link.sent == []
+
+
+@pytest.mark.parametrize(
+    "message", [{"sha": B, "contents": FOUND}, {"sha": A, "contents": []}, {"sha": None}]
+)
+def test_only_what_was_left_to_a_host_is_taken_from_it(message: dict[str, Any]) -> None:
+    """A host tells nothing of packages that it did not ask for, and nothing twice."""
+    lore = PackageLore(wait=0)
+    told, _ = host_lore(lore)
+    told.ask({"shas": [A]})
+    with pytest.raises(ProtocolError):
+        told.tell(message)
+    told.tell({"sha": A, "contents": FOUND})
+    with pytest.raises(ProtocolError):
+        told.tell({"sha": A, "contents": FOUND})

@@ -1,0 +1,308 @@
+"""What is read of a Debian package, and what follows of it for a host."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import unittest
+
+from remote_runtime.effects import AccountEffect, Fog, PackageEffect, PathEffect, UnitEffect
+from remote_runtime.resources.package import deb_contents, deb_scripts
+from remote_runtime.resources.package.apt_effects import Consequences
+from remote_runtime.resources.package.deb_contents import Contents, Member
+from remote_runtime.resources.package.deb_installed import Registry, units_below
+from remote_runtime.resources.package.deb_probe import Probe
+from remote_runtime.resources.package.provider import VersionChange
+from remote_runtime.system.commands import Result
+
+from .. import fakes
+from ..fake_commands import FakeCommands, make_context
+
+DEBHELPER = """#!/bin/sh
+set -e
+UNIT=a.service
+if ! getent passwd daemon-of-a >/dev/null; then
+    adduser --system --home /var/lib/a --no-create-home \\
+        --group daemon-of-a
+fi
+if deb-systemd-helper --quiet was-enabled "$UNIT"; then
+    deb-systemd-helper enable $UNIT >/dev/null || true
+fi
+if deb-systemd-helper debian-installed 'b.socket'; then
+    deb-systemd-helper enable 'b.socket' >/dev/null || true
+fi
+if [ -n "$2" ]; then _dh_action=restart; else _dh_action=start; fi
+deb-systemd-invoke $_dh_action 'a.service' >/dev/null || true
+make-it /var/lib/a/made
+"""
+UNIT = "[Service]\nExecStart=/bin/a\n[Install]\nWantedBy=multi-user.target\n"
+
+
+class Scripts(unittest.TestCase):
+    def test_the_snippets_of_debhelper(self):
+        """Units that are enabled and started, and accounts, through variables and conditions."""
+        deeds = deb_scripts.read(DEBHELPER)
+        self.assertEqual((deeds.enabled, deeds.started), ({"a.service"}, {"a.service"}))
+        self.assertEqual([(a.kind, a.name) for a in deeds.accounts],
+                         [("user", "daemon-of-a"), ("group", "daemon-of-a")])  # fmt: skip
+        self.assertIn("make-it /var/lib/a/made", deeds.others)
+
+    def test_by_hand(self):
+        """systemctl, service and invoke-rc.d count as well, with and without the ending."""
+        for line, started, stopped in (
+            ("systemctl start x", {"x.service"}, set()),
+            ("systemctl enable --now x.timer", {"x.timer"}, set()),
+            ("invoke-rc.d x start || exit 1", {"x.service"}, set()),
+            ("deb-systemd-invoke stop 'x.service' >/dev/null || true", set(), {"x.service"}),
+            ("systemctl daemon-reload", set(), set()),
+            ("# systemctl start x", set(), set()),
+        ):
+            deeds = deb_scripts.read(line)
+            self.assertEqual((deeds.started, deeds.stopped), (started, stopped), line)
+
+    def test_lines_that_do_nothing(self):
+        """Questions, settings and words to people leave nothing open."""
+        text = 'set -e\nunit=a.service\nif [ -n "$2" ]; then\n  echo hello\nfi\nexit 0\n'
+        self.assertEqual(deb_scripts.read(text).others, [])
+        self.assertEqual(deb_scripts.read("echo a > /b").others, ["echo a > /b"])
+
+    def test_accounts_of_sysusers(self):
+        """A user has its group; a number is known where the file has it."""
+        found = deb_scripts.sysusers(
+            "# x\nu web 4711 'a b' /srv\ng team -\nu! own 7:team\nm web team\n"
+        )
+        self.assertEqual(
+            [tuple(account) for account in found],
+            [("user", "web", 4711), ("group", "web", 4711), ("group", "team", -1),
+             ("user", "own", 7), ("group", "own", 7)],
+        )  # fmt: skip
+
+    def test_no_account_is_made_of_a_variable_or_of_two_names(self):
+        """A name that is not plain is not known; two names only join a group."""
+        self.assertEqual(deb_scripts.read("adduser $who\nadduser www-data ssl\n").accounts, [])
+
+
+class Reading(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        for path, text in (
+            ("DEBIAN/conffiles", "/etc/a.conf\nremove-on-upgrade /etc/old\n"),
+            ("DEBIAN/postinst", DEBHELPER),
+            ("etc/a.conf", "a = 1\n"),
+            ("usr/bin/a", "\x7fELF"),
+        ):
+            full = os.path.join(self.folder, path)
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full, "w") as file:
+                file.write(text)
+        os.symlink("a", os.path.join(self.folder, "usr/bin/b"))
+
+    def test_what_stands_in_a_package(self):
+        """Files with mode and hash, links, conffiles, scripts; texts of configuration only."""
+        contents = deb_contents.read(self.folder)
+        members = {member.path: member for member in contents.members}
+        self.assertEqual(
+            sorted(members), ["/etc", "/etc/a.conf", "/usr", "/usr/bin", "/usr/bin/a", "/usr/bin/b"]
+        )
+        self.assertEqual((members["/etc/a.conf"].text, members["/usr/bin/a"].text), ("a = 1\n", ""))
+        self.assertEqual(members["/usr/bin/b"].target, "a")
+        self.assertEqual(members["/usr/bin/a"].sha256, hashlib.sha256(b"\x7fELF").hexdigest())
+        self.assertEqual(
+            (contents.conffiles, sorted(contents.scripts)), (["/etc/a.conf"], ["postinst"])
+        )
+
+    def test_the_form_that_travels(self):
+        """It comes out as it went in, and anything else that a host may send is refused."""
+        contents = deb_contents.read(self.folder)
+        form = json.loads(json.dumps(contents.form()))
+        self.assertEqual(deb_contents.parse(form), contents)
+        member = list(form["members"][0])
+        for broken in (
+            None,
+            [],
+            {},
+            {**form, "more": 1},
+            {**form, "members": [member] * (deb_contents.MOST_MEMBERS + 1)},
+            {**form, "members": [["etc/passwd", *member[1:]]]},
+            {**form, "members": [["/etc/../x", *member[1:]]]},
+            {**form, "members": [["/etc", "device", *member[2:]]]},
+            {**form, "members": [["/etc", "directory", -1, *member[3:]]]},
+            {**form, "members": [["/etc", "directory", True, *member[3:]]]},
+            {**form, "members": [member[:3]]},
+            {**form, "conffiles": [7]},
+            {**form, "scripts": {"postinst": 7}},
+            {**form, "scripts": {"config": ""}},
+            {**form, "scripts": {"postinst": "x" * (deb_contents.MOST_SCRIPT + 1)}},
+        ):
+            with self.assertRaises(ValueError):
+                deb_contents.parse(broken)
+
+
+class Host(unittest.TestCase):
+    """Effects on a folder that stands for a host, whose paths are whole."""
+
+    def setUp(self):
+        self.root = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.root)
+        os.makedirs(self.root + "/dpkg/info")
+        self.context = fakes.context(noop=True)
+        self.known = {}
+
+    def path(self, name, text=None):
+        full = os.path.join(self.root, name)
+        if text is not None:
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full, "w") as file:
+                file.write(text)
+        return full
+
+    def effects(self, *changes):
+        registry = Registry("amd64", self.root + "/dpkg")
+        consequences = Consequences(self.context, registry, self.known.get, {})
+        return consequences.of([VersionChange(*change) for change in changes])
+
+    def file(self, name, text):
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return Member(self.path(name), "file", 0o644, 0, 0, len(text), digest, text=text)
+
+    def test_what_comes(self):
+        """Files and links come; a folder that is there stays as it is."""
+        os.makedirs(self.path("etc"))
+        self.known["a"] = Contents(
+            [
+                Member(self.path("etc"), "directory", 0o755, 0, 0),
+                Member(self.path("lib"), "directory", 0o755, 0, 0),
+                self.file("lib/x", "x\n"),
+                Member(self.path("lib/y"), "symlink", 0o777, 0, 0, target="x"),
+            ],
+            [],
+            {},
+        )
+        package, folder, file, link = self.effects(("a", "", "1"))
+        self.assertEqual(package, PackageEffect("a", "1"))
+        self.assertEqual(folder, PathEffect(self.path("lib"), "directory", 0o755, 0, 0))
+        self.assertEqual(
+            (file.path, file.mode, file.content.read()), (self.path("lib/x"), 0o644, b"x\n")
+        )
+        self.assertEqual(link, PathEffect(self.path("lib/y"), "symlink", target="x"))
+
+    def test_configuration_files(self):
+        """Edited or deleted ones stay so, untouched ones are replaced, new ones come."""
+        md5 = hashlib.new("md5", b"old\n").hexdigest()
+        names = ["edited", "untouched", "deleted", "new", "stray"]
+        stanza = "Package: a\nStatus: install ok installed\nConffiles:\n"
+        for name in names[:3]:
+            stanza += " %s %s\n" % (self.path(name), md5)
+        self.path("dpkg/status", stanza + "Description: x\n")
+        self.path("edited", "mine\n")
+        self.path("untouched", "old\n")
+        self.path("stray", "mine as well\n")
+        members = [self.file(name, "next\n") for name in names]
+        self.known["a"] = Contents(members, [m.path for m in members], {})
+        effects = [e for e in self.effects(("a", "1", "2")) if isinstance(e, PathEffect)]
+        self.assertEqual([e.path for e in effects], [self.path("untouched"), self.path("new")])
+
+    def test_what_goes(self):
+        """A removal takes files and empty folders, not configuration or others' folders."""
+        for name in ("own/x", "shared/y", "etc/c"):
+            self.path(name, "x\n")
+        listed = ["own", "own/x", "shared", "shared/y", "etc", "etc/c"]
+        self.path("dpkg/info/a.list", "".join(self.path(n) + "\n" for n in listed))
+        self.path("dpkg/info/b:amd64.list", self.path("shared") + "\n")
+        self.path("dpkg/status", "Package: a\nConffiles:\n %s 123\n" % self.path("etc/c"))
+        effects = self.effects(("a", "1", ""))
+        self.assertEqual(effects[0], PackageEffect("a", ""))
+        gone = {effect.path for effect in effects[1:]}
+        self.assertEqual(gone, {self.path(n) for n in ("own", "own/x", "shared/y")})
+
+    def test_a_unit_that_goes(self):
+        """It is stopped where the package's script stops it, and no unit that could be enabled."""
+        self.path("dpkg/info/a.list", "/lib/systemd/system/ccm-a.service\n")
+        self.path("dpkg/info/a.prerm", "deb-systemd-invoke stop ccm-a.service\n")
+        self.assertEqual(self.effects(("a", "1", ""))[1:], [UnitEffect("ccm-a.service", False)])
+
+    def test_accounts_and_units_and_what_is_left_unclear(self):
+        """An account that is not there comes; lines of a script that are not known leave fog."""
+        self.known["a"] = Contents(
+            [Member("/usr/lib/systemd/system/ccm-a.service", "file", 0o644, 0, 0, text=UNIT)],
+            [],
+            {"postinst": DEBHELPER.replace("a.service", "ccm-a.service")},
+        )
+        effects = self.effects(("a", "", "1"))
+        self.assertIn(AccountEffect("user", "daemon-of-a"), effects)
+        (unit,) = [e for e in effects if isinstance(e, UnitEffect)]
+        self.assertEqual((unit.name, unit.enabled), ("ccm-a.service", True))
+        fog = effects[0]
+        self.assertIsInstance(fog, Fog)
+        self.assertTrue(fog.covers("path", "/var/lib/a/made", False))
+        self.assertFalse(fog.covers("path", "/var/lib/a/made", True))
+        for other in ("/srv/else", "/usr/local/sbin/made"):
+            self.assertFalse(fog.covers("path", other, False), other)
+
+    def test_a_package_of_which_nothing_is_known(self):
+        """It may bring whatever is not there, and change its own."""
+        self.path("dpkg/info/a.list", "/usr/bin/a\n/usr/lib/systemd/system/a.service\n")
+        fog, package = self.effects(("a", "1", "2"))
+        self.assertEqual(package, PackageEffect("a", "2"))
+        rows = [
+            ("path", "/etc/x", False),
+            ("host", "", False),
+            ("path", "/usr/bin/a", True),
+            ("unit", "a.service", True),
+        ]
+        self.assertTrue(all(fog.covers(*row) for row in rows))
+        for path, there in (("/usr/bin/b", True), ("/srv/x", False)):
+            self.assertFalse(fog.covers("path", path, there), path)
+
+    def test_units_among_paths(self):
+        """Templates are none."""
+        paths = [
+            "/lib/systemd/system/a.service",
+            "/lib/systemd/system/b@.service",
+            "/etc/c.service",
+        ]
+        self.assertEqual(units_below(paths, ["/lib/systemd/system/"]), ["a.service"])
+
+
+SHOWN = "Package: a\nArchitecture: all\nVersion: 1\nSHA256: %s\nSize: %d\nInstalled-Size: 4\n\n"
+
+
+class Probing(unittest.TestCase):
+    def setUp(self):
+        self.asked = []
+        commands = FakeCommands()
+        commands.on("dpkg-deb --raw-extract", "")
+        self.probe = Probe(make_context(commands), self.run_apt)
+
+    def run_apt(self, words, folder, timeout):
+        self.asked.append(list(words))
+        with open(os.path.join(folder, "a_1_all.deb"), "w") as file:
+            file.write("a package")
+        os.makedirs(os.path.join(folder, "a_1_all/usr"))
+        return Result(0, "", "")
+
+    def contents(self, sha, size=9):
+        return self.probe.contents([VersionChange("a", "", "1")], SHOWN % (sha, size), "amd64")
+
+    def test_a_package_is_looked_into_once(self):
+        """It is downloaded by its version, and kept for the run."""
+        sha = hashlib.sha256(b"a package").hexdigest()
+        for _ in range(2):
+            (member,) = self.contents(sha)["a"].members
+            self.assertEqual(member.path, "/usr")
+        self.assertEqual(self.asked, [["download", "a=1"]])
+
+    def test_another_package_than_the_index_names_is_not_looked_at(self):
+        """What was downloaded counts only with the hash that the host's own index has."""
+        self.assertEqual(self.contents("0" * 64), {})
+
+    def test_nothing_large_is_downloaded(self):
+        """More than 64 MiB are not known rather than fetched."""
+        self.assertEqual(self.contents("0" * 64, (64 << 20) + 1), {})
+        self.assertEqual(self.asked, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
