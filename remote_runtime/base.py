@@ -4,7 +4,7 @@ A type observes, compares and yields actions; it never acts by itself and never 
 is noop. The lifecycle describes the actions (noop) or calls them, then observes again.
 """
 
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Action, Change, Ended, Missing, Unknowable
 from remote_runtime.effects import (
@@ -135,6 +135,21 @@ class ResourceType(object):
         where this is what it was in the plan's preview.
         """
         return None
+
+    def remembered(self) -> Optional[Properties]:
+        """What a drift is told by: the state as a push leaves it, without what changes by itself.
+
+        None where there is none: it is told by whether there was anything to do. Changes nothing.
+        ``ResourceError``.
+        """
+        return {key: value for key, value in self.found().items() if key != "mtime"}
+
+    def traces(self) -> Dict[str, str]:
+        """What may tell who has changed it: ``owner``, ``changed`` (a time) and ``package``.
+
+        Asked of what has drifted. ``ResourceError``.
+        """
+        return {}
 
     def supposed(self, refresh: bool) -> List[Action]:
         """What it would do, as far as can be told, when its deferred templates cannot be rendered

@@ -44,6 +44,7 @@ class Engine(object):
     ``ended`` is told of each resource as soon as its turn is over: what it came to, whether it was
     in noop and how many seconds it took. ``turns`` are those that earlier runs of the same session
     had, by reference; ``refreshes`` those that earlier runs of the same manifest have left undone.
+    ``applied`` is told the same before that, but for the seconds.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Engine(object):
         ended: Ended,
         turns: Optional[Dict[str, Turn]] = None,
         refreshes: Optional[Refreshes] = None,
+        applied: Callable[[Outcome, bool], None] = lambda outcome, noop: None,
     ) -> None:
         self._context = context
         self._lifecycle = lifecycle
@@ -61,6 +63,7 @@ class Engine(object):
         self._turns: Dict[str, Turn] = dict(turns or {})
         self._refreshes = refreshes or Refreshes()
         self._apart = ""
+        self._applied = applied
 
     def run(self, items: Sequence[Item], fail_on_error: bool = False) -> List[Outcome]:
         """Run these items; with ``fail_on_error`` nothing starts after the first failure.
@@ -138,7 +141,9 @@ class Engine(object):
 
     def _fired(self, item: Item, noop: bool) -> List[str]:
         """What of that which this one subscribes to has changed in this run."""
-        fired = []
+        fired: List[str] = []
+        if self._context.options.drift:
+            return fired
         for reference in item.subscribe:
             turn = self._turns.get(reference)
             if turn is None or not turn.changed or (turn.noop and not noop):
@@ -157,6 +162,7 @@ class Engine(object):
             outcome.due_since = since if outcome.refreshed else ""
             if not (noop or outcome.health_only):
                 self._refreshes.served(outcome.item, fired)
+        self._applied(outcome, noop)
 
     def _apart_of(self, item: Item) -> str:
         """The outermost child in noop, for its own sake, that this one is or is part of."""

@@ -58,6 +58,10 @@ class Outcome(object):
         self.noop_message = ""
         self.prediction = ""
         self.prediction_reason = ""
+        self.resource: Any = None  # as its type has it, of a push
+        self.found: Optional[Dict[str, Any]] = None  # in a look for drift, what it is told by
+        self.traces: Dict[str, str] = {}
+        self.drift: Dict[str, Any] = {}  # of a resource that is not as it was applied last
         self.due_since = ""  # the id of the run that left a refresh of it undone
         self.gate = Doubt()  # in noop: that of what this one fires or lets pass
         self.ended: Optional[Ended] = None
@@ -166,6 +170,8 @@ def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
         extra["prediction"] = outcome.prediction
     if outcome.prediction_reason:
         extra["prediction_reason"] = mask.text(outcome.prediction_reason)
+    if outcome.drift:
+        extra["drift"] = mask.value(outcome.drift)
     if outcome.due_since:
         extra["due_since"] = outcome.due_since
     if outcome.ended is not None:

@@ -86,6 +86,8 @@ class Foresight(object):
     ) -> None:
         name = outcome.item.id
         outcome.gate = doubt
+        if actions and self._context.options.drift:
+            self._look(resource, outcome)
         if doubt.level:
             outcome.prediction, outcome.prediction_reason = doubt
             outcome.gate = Doubt(doubt.level, "it depends on %s: %s" % (name, doubt.reason))
@@ -99,6 +101,15 @@ class Foresight(object):
         for action in actions:
             outcome.changes.extend(action.changes)
             self._context.expect(action.effects, doubt, name)
+
+    @staticmethod
+    def _look(resource: ResourceType, outcome: Outcome) -> None:
+        """Keep how it is found, before what it would leave counts."""
+        try:
+            outcome.found = resource.remembered()
+            outcome.traces = resource.traces()
+        except Exception:  # noqa: BLE001
+            pass  # it cannot be told by what it is
 
 
 def summed_up(outcome: Outcome, children: List[Outcome]) -> None:

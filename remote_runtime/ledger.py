@@ -11,26 +11,23 @@ import time
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Set, Tuple
 
 from remote_runtime.item import Item
-from remote_runtime.lean import digest
+from remote_runtime.plan import Plan
 from remote_runtime.refreshes import Refreshes
-from remote_runtime.system.state import remembered
-
-KIND = "refreshes"
+from remote_runtime.system.state import APPLIED, REFRESHES, remembered
 
 Pair = Tuple[str, str]
 
 
 class Run(NamedTuple):
-    """The run that a ledger is kept for; ``manifest`` is what it is kept of.
+    """The run that a ledger is kept for; ``name`` is that of the records of its manifest.
 
-    ``noop``: nothing is written. ``shown`` masks a text, ``tell`` gets a level and a line.
+    ``settled``: nothing was due when it began. ``shown`` masks a text, ``tell`` gets a level and a
+    line.
     """
 
-    manifest: str
-    run_id: str
-    user: str
-    noop: bool
-    items: Sequence[Item]
+    name: str
+    plan: Plan
+    settled: bool
     shown: Callable[[str], str]
     tell: Callable[[str, str], None]
 
@@ -41,16 +38,23 @@ class Ledger(Refreshes):
     def __init__(self, run: Run, folder: str) -> None:
         self._run = run
         self._folder = folder
-        self._name = str(digest.sha256(run.manifest.encode("utf-8", "replace")).hexdigest())[:32]
+        self._plan = run.plan
+        self._name = run.name
         self._memory = None  # type: Any
-        self._off = run.noop
+        self._off = self._noop = run.plan.options.noop
         self._due: Dict[Pair, Dict[str, Any]] = {}
         self._before: Set[Pair] = set()  # of those, what earlier runs have left
         self._followers: Dict[str, List[str]] = {}
         self._stands_for: Dict[int, Tuple[str, ...]] = {}
         self._begun: List[Pair] = []
-        if os.path.exists(remembered(folder, KIND, self._name)):
+        self._unmarked = False
+        if not run.settled and os.path.exists(remembered(folder, REFRESHES, self._name)):
             self._try(self._load)
+
+    @property
+    def due(self) -> bool:
+        """See ``Refreshes``."""
+        return bool(self._due)
 
     def since(self, item: Item) -> str:
         """See ``Refreshes``."""
@@ -63,7 +67,7 @@ class Ledger(Refreshes):
     def begin(self, item: Item) -> bool:
         """See ``Refreshes``."""
         if not self._stands_for:
-            self._index(self._run.items, ())
+            self._index(self._plan.items, ())
         of_item = self._stands_for[item.index]
         pairs = [(ref, name) for ref in of_item for name in self._followers.get(ref, ())]
         new = [pair for pair in pairs if pair not in self._due]
@@ -72,7 +76,7 @@ class Ledger(Refreshes):
         if new:
             at = int(time.time())
             for pair in new:
-                self._due[pair] = {"run": self._run.run_id, "user": self._run.user, "at": at}
+                self._due[pair] = {"run": self._plan.run_id, "user": self._plan.user, "at": at}
             self._save()
         self._begun = new
         return True
@@ -100,12 +104,12 @@ class Ledger(Refreshes):
 
     def close(self) -> None:
         """Tell what is due still. See ``Refreshes``."""
-        if self._run.noop:
+        if self._noop:
             return
         for name in sorted({name for _, name in self._due}):
             pairs = sorted(pair for pair in self._due if pair[1] == name)
             since = self._first(pairs)
-            when = "this run" if since == self._run.run_id else "run %s" % since
+            when = "this run" if since == self._plan.run_id else "run %s" % since
             text = "%s is due for a refresh since %s changed %s, and had none; %s" % (
                 name,
                 when,
@@ -139,7 +143,7 @@ class Ledger(Refreshes):
     # -- the record -------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        found = self._opened().read(KIND, self._name)
+        found = self._opened().read(REFRESHES, self._name)
         kept = found.get("due") if found else None
         if not isinstance(kept, dict):
             return
@@ -153,15 +157,15 @@ class Ledger(Refreshes):
             else:
                 gone.append(entry)
         self._before = set(self._due)
-        if gone and not self._run.noop and not self._incomplete():
+        if gone and not self._noop and not self._incomplete():
             self._forgo(gone)
 
     def _pairs(self) -> List[Pair]:
-        return [(ref, one.id) for one in _all(self._run.items) for ref in one.subscribe]
+        return [(ref, one.id) for one in _all(self._plan.items) for ref in one.subscribe]
 
     def _incomplete(self) -> bool:
         """Whether a child manifest is broken, so that what it holds is not in the plan."""
-        return any(one.applies and one.deferred_error for one in _all(self._run.items))
+        return any(one.applies and one.deferred_error for one in _all(self._plan.items))
 
     def _forgo(self, gone: Sequence[Dict[str, Any]]) -> None:
         """Tell of pairs that the manifest no longer holds, and drop them."""
@@ -187,8 +191,11 @@ class Ledger(Refreshes):
     def _write(self) -> None:
         memory = self._opened()
         if not self._due:
-            memory.forget(KIND, self._name)
+            memory.forget(REFRESHES, self._name)
             return
+        if not self._unmarked:
+            memory.unmark(APPLIED, self._name)
+            self._unmarked = True
         shown = self._run.shown
         due = {
             memory.digest("\n".join(pair)): dict(
@@ -196,7 +203,7 @@ class Ledger(Refreshes):
             )
             for pair, entry in self._due.items()
         }
-        memory.write(KIND, self._name, {"manifest": shown(self._run.manifest), "due": due})
+        memory.write(REFRESHES, self._name, {"manifest": shown(self._plan.manifest), "due": due})
 
     def _try(self, step: Callable[[], None]) -> None:
         """Take a step; a state that cannot be used is told, and for this run it is left alone."""

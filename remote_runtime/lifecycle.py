@@ -98,7 +98,7 @@ class Lifecycle(object):
             return
         if item.deferred_render:
             item = outcome.item = item._replace(properties=self._render(item))
-        resource = self._registry.create(item)
+        resource = outcome.resource = self._registry.create(item)
         outcome.provider = resource.provider.name
         self._converge(resource, refresh, outcome)
 

@@ -1,10 +1,12 @@
-"""What ``ccm status`` and a kept plan tell of a path (target)."""
+"""What ``ccm status``, a kept plan and ``ccm drift`` tell of a path (target)."""
 
 import time
 from typing import Any, Dict, Optional
 
 from remote_runtime.context import Context
 from remote_runtime.system.files import Status
+
+_ASKING = 10.0  # seconds, for the package of a path
 
 
 def of_path(context: Context, path: str, status: Optional[Status]) -> Dict[str, Any]:
@@ -15,7 +17,7 @@ def of_path(context: Context, path: str, status: Optional[Status]) -> Dict[str, 
         "owner": context.accounts.user_name(status.uid),
         "group": context.accounts.group_name(status.gid),
         "mode": "%04o" % (status.mode & 0o7777),
-        "mtime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.mtime)),
+        "mtime": _time(status.mtime),
     }
     if status.kind == "file":
         found["size"] = status.size
@@ -28,3 +30,33 @@ def of_path(context: Context, path: str, status: Optional[Status]) -> Dict[str, 
 def attributes_of(status: Optional[Status]) -> Any:
     """What a kept plan holds a path to; times and sizes change under what only has attributes."""
     return None if status is None else [status.kind, status.mode, status.uid, status.gid]
+
+
+def traces_of(context: Context, path: str) -> Dict[str, str]:
+    """Whose a path is, when it was changed last and of which package; {} where nothing is."""
+    status = context.files.status(path)
+    if status is None:
+        return {}
+    changed = status.identity[-1] // 10**9
+    traces = {"owner": context.accounts.user_name(status.uid), "changed": _time(changed)}
+    package = _package_of(context, path)
+    return dict(traces, package=package) if package else traces
+
+
+def _package_of(context: Context, path: str) -> str:
+    """The package that a path came with; "" for none."""
+    commands = context.commands
+    if commands.find("dpkg-query"):
+        result = commands.run(["dpkg-query", "-S", path], timeout=_ASKING)
+        for line in result.stdout.splitlines():
+            packages, _, rest = line.partition(": ")
+            if rest == path and not packages.startswith("diversion by "):
+                return packages.partition(",")[0].partition(":")[0]
+    elif commands.find("rpm"):
+        result = commands.run(["rpm", "-qf", "--qf", "%{NAME}\\n", path], timeout=_ASKING)
+        return result.stdout.partition("\n")[0] if result.code == 0 else ""
+    return ""
+
+
+def _time(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -6,14 +6,16 @@ from typing import NamedTuple
 class RunOptions(NamedTuple):
     """The plan's envelope has each field under its name, true or false or a number of seconds.
 
-    ``status_only``: the resources are looked at, whatever is desired. ``package_probe``: a preview
-    may download packages to look into them. A ``timeout`` of 0 is no bound for one host, and a
+    ``status_only``: the resources are looked at, whatever is desired. ``drift``: a preview says who
+    has brought about what differs, and no subscription fires. ``package_probe``: a preview may
+    download packages to look into them. A ``timeout`` of 0 is no bound for one host, and a
     ``stall_timeout`` of 0 none on the time without progress.
     """
 
     noop: bool = False
     monitor_only: bool = False
     status_only: bool = False
+    drift: bool = False
     diff: bool = True
     diff_private: bool = False
     package_probe: bool = True

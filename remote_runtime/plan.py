@@ -18,6 +18,7 @@ class Plan(NamedTuple):
     items: Tuple[Item, ...]
     earlier: Dict[str, Any]
     binding: Dict[str, Any] = {}
+    digest: str = ""  # of all resources
     manifest: str = ""  # by which the host remembers what it did, "" for nothing to remember
 
 
@@ -33,6 +34,7 @@ def parse(message: Dict[str, Any]) -> Plan:
         items=tuple([Item.read(e, numbers) for e in _get(message, "resources", list, [])]),
         earlier=_get(message, "earlier", dict, {}),
         binding=_get(message, "binding", dict, {}),
+        digest=_get(message, "digest", str, ""),
         manifest=_get(message, "manifest", str, ""),
     )
 

@@ -11,6 +11,11 @@ from remote_runtime.item import Item
 class Refreshes(object):
     """What the engine asks and tells of subscriptions; here nothing is ever due."""
 
+    @property
+    def due(self) -> bool:
+        """Whether any is left."""
+        return False
+
     def since(self, item: Item) -> str:
         """The id of the run since which the resource is to be refreshed, before its turn; ""."""
         return ""

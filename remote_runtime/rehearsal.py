@@ -13,7 +13,7 @@ from remote_runtime.item import broken
 from remote_runtime.lean import jsontext
 from remote_runtime.lean.digest import sha256
 from remote_runtime.promises import Promises
-from remote_runtime.system.memory import machine_id
+from remote_runtime.system.machine import machine_id
 
 LENGTH = 32  # hexadecimal digits of a digest: enough, and there is one for each resource
 _TOLD = 10  # resources that a refusal names

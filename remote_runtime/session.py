@@ -21,7 +21,7 @@ from remote_runtime.events import EventMaker, Outcome, secrets_of
 from remote_runtime.item import Item
 from remote_runtime.lifecycle import Lifecycle, defect
 from remote_runtime.masking import Mask
-from remote_runtime.refreshes import Refreshes
+from remote_runtime.recall import Recall
 from remote_runtime.registry import Registry
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.commands import Commands
@@ -254,7 +254,7 @@ class Session(object):
         self, plan: plans.Plan, context: Context, ended: Ended, promises: Any = None
     ) -> None:
         registry = Registry(context)
-        refreshes = self._refreshes(plan)
+        recall = Recall(plan, self._kept(), shown=self._mask.text, tell=self._notice)
         if not plan.options.monitor_only:
             self._prefetch(plan, context, registry)
         engine = Engine(
@@ -263,17 +263,20 @@ class Session(object):
                 context,
                 registry,
                 render=lambda item: self._render(item, context),
-                refreshes=refreshes,
+                refreshes=recall.refreshes,
                 promises=promises,
             ),
             ended=ended,
             turns=self._earlier(plan, context),
-            refreshes=refreshes,
+            refreshes=recall.refreshes,
+            applied=recall.account,
         )
+        whole = False
         try:
             engine.run(plan.items, plan.fail_on_error)
+            whole = True
         finally:
-            refreshes.close()
+            recall.close(whole)
             self._log(plan)
 
     def _log(self, plan: plans.Plan) -> None:
@@ -283,24 +286,6 @@ class Session(object):
 
             ended = "interrupted" if self._cancellation.is_set() else "whole"
             account.keep(plan, self._tally, ended, self._mask.text)
-
-    def _refreshes(self, plan: plans.Plan) -> Refreshes:
-        """What earlier runs of the manifest have left to be refreshed."""
-        options = plan.options
-        if not plan.manifest or options.monitor_only or options.status_only:
-            return Refreshes()
-        from remote_runtime import ledger
-
-        run = ledger.Run(
-            plan.manifest,
-            run_id=plan.run_id,
-            user=plan.user,
-            noop=options.noop,
-            items=plan.items,
-            shown=self._mask.text,
-            tell=self._notice,
-        )
-        return ledger.Ledger(run, self._kept())
 
     def _kept(self) -> str:
         """The folder of what this host remembers."""

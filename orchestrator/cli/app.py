@@ -18,6 +18,7 @@ COMMANDS = (
     "ensure",
     "session",
     "status",
+    "drift",
     "validate",
     "render",
     "facts",

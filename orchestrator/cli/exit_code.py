@@ -19,20 +19,22 @@ _TABLE = (
 
 
 def run_exit_code(results: Iterable[HostResult], interrupted: bool, detailed: bool) -> int:
-    """130 interrupted, 70 a defect, 3 a host not reached or lost, 1 something failed, else 0.
+    """130 interrupted, 70 a defect, 3 a host not reached or lost, 1 something failed, 4 a drift,
+    else 0.
 
     ``detailed`` makes that 4 where changes were made or are pending.
     """
     if interrupted:
         return INTERRUPTED
-    found, changed = set(), False
+    found, changed, drifted = set(), False, False
     for result in results:
         found.add(result.outcome)
         changed = changed or result.changed
+        drifted = drifted or result.tally.drifted > 0
     for name, code in _TABLE:
         if name in found:
             return code
-    return CHANGED if detailed and changed else 0
+    return CHANGED if drifted or (detailed and changed) else 0
 
 
 def stronger(first: int, second: int) -> int:

@@ -48,15 +48,16 @@ class OutputOptions(NamedTuple):
         return ["--json", *asked] if self.json else asked
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """The options on what is shown and written."""
+def add_output(parser: argparse.ArgumentParser, detailed: bool = True) -> None:
+    """The options on what is shown and written; ``detailed``: --detailed-exitcode is one."""
     group = parser.add_argument_group("output")
     add_diff(group, "make and show no diffs")
-    group.add_argument(
-        "--detailed-exitcode",
-        action="store_true",
-        help="exit 4 when changes were made or are pending and nothing failed",
-    )
+    if detailed:
+        group.add_argument(
+            "--detailed-exitcode",
+            action="store_true",
+            help="exit 4 when changes were made or are pending and nothing failed",
+        )
     group.add_argument("--json", action="store_true", help="one JSON document on stdout")
     group.add_argument(
         "--events", metavar="FILE", help="each transaction event as a JSON line; - is stdout"

@@ -105,8 +105,10 @@ def _verification(
 
 
 def _title(push: Push, noop: bool) -> str:
+    from orchestrator.report.wording import run_word
+
     what = push.what if push.command == "ensure" else os.path.basename(push.what)
-    return f"{'preview' if noop else push.command} of {what}"
+    return f"{run_word(push.command, noop)} of {what}"
 
 
 def user_at_host() -> str:

@@ -168,9 +168,11 @@ def headline(kept: "KeptRecord") -> str:
     """One line on what was run, and when."""
     import time
 
+    from orchestrator.report.wording import run_word
+
     about = kept.about
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(about["start"]))
-    word = "preview" if about["noop"] else about["command"]
+    word = run_word(about["command"], about["noop"])
     ended = "" if about["end"] else ", did not come to its end"
     name = kept.run_id if " " in kept.run_id else f"run {kept.run_id}"
     return f"{name[:1].upper()}{name[1:]}: {word} of {about['manifest']}, {when}{ended}"

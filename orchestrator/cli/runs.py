@@ -67,7 +67,8 @@ def _row(kept: "KeptRun") -> tuple[str, ...]:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(about["start"]))
     length = took(about["end"] - about["start"]) if about["end"] else "-"
     what = about["manifest"] if about["command"] == "ensure" else basename(about["manifest"])
-    manifest = what + (" (noop)" if about["noop"] else "")
+    word = "drift" if about["command"] == "drift" else "noop"
+    manifest = what + (f" ({word})" if about["noop"] else "")
     return kept.run_id, when, length, manifest, _outcome(kept)
 
 

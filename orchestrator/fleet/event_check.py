@@ -30,6 +30,8 @@ _DIGEST = re.compile(r"[0-9a-f]{32}\Z")
 _STATUS = frozenset(["failed", "skipped", "changed", "stable"])
 _HEALTH = frozenset(["OK", "WARNING", "CRITICAL", "UNKNOWN"])
 
+_DRIFT = frozenset(["by", "run", "user", "at", "owner", "changed", "package"])
+_DRIFT_BY = ("someone", "you", "both", "new")
 
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
@@ -92,6 +94,15 @@ def _health_result(value: Any) -> bool:
     )
 
 
+def _drift(value: Any) -> bool:
+    return (
+        type(value) is dict
+        and value.get("by") in _DRIFT_BY
+        and value.keys() <= _DRIFT
+        and all(type(v) is str for v in value.values())
+    )
+
+
 def _health(value: Any) -> bool:
     return type(value) is list and len(value) <= MAX_TEXTS and all(map(_health_result, value))
 
@@ -124,6 +135,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "noop_message": _text,
     "prediction": lambda value: type(value) is str and value in ("certain", "assumed", "unknown"),
     "prediction_reason": _text,
+    "drift": _drift,
     "due_since": lambda value: type(value) is str and len(value) <= 200,
     "manifest": _text,
     "observed": lambda value: type(value) is str and _DIGEST.match(value) is not None,

@@ -21,19 +21,23 @@ _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": 
 # In the order of the records.
 _TALLY = (
     "total", "unique", "changed", "failed", "skipped", "stable", "refreshed", "unmet",
-    "assumed", "unpredicted", "pending", "compared", "as_predicted", "health_checks",
+    "assumed", "unpredicted", "pending", "drifted", "compared", "as_predicted", "health_checks",
     "total_errors",
 )  # fmt: skip
 # What runs of older versions did not keep.
-_LATER = ("untried", "assumed", "compared", "as_predicted", "phases", "pending", "command", "only")
+_LATER = (
+    "untried", "assumed", "drifted", "compared", "as_predicted", "phases", "pending", "command",
+    "only",
+)  # fmt: skip
 
 
 class Tally:
     """The summary of a host's events; ``unique`` counts a ``type#name`` once.
 
     ``pending`` are those of ``changed`` that only would change: all of them in a preview, and those
-    of a child that is in noop by itself. ``compared`` are those that a kept plan had predicted,
-    ``as_predicted`` those of them that came out so.
+    of a child that is in noop by itself. ``drifted`` differ from what was applied last.
+    ``compared`` are those that a kept plan had predicted, ``as_predicted`` those of them that came
+    out so.
     """
 
     __slots__ = _TALLY
@@ -48,6 +52,7 @@ class Tally:
     assumed: int
     unpredicted: int
     pending: int
+    drifted: int
     compared: int
     as_predicted: int
     health_checks: dict[str, int]
@@ -71,6 +76,7 @@ class Tally:
         self.unmet += bool(event["unmet_requirements"])
         self.assumed += event.get("prediction") == "assumed"
         self.unpredicted += event.get("prediction") == "unknown"
+        self.drifted += "drift" in event
         self.pending += event["noop"] and bucket == "changed"
         self.compared += otherwise is not None
         self.as_predicted += otherwise == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -125,8 +126,10 @@ class HostPlan:
             head["binding"] = self.binding
         secrets = [*head.get("secrets", ()), *self.secrets]
         head["secrets"] = list(dict.fromkeys(secrets))
-        text = json.dumps(head, separators=(",", ":")).encode("ascii")
         entries = b",".join([resource.text for resource in self.resources])
+        if head.get("manifest"):
+            head["digest"] = hashlib.sha256(entries).hexdigest()
+        text = json.dumps(head, separators=(",", ":")).encode("ascii")
         return b"".join((text[:-1], b',"resources":[', entries, b"]}"))
 
     def blob(self, sha: str) -> Blob:

@@ -5,7 +5,7 @@ What is the same on many hosts is held once, so a fleet with one outcome costs w
 
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
@@ -34,6 +34,15 @@ class CheckResult(NamedTuple):
 
 # How a preview says that a prediction is not certain.
 DOUBTS = {"assumed": "assumed", "unknown": "not certain"}
+# What is known of a drift, beside the changes that would undo it.
+TRACES = ("last changed", "last applied")
+# Who made what differ from what was applied.
+DRIFTS = {
+    "someone": "someone changed it",
+    "you": "you changed it",
+    "both": "someone and you changed it",
+    "new": "new",
+}
 
 
 class Entry(NamedTuple):
@@ -42,8 +51,9 @@ class Entry(NamedTuple):
     ``message`` is what it would do, ``doubt`` how sure that is not, and why. ``noop``: nothing was
     done. ``fired``: a subscription did it. ``due`` is the run since which its refresh is, or was,
     due; "" where no run left one undone. ``manifest`` names the child manifest that the resource
-    stands in. ``output`` is what its command printed, where all is to be shown and no
-    error has it. ``planned`` is what a plan had said of what came out otherwise.
+    stands in. ``drift`` says who made it differ from what was applied. ``output`` is what its
+    command printed, where all is to be shown and no error has it. ``planned`` is what a plan had
+    said of what came out otherwise.
     """
 
     resource: str
@@ -57,6 +67,7 @@ class Entry(NamedTuple):
     noop: bool = False
     fired: bool = False
     due: str = ""
+    drift: str = ""
     manifest: str = ""
     output: str = ""
     planned: str = ""
@@ -102,6 +113,7 @@ class Collected:
         self.notices: dict[tuple[str, str], list[str]] = {}
         self.turns = Turns()
         self._verbose = verbose
+        self._drift = False
         self._known = Entries()
 
     def handle(self, event: happening.Event) -> None:
@@ -116,6 +128,7 @@ class Collected:
                 self.notices.setdefault((event.level, event.text), []).append(event.host)
         elif isinstance(event, happening.RunStarted):
             self.started = event
+            self._drift = event.command == "drift"
         elif isinstance(event, happening.RunFinished):
             self.ended = event
 
@@ -126,7 +139,7 @@ class Collected:
         told = event.event
         status = told["status"]
         expected = "planned" not in told
-        if status == "stable" and "health_check" not in told and expected:
+        if not is_told(told, self._drift and not self._verbose):
             return
         left_out = status == "skipped" and not told["unmet_requirements"]
         if left_out and expected and not self._verbose:
@@ -167,6 +180,16 @@ def _shortened(entry: Entry) -> Entry:
     )
 
 
+def is_told(told: dict[str, Any], drift: bool) -> bool:
+    """Whether there is anything to tell of a transaction event.
+
+    ``drift``: what would change without having drifted is none of the question.
+    """
+    if drift and told["status"] == "changed":
+        return "drift" in told
+    return told["status"] != "stable" or "health_check" in told or "planned" in told
+
+
 def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
     """What a summary tells of a transaction event; ``verbose``: also the checks that are OK, and
     what commands printed."""
@@ -177,6 +200,9 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
     )
     if told["noop"] and told["status"] == "changed":
         message = f"would {intent(told['type'], changes, told['refreshed']).words}"
+    drift = told.get("drift", {"by": ""})
+    if drift["by"]:
+        message = f"{DRIFTS[drift['by']]}; {message}"
     if told.get("prediction") in DOUBTS:
         reason = told.get("prediction_reason") or "no reason given"
         doubt = f"{DOUBTS[told['prediction']]}: {reason}"
@@ -192,10 +218,11 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
             for check in told.get("health_check", ())
             if verbose or check["status"] != "OK"
         ),
-        changes,
+        (*changes, *_traces(drift)),
         told["noop"],
         told["refreshed"],
         told.get("due_since", ""),
+        drift["by"],
         told.get("manifest", ""),
         told.get("output", "") if verbose and not told["error"] else "",
         told.get("planned", ""),
@@ -209,6 +236,17 @@ def errors_of(told: dict[str, Any]) -> tuple[str, ...]:
         return tuple(errors)
     reason, newline, rest = errors[0].partition("\n")
     return (f"{reason} ({place}){newline}{rest}", *errors[1:])
+
+
+def _traces(drift: dict[str, str]) -> Iterator[ChangeLine]:
+    """What is known of a drift, and of the push that it differs from."""
+    owner, package = drift.get("owner"), drift.get("package")
+    known = [drift.get("changed"), owner and f"owner {owner}", package and f"package {package}"]
+    if any(known):
+        yield ChangeLine(TRACES[0], "", ", ".join(filter(None, known)), "")
+    if "run" in drift:
+        text = f"{drift.get('at', '')} by {drift.get('user', '')}"
+        yield ChangeLine(TRACES[1], "", text, "")
 
 
 def _shown(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.report.collected import Entries, Entry, entry_of
+from orchestrator.report.collected import Entries, Entry, entry_of, is_told
 from orchestrator.report.grouping import alike_but_for, alike_entry
 from orchestrator.report.turns import Turns
 from orchestrator.report.wording import hashless
@@ -51,6 +51,7 @@ class Grid:
     def __init__(self, kept: KeptRecord, most: int) -> None:
         self.kept = kept
         self.noop: bool = kept.about["noop"]
+        self._drift = kept.about["command"] == "drift"
         self.hosts: list[str] = list(kept.about["hosts"])
         self.resources: list[str] = []
         self.cells: dict[str, dict[str, Cell]] = {host: {} for host in self.hosts}
@@ -83,7 +84,7 @@ class Grid:
 
     def _cell(self, event: dict[str, Any]) -> Cell:
         entry = None
-        if event["status"] != "stable" or event.get("health_check") or "planned" in event:
+        if is_told(event, self._drift):
             told = entry_of(event)
             if told.status != "stable" or told.health or told.planned:
                 entry = self._entries.keep(told)

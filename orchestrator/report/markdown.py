@@ -12,7 +12,7 @@ from orchestrator.report.grouping import unheard_of
 from orchestrator.report.host_names import named
 from orchestrator.report.totals import host_counts
 from orchestrator.report.verification import shared_failures, sum_of
-from orchestrator.report.wording import brief, check_line, headline, listed, took
+from orchestrator.report.wording import brief, check_line, headline, listed, run_word, took
 from orchestrator.verify.kept import kept_assessment
 
 # GitHub takes 65,536 characters in a comment.
@@ -41,7 +41,7 @@ def write_markdown(kept: KeptRecord, out: TextIO) -> None:
 def _blocks(grid: Grid) -> Iterator[str]:
     """Pieces that stand or fall as a whole."""
     about = grid.kept.about
-    word = "Preview" if grid.noop else about["command"].capitalize()
+    word = run_word(about["command"], grid.noop).capitalize()
     yield f"## {word} of {_plain(os.path.basename(about['manifest']))}\n\n{_totals(grid)}\n"
     troubled = [one for one in grid.results.values() if one.message and one.had_turn]
     if troubled:

@@ -28,6 +28,7 @@ _STATES = {
     "skipped": "Resources that were not managed or whose requirements failed",
     "refreshed": "Resources that a subscription fired",
     "noop": "Resources that a preview looked at",
+    "drifted": "Resources that ccm drift found to differ from what was applied last",
 }
 
 
@@ -53,6 +54,7 @@ class _Run:
             self._states[state][kind, name] += 1
         for state in ("refreshed", "noop"):
             self._states[state][kind, name] += event[state]
+        self._states["drifted"][kind, name] += "drift" in event
         key = kind, event["provider"], name
         count, seconds = self._times.get(key, (0, 0.0))
         self._times[key] = count + 1, seconds + event["duration"] * NANOSECOND

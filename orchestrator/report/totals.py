@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.report.collected import Collected
+from orchestrator.report.collected import DRIFTS, Collected
 from orchestrator.report.style import Style
 from orchestrator.report.wording import buckets, took
 
@@ -21,6 +21,8 @@ def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
     predicted = _predicted(collected)
     if predicted:
         yield _line(style, "Plan", predicted)
+    if collected.started and collected.started.command == "drift":
+        yield _line(style, "Drift", _drift(collected))
     health = _health(collected)
     if health:
         yield _line(style, "Health", health)
@@ -86,6 +88,17 @@ def _predicted(collected: Collected) -> str:
     compared = sum(tally.compared for tally in tallies)
     came = sum(tally.as_predicted for tally in tallies)
     return f"as predicted: {came:,} of {compared:,}" if compared else ""
+
+
+def _drift(collected: Collected) -> str:
+    found: Counter[str] = Counter()
+    for entries in collected.entries.values():
+        found.update(entry.drift for entry in entries if entry.drift)
+    hosts = sum(1 for result in collected.results.values() if result.tally.drifted)
+    if not hosts:
+        return "nothing has drifted"
+    parts = ", ".join(f"{words} ({found[by]:,})" for by, words in DRIFTS.items() if found[by])
+    return f"on {hosts:,} host{'s' if hosts > 1 else ''}: {parts}"
 
 
 def _health(collected: Collected) -> str:

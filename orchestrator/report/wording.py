@@ -14,7 +14,7 @@ from orchestrator.fleet.outcome import (
     HostResult,
     Tally,
 )
-from orchestrator.report.collected import CheckResult, Entry
+from orchestrator.report.collected import DRIFTS, TRACES, CheckResult, Entry
 from orchestrator.report.host_names import fold
 from orchestrator.report.intent import ChangeLine, Intent, intent
 from orchestrator.report.style import Style
@@ -22,6 +22,7 @@ from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
 
 _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{20,}\b")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+Z")
 _HASHED = re.compile(r"(?:sha256:)?[0-9a-f]{32,}")
 INDENT = 8
 MAX_VALUE = 60
@@ -52,8 +53,12 @@ def _from_to(change: ChangeLine) -> str:
 
 
 def hashless(change: ChangeLine) -> ChangeLine:
-    """The change without its hashes: those of contents that differ in a host's name differ, too."""
-    before, after = (_HASHED.sub("", value) for value in (change.before, change.after))
+    """The change without its hashes: those of contents that differ in a host's name differ, too.
+
+    Nor has what is known of a drift its times.
+    """
+    differing = _TIME if change.what in TRACES else _HASHED
+    before, after = (differing.sub("", value) for value in (change.before, change.after))
     return change._replace(before=before, after=after)
 
 
@@ -137,7 +142,10 @@ def _certain(entry: Entry, told: str) -> str:
 def meant(entry: Entry) -> Intent:
     """The words of what it would do; nothing but the changes of what was done."""
     if entry.pending:
-        return intent(entry.resource.partition("#")[0], entry.changes, entry.fired)
+        would = [change for change in entry.changes if change.what not in TRACES]
+        traces = [change for change in entry.changes if change.what in TRACES]
+        told = intent(entry.resource.partition("#")[0], would, entry.fired)
+        return told._replace(rest=(*told.rest, *traces))
     return Intent("", "", entry.changes)
 
 
@@ -194,6 +202,11 @@ def buckets(tally: Tally, noop: bool) -> dict[str, int]:
     }
 
 
+def run_word(command: str, noop: bool) -> str:
+    """What a run was: a preview, or the command itself."""
+    return "preview" if noop and command != "drift" else command
+
+
 def took(seconds: float) -> str:
     """A duration for people: ``0.42 s``, ``12.3 s``, ``3 min 05 s``."""
     if seconds < 10:
@@ -211,6 +224,8 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
     joint = " " if entry.pending and words else "; "
     behind = joint.join(filter(None, (words, told)))
     detail = one_line(_certain(entry, behind), MAX_REASON)
+    if entry.drift:
+        return "drifted", f"{DRIFTS[entry.drift]}; would {detail}"
     if entry.pending:  # also in a push: an apply may be in noop by itself
         return "would", detail
     if entry.status == "stable":  # kept for its health checks, none of which failed it

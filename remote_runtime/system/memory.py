@@ -12,6 +12,7 @@ from typing import Any, Dict, Optional, Set, Tuple
 
 from remote_runtime.errors import HostError
 from remote_runtime.lean import digest, jsontext
+from remote_runtime.system.machine import machine_id
 
 FORMAT = 1
 LARGEST = 64 << 20  # bytes of a record
@@ -76,6 +77,35 @@ class Memory(object):
                 os.unlink(name, dir_fd=folder)
             except FileNotFoundError:
                 pass
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise self._failed("remove", os.path.join(kind, name), error) from error
+
+    def mark(self, kind: str, name: str, mark: str) -> None:
+        """Leave an empty file ``NAME.MARK`` beside a record, the only mark of it. StateError."""
+        self.unmark(kind, name)
+        try:
+            folder = self._made(kind)
+            try:
+                os.close(os.open("%s.%s" % (name, mark), _WRITE, 0o600, dir_fd=folder))
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise self._failed("write", os.path.join(kind, name), error) from error
+
+    def unmark(self, kind: str, name: str) -> None:
+        """Remove the marks of a record, so that they are gone after a power cut. StateError."""
+        try:
+            folder = self._open(kind)
+            if folder is None:
+                return
+            try:
+                found = [one for one in os.listdir(folder) if one.startswith(name + ".")]
+                for one in found:
+                    os.unlink(one, dir_fd=folder)
+                if found:
+                    os.fsync(folder)
             finally:
                 os.close(folder)
         except OSError as error:
@@ -210,7 +240,8 @@ class Memory(object):
             )
         if found.st_mode & _OTHERS:
             mode = stat.S_IMODE(found.st_mode)
-            raise self._error(path, "others can write to it (%04o)" % mode, "look, then remove it")
+            hint = "look at what is there, then take that right away (chmod go-w)"
+            raise self._error(path, "others can write to it (%04o)" % mode, hint)
         if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
             raise self._error(path, "it is not a regular file", "remove it, ccm makes its own")
 
@@ -230,14 +261,3 @@ class Memory(object):
 
     def _whole(self, path: str) -> str:
         return os.path.join(self._folder, path).rstrip("/")
-
-
-def machine_id() -> str:
-    """What tells this machine from its clones; "" where the system has no such number."""
-    for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
-        try:
-            with open(path) as file:
-                return file.read(64).strip()
-        except (OSError, ValueError):
-            continue
-    return ""

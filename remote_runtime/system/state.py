@@ -4,6 +4,9 @@ import os
 from typing import List
 
 JOURNALS = "unfinished"
+# Kinds of records; see ``memory``.
+APPLIED = "applied"
+REFRESHES = "refreshes"
 
 
 def state_folder(home: str) -> str:

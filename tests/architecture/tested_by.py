@@ -223,6 +223,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/verify/subject.py",
     ),
     "tests/orchestrator/verify/test_shell.py": ("orchestrator/verify/answering.py",),
+    "tests/push/test_drift.py": ("orchestrator/cli/drift.py",),
     "tests/push/test_pipe.py": (
         "orchestrator/cli/documents.py",
         "orchestrator/cli/ensure_api.py",
@@ -340,6 +341,8 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/system/conversation.py",
         "remote_runtime/system/switch.py",
     ),
+    "tests/remote_runtime/system/test_memory.py": ("remote_runtime/system/machine.py",),
+    "tests/remote_runtime/test_applied.py": ("remote_runtime/recall.py",),
     "tests/remote_runtime/test_earlier.py": ("remote_runtime/observed.py",),
     "tests/remote_runtime/test_engine.py": (
         "remote_runtime/base.py",

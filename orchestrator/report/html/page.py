@@ -18,7 +18,7 @@ from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
 from orchestrator.report.html.slowest import slowest_resources
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from orchestrator.report.verification import shared_failures, sum_of
-from orchestrator.report.wording import check_line, diff_role, took
+from orchestrator.report.wording import check_line, diff_role, run_word, took
 from orchestrator.verify.kept import kept_assessment
 from remote_runtime.version import VERSION
 
@@ -27,7 +27,6 @@ MOST_DIFF_LINES = 2_000
 MOST_SLOW = 10
 MOST_UNHEARD = 100
 LONGEST_NAME = 40  # characters, above and beside the matrix
-_TITLES = {"push": "Push", "apply": "Apply", "ensure": "Ensure"}
 
 
 def write_html(kept: KeptRecord, out: TextIO) -> None:
@@ -51,7 +50,7 @@ def _scope(grid: Grid) -> dict[str, Any]:
     results = sorted(grid.results.values(), key=lambda result: ORDER.index(result.outcome))
     return {
         "version": VERSION,
-        "title": _title(about),
+        "title": run_word(about["command"], grid.noop).capitalize(),
         "about": about,
         "noop": grid.noop,
         "manifest": os.path.basename(about["manifest"]) or about["manifest"],
@@ -89,11 +88,6 @@ def _fate(result: Any) -> str:
     if not result.had_turn:
         return "waiting"
     return "changed" if result.outcome == outcome.OK and result.changed else str(result.outcome)
-
-
-def _title(about: dict[str, Any]) -> str:
-    command = about["command"]
-    return "Preview" if about["noop"] else _TITLES.get(command, command.capitalize())
 
 
 def _shortly(seconds: float) -> str:

@@ -1,6 +1,6 @@
 """The archive type (target; ``check`` on both sides)."""
 
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 
 from remote_runtime import needs
 from remote_runtime.base import (
@@ -80,6 +80,15 @@ class Resource(ResourceType):
         from remote_runtime.observed import attributes_of
 
         return attributes_of(state.status)
+
+    def remembered(self) -> Properties:
+        """With whether what it was extracted for is there. See the base class."""
+        return dict(super().remembered() or {}, created=self._created())
+
+    def traces(self) -> Dict[str, str]:
+        from remote_runtime.observed import traces_of
+
+        return traces_of(self.context, self.name)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see ``ResourceType``."""

@@ -46,6 +46,13 @@ class Resource(ResourceType):
     def found(self) -> Properties:
         raise ResourceError("an exec has no state of its own, only conditions on when it runs")
 
+    def remembered(self) -> Optional[Properties]:
+        """Whether what it creates is there; what guards say is known at its turn only."""
+        if self._creates() is not None:
+            return {"created": self._is_created()}
+        guarded = any(self.properties.get(key) for key in ("onlyif", "unless"))
+        return None if guarded and not self.properties.get("refresh_only") else {}
+
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see ``ResourceType``."""
         if not refresh and not self._due():

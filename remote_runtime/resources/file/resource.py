@@ -1,7 +1,7 @@
 """The file type (target; ``check`` on both sides)."""
 
 import os
-from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime import needs
 from remote_runtime.base import (
@@ -90,6 +90,19 @@ class Resource(ResourceType):
         going = self.ensure == "absent" and status is not None and status.kind == "file"
         held = self.context.files.sha256(self.name, status) if going else ""
         return [attributes_of(status), held]
+
+    def remembered(self) -> Properties:
+        """A content that it has no say in may change. See the base class."""
+        found = super().remembered() or {}
+        if "content" not in self.properties and "source" not in self.properties:
+            found.pop("checksum", None)
+            found.pop("size", None)
+        return found
+
+    def traces(self) -> Dict[str, str]:
+        from remote_runtime.observed import traces_of
+
+        return traces_of(self.context, self.name)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see ``ResourceType``."""

@@ -81,6 +81,10 @@ class Resource(ResourceType):
         """See the base class."""
         return [state.installed, state.available.candidate]
 
+    def remembered(self) -> Properties:
+        """What is installed; what could be changes by itself. See the base class."""
+        return {"ensure": self._reported(self.provider.status(self.name))}
+
     def found(self) -> Properties:
         """What is installed, and what would be installed now. See the base class."""
         installed = self.provider.status(self.name)

@@ -1,7 +1,7 @@
 """The scaffold type (target; ``check`` on both sides)."""
 
 import os
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from remote_runtime import needs
 from remote_runtime.base import (
@@ -74,6 +74,25 @@ class Resource(ResourceType):
         there = status is not None and status.kind == "directory"
         ensure = "present" if there else "absent"
         return {"ensure": ensure, **of_path(self.context, self.name, status)}
+
+    def remembered(self) -> Properties:
+        """With its files, and of one that purges the names of all. See the base class."""
+        files = self.context.files
+        contents = {}
+        for entry in entries(self.properties.get("source")):
+            full = os.path.join(self.name, entry["path"])
+            status = files.status(full)
+            there = status is not None and status.kind == "file"
+            contents[entry["path"]] = files.sha256(full, status) if there else ""
+        found = dict(super().remembered() or {}, files=sorted(contents.items()))
+        if self.properties.get("purge") is True:
+            found["names"] = sorted([top, sorted(names)] for top, _, names in os.walk(self.name))
+        return found
+
+    def traces(self) -> Dict[str, str]:
+        from remote_runtime.observed import traces_of
+
+        return traces_of(self.context, self.name)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see ``ResourceType``."""

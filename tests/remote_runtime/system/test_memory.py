@@ -4,7 +4,8 @@ import stat
 import unittest
 from typing import Any
 
-from remote_runtime.system.memory import Memory, StateError, machine_id
+from remote_runtime.system.machine import machine_id
+from remote_runtime.system.memory import Memory, StateError
 from tests.remote_runtime.fakes import ROOT, FolderTest
 
 RECORD = {"manifest": "site/site.yaml", "due": {"a": [1, 2]}}
@@ -47,6 +48,18 @@ class MemoryTest(FolderTest):
         self.memory.forget("kind", "n")
         self.assertIsNone(self.again().read("kind", "n"))
         self.assertEqual(os.listdir(os.path.dirname(self.kept())), [])
+
+    def test_marks(self) -> None:
+        """A record has one mark at a time, and a write leaves that alone."""
+        self.memory.unmark("kind", "n")
+        self.memory.mark("kind", "n", "one")
+        self.memory.mark("kind", "other", "one")
+        self.memory.mark("kind", "n", "two")
+        self.memory.write("kind", "n", RECORD)
+        folder = os.path.dirname(self.kept())
+        self.assertEqual(sorted(os.listdir(folder)), ["n", "n.two", "other.one"])
+        self.memory.unmark("kind", "n")
+        self.assertEqual(sorted(os.listdir(folder)), ["n", "other.one"])
 
     def test_digests_are_keyed(self) -> None:
         """A text has one digest on a machine, run after run, and another one on any other."""

@@ -1,0 +1,40 @@
+"""``ccm drift``: what has come to differ since it was applied, and who did it (controller)."""
+
+import argparse
+
+from orchestrator.cli.options import add_bounds, add_connection, add_data, add_inventory
+from orchestrator.cli.output import add_output, read_output
+
+HELP = "Show what has come to differ since the last push of a manifest, and who did it."
+EXAMPLE = """
+ccm drift -i hosts.yaml site.yaml
+ccm drift -i hosts.yaml -l web --json site.yaml
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options and the manifest."""
+    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
+    add_inventory(parser, required=False)
+    add_bounds(parser)
+    add_connection(parser)
+    add_data(parser)
+    add_output(parser, detailed=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Preview, on hosts that remember what was applied last; 4 where something has drifted."""
+    import os
+
+    from orchestrator.cli import assembly
+    from orchestrator.cli.job import Push
+    from orchestrator.cli.pushing import carry_out, check_options, read_push
+    from orchestrator.manifest.identity import identity
+
+    options = read_push(args, read_output(args))
+    options = options._replace(run=options.run._replace(noop=True, drift=True, package_probe=False))
+    check_options(options)
+    chosen = assembly.choose(options.where, args.manifest)
+    site, planner = assembly.planner(args.manifest, options.data._replace(run=options.run))
+    path = os.path.abspath(args.manifest)
+    return carry_out(Push("drift", path, site, planner, identity=identity(path)), options, chosen)
