@@ -1,6 +1,16 @@
 """A refresh that is due is not lost, whatever the run before came to."""
 
-from tests.push.target import Target
+import contextlib
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.lab import Host, Lab
+from tests.push.command import Ccm
+from tests.push.target import Target, over_ssh
 
 SITE = """\
 ccm:
@@ -54,3 +64,61 @@ def test_what_had_no_turn(target: Target) -> None:
     target.write("conf", "port = 1\n")
     done = target.push(site.replace("VALUE", "1"))
     assert done.event("exec#restart")["due_since"] == broken.events[0]["run_id"]
+
+
+SLOW = """\
+ccm:
+  resources:
+    - file:
+        - DIR/conf: {content: "1", owner: OWNER, group: GROUP, mode: "0644"}
+    - exec:
+        - defaults: {provider: shell, cwd: DIR}
+        - slow: {command: "touch begun; for i in $(seq 600); do test -e good && exit; sleep 0.1; done; exit 1"}
+        - restart: {command: "echo >> restarted", refresh_only: true, subscribe: ["file#DIR/conf"]}
+"""  # noqa: E501
+
+
+def begun(target: Target) -> "subprocess.Popen[str]":
+    """A push that has changed the file, and is not yet at what subscribes to it."""
+    site = str(target.ccm.site(target.filled(SLOW)))
+    push = target.ccm.start("push", "-i", str(target.inventory), "-l", "web1", site)
+    deadline = time.monotonic() + 120
+    while not target.path("begun").exists():
+        assert time.monotonic() < deadline, "the push does not come to its command"
+        assert push.poll() is None, push.communicate()
+        time.sleep(0.05)
+    return push
+
+
+def made_up_for(target: Target, push: "subprocess.Popen[str]") -> None:
+    """The next push restarts what the one that was cut short did not, and the one after nothing."""
+    target.write("good", "")
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        push.communicate(timeout=60)
+    assert not target.path("restarted").exists()
+    again = target.push(SLOW)
+    assert again.code == 0, again.output
+    restart = again.event("exec#restart")
+    assert restart["refreshed"]
+    assert restart["due_since"] < restart["run_id"]
+    assert target.event(again, "file#conf")["status"] == "stable"
+    assert target.push(SLOW).event("exec#restart")["status"] == "stable"
+    assert target.read("restarted") == "\n"
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "killed"])
+def test_a_controller_that_ends(target: Target, how: signal.Signals) -> None:
+    """Neither Ctrl-C nor the death of the controller loses a refresh."""
+    push = begun(target)
+    push.send_signal(how)
+    push.wait(60)
+    made_up_for(target, push)
+
+
+@pytest.mark.parametrize("cut", [Host.kill_sessions, Host.reboot], ids=["connection", "reboot"])
+def test_a_host_that_is_lost(ccm: Ccm, lab: Lab, host: Host, cut: Callable[[Host], None]) -> None:
+    """Neither a connection that is cut nor the power of the host that goes loses one."""
+    push = begun(over_ssh(ccm, lab, host))
+    cut(host)
+    assert push.wait(120) == 3
+    made_up_for(over_ssh(ccm, lab, host), push)
