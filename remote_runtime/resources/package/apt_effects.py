@@ -33,6 +33,7 @@ _BOOTED = "/run/systemd/system"
 _POLICY = "/usr/sbin/policy-rc.d"
 _LINKS = "/etc/systemd/system"
 _REMEMBERED = "/var/lib/systemd/deb-systemd-helper-enabled"
+_MASKED = "/var/lib/systemd/deb-systemd-helper-masked"
 _REFUSES = re.compile(r"\A(?:#!.*\n)?(?:\s*(?:#.*)?\n)*\s*exit 101;?\s*\Z")
 
 
@@ -118,6 +119,10 @@ class Consequences(object):
         for unit in units_below(kept.paths, UNIT_FOLDERS):
             stopped = False if unit in deeds.stopped else None
             self._effects.append(UnitEffect(unit, active=stopped))
+            own = os.path.join(_LINKS, unit)
+            if unit in deeds.masked and not self._context.files.is_there(own):
+                self._effects.append(PathEffect(own, "symlink", target="/dev/null"))
+                self._effects.append(PathEffect(os.path.join(_MASKED, unit), "something"))
 
     def _without(self, paths: Sequence[str], staying: Set[str]) -> List[str]:
         """Those of a package's paths that go with it, what is in a folder before the folder."""
@@ -160,7 +165,7 @@ class Consequences(object):
             else:
                 self._member(member, change.name)
         self._accounts(deeds, contents)
-        self._units(change, contents, deeds)
+        self._units(before.paths, contents, deeds)
         self._fog(change.name, deeds)
 
     def _member(self, member: Member, package: str) -> None:
@@ -209,23 +214,30 @@ class Consequences(object):
             if self._context.accounts.lacking(kind, name)[0]:
                 self._effects.append(AccountEffect(kind, name, number))
 
-    def _units(self, change: VersionChange, contents: Contents, deeds: deb_scripts.Deeds) -> None:
-        texts = {member.path: member.text for member in contents.members}
-        allowed = self._allowed()
-        for path in texts:
-            for unit in units_below([path], UNIT_FOLDERS):
-                if change.before:
-                    continue  # it stays as it is: a restart of what runs, nothing for the rest
+    def _units(self, before: Sequence[str], contents: Contents, deeds: deb_scripts.Deeds) -> None:
+        there = set(units_below(before, UNIT_FOLDERS))
+        for member in contents.members:
+            for unit in units_below([member.path], UNIT_FOLDERS):
+                starts = unit in self._started
+                if unit in there:  # what runs is restarted, what is enabled started as well
+                    if starts and self._is_enabled(unit, member.text):
+                        self._effects.append(UnitEffect(unit, self._starts(unit) or None))
+                    continue
                 enabled = None
-                if "[Install]" in texts[path]:
+                if "[Install]" in member.text:
                     enabled = unit in deeds.enabled and not self._left_disabled(unit)
                 if enabled:
-                    self._links(unit, path, texts[path])
-                active = bool(enabled and unit in self._started)
-                if active and allowed is None:
-                    doubt = Doubt(UNKNOWN, "%s decides whether %s starts" % (_POLICY, unit))
-                    self._doubtful.append(Fog(doubt, _only("unit", unit)))
-                self._effects.append(UnitEffect(unit, active and bool(allowed), enabled))
+                    self._enable(unit, member)
+                starts = bool(enabled) and starts and self._starts(unit)
+                self._effects.append(UnitEffect(unit, starts, enabled))
+
+    def _starts(self, unit: str) -> bool:
+        """Whether the host lets a package start a unit; fog over it where a program decides."""
+        allowed = self._allowed()
+        if allowed is None:
+            doubt = Doubt(UNKNOWN, "%s decides whether %s starts" % (_POLICY, unit))
+            self._doubtful.append(Fog(doubt, _only("unit", unit)))
+        return bool(allowed)
 
     def _allowed(self) -> Optional[bool]:
         """Whether the host lets packages start units; None where a program of it decides."""
@@ -238,27 +250,33 @@ class Consequences(object):
         text = files.read(_POLICY, 4096, follow=True).decode("utf-8", "replace")
         return False if _REFUSES.match(text) else None
 
+    def _is_enabled(self, unit: str, text: str) -> bool:
+        there = self._context.files.is_there
+        return not self._mask(unit) and any(there(link) for link in _wanted(unit, text))
+
+    def _mask(self, unit: str) -> bool:
+        found = self._context.files.status(os.path.join(_LINKS, unit))
+        return found is not None and found.kind == "symlink"
+
     def _left_disabled(self, unit: str) -> bool:
         """Whether somebody masked or disabled it while it was installed before."""
         files = self._context.files
-        masking = files.status(os.path.join(_LINKS, unit))
-        if masking is not None and masking.kind == "symlink":
-            return True
+        if self._mask(unit):
+            return not files.is_there(os.path.join(_MASKED, unit))  # else a removal masked it
         remembered = os.path.join(_REMEMBERED, unit + ".dsh-also")
         if not files.is_there(remembered):
             return False
         links = files.read(remembered, 1 << 16).decode("utf-8", "replace").split("\n")
         return not all(files.is_there(link) for link in links if link)
 
-    def _links(self, unit: str, path: str, text: str) -> None:
-        for key, folder in (("WantedBy", "wants"), ("RequiredBy", "requires"), ("Alias", "")):
-            for line in re.findall(r"^%s=(.*)$" % key, text, re.MULTILINE):
-                for word in line.split():
-                    place = word if not folder else "%s.%s/%s" % (word, folder, unit)
-                    link = os.path.join(_LINKS, place)
-                    if folder and not self._context.files.is_directory(os.path.dirname(link)):
-                        self._effects.append(PathEffect(os.path.dirname(link), "directory"))
-                    self._effects.append(PathEffect(link, "symlink", target=path))
+    def _enable(self, unit: str, member: Member) -> None:
+        if self._mask(unit):
+            self._effects.append(PathEffect(os.path.join(_LINKS, unit), "absent"))
+        for link in _wanted(unit, member.text):
+            folder = os.path.dirname(link)
+            if not self._context.files.is_directory(folder):
+                self._effects.append(PathEffect(folder, "directory"))
+            self._effects.append(PathEffect(link, "symlink", target=member.path))
 
     # -- what nobody can tell ---------------------------------------------------------------------
 
@@ -290,6 +308,17 @@ class Consequences(object):
 
         doubt = Doubt(UNKNOWN, "what the package %s brings is not known" % change.name)
         self._doubtful.append(Fog(doubt, covers))
+
+
+def _wanted(unit: str, text: str) -> List[str]:
+    """The links that enable a unit, as its text says."""
+    found = []
+    for key, folder in (("WantedBy", "wants"), ("RequiredBy", "requires"), ("Alias", "")):
+        for line in re.findall(r"^%s=(.*)$" % key, text, re.MULTILINE):
+            for word in line.split():
+                place = "%s.%s/%s" % (word, folder, unit) if folder else word
+                found.append(os.path.join(_LINKS, place))
+    return found
 
 
 def _only(kind: str, name: str) -> Callable[[str, str, bool], bool]:

@@ -44,6 +44,7 @@ class Deeds(NamedTuple):
     enabled: Set[str]
     started: Set[str]
     stopped: Set[str]
+    masked: Set[str]
     accounts: List[Account]
     sysusers: bool
     others: List[str]
@@ -51,7 +52,7 @@ class Deeds(NamedTuple):
 
 def read(text: str) -> Deeds:
     """Read a script, or several behind one another."""
-    deeds = Deeds(set(), set(), set(), [], _heeds_sysusers(text), [])
+    deeds = Deeds(set(), set(), set(), set(), [], _heeds_sysusers(text), [])
     only_again: Set[str] = set()  # debhelper's --no-enable
     for line in _lines(text):
         words = line.split()
@@ -61,6 +62,8 @@ def read(text: str) -> Deeds:
         elif command[0] == "deb-systemd-helper":
             if "enable" in command:
                 deeds.enabled.update(_units(command))
+            elif "mask" in command:
+                deeds.masked.update(_units(command))
             elif "debian-installed" in command:
                 only_again.update(_units(command))
         elif command[0] in ("deb-systemd-invoke", "systemctl", "invoke-rc.d", "service"):

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import unittest
 
-from remote_runtime.effects import AccountEffect, Fog, PackageEffect, PathEffect, UnitEffect
+from remote_runtime.effects import AccountEffect, Doubt, Fog, PackageEffect, PathEffect, UnitEffect
 from remote_runtime.resources.package import deb_contents, deb_scripts
 from remote_runtime.resources.package.apt_effects import Consequences
 from remote_runtime.resources.package.deb_contents import Contents, Member
@@ -216,6 +216,38 @@ class Host(unittest.TestCase):
         self.assertEqual(effects[0], PackageEffect("a", ""))
         gone = {effect.path for effect in effects[1:]}
         self.assertEqual(gone, {self.path(n) for n in ("own", "own/x", "shared/y")})
+
+    def test_an_upgrade_starts_what_is_enabled(self):
+        """A unit that was stopped by hand runs again, unless it is disabled or masked."""
+        text = UNIT.replace("multi-user", "ccm-none")
+        self.path("dpkg/info/a.list", "/lib/systemd/system/ccm-a.service\n")
+        member = Member("/lib/systemd/system/ccm-a.service", "file", 0o644, 0, 0, text=text)
+        starting = "deb-systemd-invoke restart ccm-a.service\n"
+        self.known["a"] = Contents([member], [], {"postinst": starting})
+        link = PathEffect("/etc/systemd/system/ccm-none.target.wants/ccm-a.service", "symlink")
+        mask = PathEffect("/etc/systemd/system/ccm-a.service", "symlink", target="/dev/null")
+        booted = PathEffect("/run/systemd/system", "directory")
+        policy = PathEffect("/usr/sbin/policy-rc.d", "absent")
+        for planned, active in (([], []), ([link], [True]), ([link, mask], [])):
+            self.context = fakes.context(noop=True)
+            self.context.expect([booted, policy, *planned], Doubt(), "file#x")
+            found = [e for e in self.effects(("a", "1", "2")) if isinstance(e, UnitEffect)]
+            self.assertEqual([unit.active for unit in found], active, planned)
+
+    def test_a_removal_that_masks(self):
+        """An older debhelper masks what goes; a later installation takes that mask away."""
+        unit, mask = "/lib/systemd/system/ccm-a.service", "/etc/systemd/system/ccm-a.service"
+        self.path("dpkg/info/a.list", unit + "\n")
+        self.path("dpkg/info/a.postrm", "deb-systemd-helper mask ccm-a.service\n")
+        gone = self.effects(("a", "1", ""))
+        self.assertIn(PathEffect(mask, "symlink", target="/dev/null"), gone)
+        self.context.expect(gone, Doubt(), "package#a")
+        scripts = {"postinst": DEBHELPER.replace("a.service", "ccm-a.service")}
+        member = Member(unit, "file", 0o644, 0, 0, text=UNIT)
+        self.known["a"] = Contents([member], [], scripts)
+        again = self.effects(("a", "", "1"))
+        self.assertIn(PathEffect(mask, "absent"), again)
+        self.assertEqual([e.enabled for e in again if isinstance(e, UnitEffect)], [True])
 
     def test_a_unit_that_goes(self):
         """It is stopped where the package's script stops it, and no unit that could be enabled."""
