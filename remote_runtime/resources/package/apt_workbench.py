@@ -1,7 +1,7 @@
 """Where apt may look at a host and leave it as it is (target)."""
 
 import os
-from typing import TYPE_CHECKING, List
+from typing import TYPE_CHECKING, Dict, List, Sequence, Tuple
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
@@ -20,6 +20,19 @@ class Workbench(object):
         self._files = files
         self._cache = cache
         self._folder = ""
+        self._laid_out: Dict[Sequence[Tuple[str, int]], str] = {}
+
+    def settings(self, files: "Files", planned: Sequence[Tuple[str, int]]) -> Tuple[str, str]:
+        """The file of settings that makes apt see what is planned of its sources and settings, and
+        the folder that it names in the place of the host's.
+        """
+        from remote_runtime.resources.package import apt_sources
+
+        place = self.path("etc-%d" % max(since for _, since in planned))
+        if planned not in self._laid_out:
+            paths = [path for path, _ in planned]
+            self._laid_out[planned] = apt_sources.lay_out(files, paths, place)
+        return self._laid_out[planned], place
 
     def options(self, stale: bool) -> List[str]:
         """The options with which apt writes to no cache of the host's.

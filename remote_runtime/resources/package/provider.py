@@ -75,7 +75,7 @@ class PackageProvider(Provider):
         super().__init__(context)
         self.items: Sequence[Item] = ()
         self._available: Dict[str, Available] = {}
-        self._available_at = (-1, False)
+        self._available_at: Tuple[object, ...] = ()
         self._own_actions = 0
 
     def prepare(self, items: Sequence[Item]) -> None:
@@ -111,6 +111,12 @@ class PackageProvider(Provider):
         world = self.context.world
         return {n: e.version for n, e in world.packages.items()} if world is not None else {}
 
+    def planned_sources(self) -> Tuple[Tuple[str, int], ...]:
+        """What earlier resources of a preview change below ``sources``, and since when."""
+        world = self.context.world
+        nodes = world.layer.nodes if world is not None else {}
+        return tuple((p, n.since) for p, n in nodes.items() if p.startswith(self.sources))
+
     def plain(self, name: str) -> str:
         """The name under which transactions report it."""
         return name
@@ -120,7 +126,7 @@ class PackageProvider(Provider):
 
         The package manager's own transactions do not change that, everything else may.
         """
-        now = (self.context.acted - self._own_actions, self.context.noop)
+        now = (self.context.acted - self._own_actions, self.context.noop, self.planned_sources())
         if self._available_at != now:
             self._available = {}
             self._available_at = now

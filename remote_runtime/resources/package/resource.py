@@ -118,10 +118,8 @@ class Resource(ResourceType):
         return ""
 
     def _pending_sources(self) -> str:
-        world = self.context.world
-        for path in world.layer.nodes if world is not None else ():
-            if path.startswith(self.provider.sources):
-                return "the package lists do not know the pending %s yet" % path
+        for path, _ in self.provider.planned_sources():
+            return "the package lists do not know the pending %s yet" % path
         return ""
 
     def _obstacle(self, installed: Installed, available: Available) -> Tuple[str, ...]:

@@ -7,7 +7,7 @@ Installing many packages in one transaction is faster, but one broken package wo
 What only a change needs is imported when there is one: most runs find everything installed.
 """
 
-from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import Effect, Properties, Unknowable
 from remote_runtime.context import Context
@@ -119,13 +119,25 @@ class Provider(PackageProvider):
 
     def _query(self, words: Sequence[str]) -> str:
         private = self._private() if self.context.noop else []
-        argv = ["apt-cache", words[0], *private, *words[1:]]
-        result = self.context.commands.run(argv, env=ENVIRONMENT, limit=_LIMIT)
+        result = self._ask(["apt-cache", words[0], *private, *words[1:]])
         if result.code != 0:
             from remote_runtime.resources.package import apt_errors
 
             raise apt_errors.explain("asking apt-cache", result)
         return result.stdout
+
+    def _ask(self, argv: Sequence[str], **options: Any) -> "Result":
+        """Run apt with its sources and settings as they are at this turn."""
+        planned, env, run = self.planned_sources(), ENVIRONMENT, self.context.commands.run
+        if not planned:
+            return run(argv, env=env, limit=_LIMIT, **options)
+        from remote_runtime.resources.package.apt_sources import FOLDER
+
+        settings, place = self._bench().settings(self.context.files, planned)
+        env = dict(env, APT_CONFIG=settings)
+        found = run(argv, env=env, limit=_LIMIT, **options)
+        told = [text.replace(place, FOLDER) for text in (found.stdout, found.stderr)]
+        return found._replace(stdout=told[0], stderr=told[1])
 
     def providers_of(self, name: str) -> Sequence[str]:
         """The packages that provide a virtual package, at most a handful."""
@@ -177,7 +189,7 @@ class Provider(PackageProvider):
             raise trouble
         argv = _words(operation)
         argv[1:1] = [*apt_simulation.OPTIONS, *self._private(), *self._as_planned()]
-        result = self.context.commands.run(argv, env=ENVIRONMENT, limit=_LIMIT)
+        result = self._ask(argv)
         if result.code != 0:
             raise apt_errors.explain(str(operation), result)
         return apt_simulation.planned(result.stdout, self._architecture)
@@ -237,7 +249,7 @@ class Provider(PackageProvider):
 
     def _fetch(self, words: Sequence[str], folder: str, timeout: float) -> "Result":
         argv = ["apt-get", "-q", *self._private(), "-o", "Dir::Cache::archives=" + folder, *words]
-        return self.context.commands.run(argv, folder, env=ENVIRONMENT, timeout=timeout)
+        return self._ask(argv, cwd=folder, timeout=timeout)
 
     def _private(self) -> List[str]:
         """The options that keep apt from writing to the host's caches."""

@@ -1,0 +1,41 @@
+"""apt's sources, preferences and settings as they will be (target; in previews only)."""
+
+import os
+from typing import TYPE_CHECKING, Sequence
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
+FOLDER = "/etc/apt"
+
+
+def lay_out(files: "Files", planned: Sequence[str], place: str, folder: str = FOLDER) -> str:
+    """Make a folder in ``place`` that is as ``folder`` will be; return apt's settings for it.
+
+    What is ``planned`` is copied as ``files`` shows it, the rest are links. ``Unknowable`` where
+    the content of such a file cannot be told.
+    """
+    os.mkdir(place, 0o700)
+    for name in files.entries(folder) if files.is_directory(folder) else ():
+        path, made = os.path.join(folder, name), os.path.join(place, name)
+        if not any((one + "/").startswith(path + "/") for one in planned):
+            os.symlink(path, made)
+        elif files.is_directory(path):
+            os.mkdir(made, 0o700)
+            for inner in files.entries(path):
+                _copy(files, os.path.join(path, inner), os.path.join(made, inner))
+        else:
+            _copy(files, path, made)
+    settings = place + ".conf"
+    with open(settings, "w", encoding="utf-8") as file:
+        file.write('Dir::Etc "%s/";\n' % place)
+    return settings
+
+
+def _copy(files: "Files", path: str, made: str) -> None:
+    if files.is_directory(path):
+        os.symlink(path, made)  # apt reads no folders in there
+    elif files.exists(path):
+        with open(made, "wb") as file:
+            for block in files.blocks(path, follow=True):
+                file.write(block)
