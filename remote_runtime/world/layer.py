@@ -2,7 +2,7 @@
 
 import os
 import stat
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import PathEffect
@@ -19,7 +19,8 @@ class Node(NamedTuple):
 
     ``opaque``: what the host has below it counts no more. ``content`` None: nobody can tell.
     ``since`` is when it was laid, ``by`` the resource that it is of. ``implied``: a directory that
-    is there because of what is below it, so nothing else below it is known.
+    is there because of what is below it, so nothing else below it is known. ``inode``: of a file
+    of the host that keeps its content and has more names, which share its attributes.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Node(NamedTuple):
     device: int = 0
     implied: bool = False
     firm: bool = False
+    inode: Optional[Tuple[int, int]] = None
 
 
 class Found(NamedTuple):
@@ -57,11 +59,13 @@ class Layer(object):
         self._files = files
         self._room = Room()
         self.nodes: Dict[str, Node] = {}
+        self._inodes: Set[Tuple[int, int]] = set()
 
     def copy(self) -> "Layer":
         """The same, to go on by itself."""
         other = Layer(self._files)
         other.nodes = dict(self.nodes)
+        other._inodes = set(self._inodes)
         return other
 
     def find(self, path: str, follow: bool) -> Found:
@@ -80,6 +84,8 @@ class Layer(object):
                 laid = True
                 if not waiting or (node.opaque and not node.implied):
                     since = max(since, node.since)
+            if node is None and not hidden and not waiting:
+                node = self._of_other_name(full)
             if node is None and not hidden and not waiting and not follow:
                 return Found(full, None, True, laid, since)
             kind, target = _kind(node, full, hidden)
@@ -136,10 +142,21 @@ class Layer(object):
             self._drop_below(path)
         node = self._node(effect, found)._replace(since=since, by=by, firm=effect.firm)
         self.nodes[path] = node
+        if node.inode is not None:
+            self._inodes.add(node.inode)
+            for other in [p for p, n in self.nodes.items() if n.inode == node.inode]:
+                self.nodes[other] = node
         if effect.kind != "absent":
             self._imply(os.path.dirname(path), since, by)
         old = found.node
         return old.by if old is not None and old.by != by and _undoes(node, old) else ""
+
+    def _of_other_name(self, path: str) -> Optional[Node]:
+        """What changed under another name of the file that the host has at a path."""
+        inode = _shared(path) if self._inodes else None
+        if inode not in self._inodes:
+            return None
+        return next((node for node in self.nodes.values() if node.inode == inode), None)
 
     def _imply(self, path: str, since: int, by: str) -> None:
         """What is there has directories above it."""
@@ -173,6 +190,7 @@ class Layer(object):
             gid=old.gid if effect.gid is None else effect.gid,
             content=Held(effect.content, self._room) if effect.content else old.content,
             target=effect.target,
+            inode=old.inode if effect.content is None else None,
         )
 
     def _of_host(self, found: Found) -> Optional[Node]:
@@ -197,6 +215,7 @@ class Layer(object):
             content,
             opaque=opaque,
             device=status.device,
+            inode=_shared(found.path),
         )
 
     def _device(self, path: str) -> int:
@@ -214,6 +233,16 @@ class Layer(object):
     def _drop_below(self, path: str) -> None:
         for below in [p for p in self.nodes if p.startswith(path.rstrip("/") + "/")]:
             del self.nodes[below]
+
+
+def _shared(path: str) -> Optional[Tuple[int, int]]:
+    """The device and inode of a file of the host that has other names too."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    many = stat.S_ISREG(found.st_mode) and found.st_nlink > 1
+    return (found.st_dev, found.st_ino) if many else None
 
 
 def _undoes(new: Node, old: Node) -> bool:

@@ -4,6 +4,7 @@ import os
 import unittest
 
 from remote_runtime.effects import PathEffect
+from remote_runtime.resources.file.content import Text
 from remote_runtime.system.files import Files
 from remote_runtime.world.layer import Layer
 from tests.remote_runtime.fakes import FolderTest
@@ -68,6 +69,26 @@ class LayerTest(FolderTest):
         assert node.content is not None
         self.assertEqual((node.mode, node.content.size), (0o600, 3))
         self.assertEqual(node.content.read(), b"abc")
+
+    def test_names_of_one_file_share_its_attributes(self) -> None:
+        """Until one of them is replaced or removed; content replaces the file behind a name."""
+        self.write("a", b"abc", 0o644)
+        for name in ("b", "c", "d"):
+            os.link(self.path("a"), self.path(name))
+        self.put("a", "file", mode=0o600)
+        self.assertEqual([self.mode(name) for name in "abcd"], [0o600] * 4)
+        self.put("b", "file", mode=0o640)
+        self.assertEqual([self.mode(name) for name in "abcd"], [0o640] * 4)
+        self.put("c", "file", mode=0o400, content=Text("new"))
+        self.put("d", "absent")
+        self.put("a", "file", mode=0o604)
+        self.assertEqual([self.mode(name) for name in "abc"], [0o604, 0o604, 0o400])
+        self.assertEqual(self.kind("d"), "absent")
+
+    def mode(self, name: str) -> int:
+        node = self.layer.find(self.path(name), False).node
+        assert node is not None
+        return node.mode
 
     def test_what_is_there_has_directories_above_it(self) -> None:
         """Of which nothing else is known than before."""
