@@ -8,8 +8,9 @@ class RunOptions(NamedTuple):
 
     ``status_only``: the resources are looked at, whatever is desired. ``drift``: a preview says who
     has brought about what differs, and no subscription fires. ``package_probe``: a preview may
-    download packages to look into them. A ``timeout`` of 0 is no bound for one host, and a
-    ``stall_timeout`` of 0 none on the time without progress.
+    download packages to look into them, ``probe_urls``: it may ask a server for an archive. A
+    ``timeout`` of 0 is no bound for one host, and a ``stall_timeout`` of 0 none on the time without
+    progress.
     """
 
     noop: bool = False
@@ -19,6 +20,7 @@ class RunOptions(NamedTuple):
     diff: bool = True
     diff_private: bool = False
     package_probe: bool = True
+    probe_urls: bool = False
     timeout: float = 0.0
     stall_timeout: float = 6 * 3600.0
     lock_timeout: float = 60.0

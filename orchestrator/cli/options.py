@@ -88,6 +88,11 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         help="download no packages to look into them; a preview knows less, then",
     )
     parser.add_argument(
+        "--probe-urls",
+        action="store_true",
+        help="let a preview ask the servers for the archives it would download (HEAD, no data)",
+    )
+    parser.add_argument(
         "--monitor-only", action="store_true", help="only run the health checks of the resources"
     )
     add_bounds(parser)

@@ -15,6 +15,7 @@ from remote_runtime.version import VERSION
 
 FAILURES = (http.client.HTTPException, OSError, ValueError)  # urllib's own is an OSError
 _REDIRECTS = (301, 302, 303, 307, 308)
+_NO_HEADS = (405, 501)
 _MOST_REDIRECTS = 10
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = "/%:@!$&'()*+,;=~-._"
@@ -61,11 +62,13 @@ def fetch(
     headers: Dict[str, str],
     credentials: Optional[Tuple[str, str]],
     downgrade: bool,
+    probe: bool = False,
 ) -> Tuple[Any, str]:
     """Request ``url``; return the open response, whose status is 200, and how to call its URL.
 
     ``credentials`` for basic authentication win over those in the URL. Neither they nor the headers
-    are sent to another host. ``downgrade`` allows a redirect from https to http.
+    are sent to another host. ``downgrade`` allows a redirect from https to http. ``probe``: ask for
+    nothing but the head of the answer, whose status may then say that the server gives no heads.
     """
     target = _Target(url)
     headers = dict(headers)
@@ -75,7 +78,11 @@ def fetch(
         headers["Authorization"] = "Basic " + base64.b64encode(pair).decode("ascii")
     opener = _opener(guard)
     for _ in range(_MOST_REDIRECTS + 1):
-        response = _open(opener, guard, target, headers)
+        method = "HEAD" if probe else "GET"
+        request = urllib.request.Request(target.url, headers=headers, method=method)
+        response = _open(opener, guard, target, request)
+        if probe and response.status in _NO_HEADS:
+            return response, target.shown
         if response.status not in _REDIRECTS:
             return _accepted(response, target), target.shown
         following = _Target(_location(response, target))
@@ -129,17 +136,14 @@ def _refuse(target: _Target, following: _Target, downgrade: bool) -> None:
         )
 
 
-def _open(opener: Any, guard: Guard, target: _Target, headers: Dict[str, str]) -> Any:
+def _open(opener: Any, guard: Guard, target: _Target, request: Any) -> Any:
     if target.scheme == "https" and not hasattr(urllib.request, "HTTPSHandler"):
         raise _failure(
             "%s needs TLS, and this host's Python was built without it" % target.shown,
             "install Python's ssl module, or give a python that has it",
             "tls",
         )
-    request = urllib.request.Request(target.url)
     request.add_header("User-Agent", "ccm/" + VERSION)
-    for key, value in headers.items():
-        request.add_header(key, value)
     try:
         return opener.open(request, timeout=guard.limit.left)
     except FAILURES as error:

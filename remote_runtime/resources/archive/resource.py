@@ -159,6 +159,8 @@ class Resource(ResourceType):
 
         def rehearse() -> None:
             self.context.files.obstacles(self.name).writing(0, uid, gid)
+            if self.context.options.probe_urls:
+                self.provider.probe(self.name, self.settings)
 
         return Action(wording.DOWNLOADED, download, changes, [fetched], rehearse)
 

@@ -39,6 +39,9 @@ class Web(object):
                 answer = web.answers.get(self.path.partition("?")[0], status(404))
                 answer(self)
 
+            def do_HEAD(self) -> None:  # noqa: N802
+                self.do_GET()
+
             def log_message(self, *arguments: Any) -> None:
                 """Nothing to say."""
 

@@ -39,16 +39,19 @@ class Provider(BaseProvider):
         try:
             found = self._receive(path, settings, temporary)
             if settings.checksum and found != settings.checksum:
-                raise UnsettledError(
-                    "checksum mismatch of %s, expected %s, got %s"
-                    % (path, settings.checksum, found),
-                    kind="resource.archive.checksum",
-                    hint="nothing was replaced; check the url and the checksum",
-                )
+                raise _mismatch(path, settings, found)
         except BaseException:
             temporary.discard()
             raise
         return temporary
+
+    def probe(self, path: str, settings: Settings) -> None:
+        """Raise what ``download`` would, as far as a server tells without sending it."""
+        from remote_runtime.resources.archive.probing import probe
+
+        told = probe(self.context, path, settings)
+        if settings.checksum and told and told != settings.checksum:
+            raise _mismatch(path, settings, told)
 
     def _receive(self, path: str, settings: Settings, temporary: "Temporary") -> str:
         """Write the answer into the temporary file; return its SHA-256."""
@@ -189,6 +192,14 @@ class Provider(BaseProvider):
         """A large folder takes its time to remove; a cancelled run waits for that as well."""
         with self.context.cancellation.protected(begun=True):
             folder.discard()
+
+
+def _mismatch(path: str, settings: Settings, found: str) -> UnsettledError:
+    return UnsettledError(
+        "checksum mismatch of %s, expected %s, got %s" % (path, settings.checksum, found),
+        kind="resource.archive.checksum",
+        hint="nothing was replaced; check the url and the checksum",
+    )
 
 
 def _admission(archive: str, settings: Settings) -> "Admission":

@@ -1,0 +1,66 @@
+"""Asking a server for an archive without its data, in a preview that may (target)."""
+
+import base64
+import binascii
+import re
+from typing import Any
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.archive import fetching, guard
+from remote_runtime.resources.archive.settings import Settings
+
+_PATIENCE = 10.0  # seconds
+_DIGEST = re.compile(r"(?:\A|[,\s])sha-256=:?([A-Za-z0-9+/=]+)", re.IGNORECASE)
+_ANSWERS = tuple("resource.archive." + slug for slug in ("http", "connect", "tls"))
+_OURS = ("localhost", "127.", "[::1]", "0.0.0.0")
+
+
+def probe(context: Context, path: str, settings: Settings) -> str:
+    """Return the SHA-256 that the server names for the archive, "" where it names none.
+
+    Raises what the download would. ``Unknowable`` where that may be otherwise by then: what is
+    planned may bring a name, a route or a certificate, or the server itself if it is this host.
+    """
+    seconds = min(_PATIENCE, settings.download_timeout)
+    limit = guard.Limit(context, seconds, "the question for %s" % path, "download_timeout")
+    credentials = None if settings.username is None else (settings.username, settings.password)
+    try:
+        with guard.Guard(context, limit) as guarded:
+            response, _ = fetching.fetch(
+                guarded,
+                settings.url,
+                headers=settings.headers,
+                credentials=credentials,
+                downgrade=bool(settings.checksum),
+                probe=True,
+            )
+            response.close()
+    except ResourceError as error:
+        # A slow answer may come in time in the push.
+        if error.kind in _ANSWERS and (context.world is None or _is_firm(error, settings.url)):
+            raise
+        raise Unknowable("%s (asked before the push)" % error.message) from error
+    return _named(response)
+
+
+def _is_firm(error: ResourceError, url: str) -> bool:
+    """Whether nothing of this host decides it: another host answered."""
+    place = url.partition("://")[2].rpartition("@")[2]
+    return error.kind == _ANSWERS[0] and not place.startswith(_OURS)
+
+
+def _named(response: Any) -> str:
+    """The digest of the whole file that stands in the head of an answer, as hexadecimal."""
+    plain = response.headers.get("X-Checksum-Sha256") or ""
+    if re.match(r"[0-9a-fA-F]{64}\Z", plain):
+        return str(plain.lower())
+    encoding = response.headers.get("Content-Encoding", "identity")
+    header = "Repr-Digest" if encoding == "identity" else ""
+    found = _DIGEST.search(response.headers.get(header) or response.headers.get("Digest") or "")
+    try:
+        digest = base64.b64decode(found.group(1)) if found is not None else b""
+    except binascii.Error:
+        return ""
+    return binascii.hexlify(digest).decode("ascii") if len(digest) == 32 else ""
