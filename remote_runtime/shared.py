@@ -1,14 +1,22 @@
 """What a fleet's hosts learn of packages for one another, by way of the controller (target).
 
-Only previews ask. What is shared is named by a SHA-256 that this host's own index has for it.
+Only previews ask, and an installation tells whether it was true. What is shared is named by a
+SHA-256 that this host's own index has for it.
 """
 
-from typing import Any, Dict, Iterable, Optional, Sequence
+from typing import Any, Dict, Iterable, Mapping, Optional, Sequence
 
 from remote_runtime import wire
 from remote_runtime.channel import Channel
 from remote_runtime.errors import ProtocolError
 from remote_runtime.lean import jsontext
+from remote_runtime.lean.digest import sha256
+
+
+def fingerprint(paths: Iterable[str], scripts: Mapping[str, str]) -> str:
+    """What a package and an installation of it have in common (on both sides): paths, scripts."""
+    told = [sorted(paths), [[name, scripts[name]] for name in sorted(scripts)]]
+    return str(sha256(jsontext.dumps(told).encode("utf-8")).hexdigest())
 
 
 class Shared(object):
@@ -40,3 +48,8 @@ class Shared(object):
             if len(jsontext.dumps(message)) >= wire.MAX_FROM_TARGET - 1024:
                 message["contents"] = None  # too much to travel
             self._channel.send(message)
+
+    def confirm(self, prints: Dict[str, str]) -> None:
+        """Say after an installation what came, as a ``fingerprint`` for each package."""
+        if self._channel is not None and prints:
+            self._channel.send({"t": "installed", "prints": prints})

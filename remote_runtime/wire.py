@@ -24,6 +24,7 @@ Target to controller::
     want    shas [sha256, ...]          blobs; before the first event, or at a resource's turn
     packages shas [sha256, ...]         in a preview: what do other hosts know of these packages
     package sha, contents               what this host found in one that nobody knew; null: nothing
+    installed prints {sha256: print}    what came with these packages, see shared.py
     render  id, index                   this resource's turn came and it has deferred templates
                                         that read files of the target
     content id, size | error            answer to read; B frames of `size` bytes in all follow

@@ -134,6 +134,8 @@ class Conversation:
         }
         if options.noop:
             steps |= {"packages": self._lore.ask, "package": self._lore.tell}
+        else:
+            steps |= {"installed": self._lore.confirm}
         try:
             self._take(steps)
         finally:

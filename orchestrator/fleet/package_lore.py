@@ -20,6 +20,7 @@ from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.support.state_folder import make_private
 from remote_runtime import wire
 from remote_runtime.errors import CcmError, ProtocolError
+from remote_runtime.shared import fingerprint
 
 WAIT = 10.0  # seconds that a host waits for another one
 MOST_ASKED = 5_000  # packages of one host
@@ -75,6 +76,17 @@ class PackageLore:
                 self._keep(sha, contents)
             self._changed.notify_all()
 
+    def compare(self, sha: str, print_: str) -> None:
+        """Forget what is known of a package if another thing came when it was installed."""
+        self._load(sha)
+        with self._changed:
+            if sha not in self._known or _fingerprint(self._known[sha]) == print_:
+                return
+            del self._known[sha]
+        if self._folder is not None:
+            with contextlib.suppress(OSError):
+                (self._folder / f"{sha}.json").unlink()
+
     def leave(self, host: str) -> None:
         """Forget that a host is at anything: its run is over."""
         with self._changed:
@@ -103,6 +115,14 @@ class PackageLore:
             kept = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
             for path in kept[:-MOST_KEPT]:
                 path.unlink()
+
+
+def _fingerprint(contents: Any) -> str:
+    """That of what a host told, "" where it makes no sense."""
+    try:
+        return fingerprint([member[0] for member in contents["members"]], contents["scripts"])
+    except (TypeError, KeyError, IndexError):
+        return ""
 
 
 class HostLore:
@@ -137,6 +157,17 @@ class HostLore:
             raise ProtocolError("a package without contents")
         self._open.discard(sha)
         self._lore.tell(sha, contents, self._host)
+
+    def confirm(self, message: wire.Message) -> None:
+        """Take ``installed``: what came with packages."""
+        prints = message.get("prints")
+        if not isinstance(prints, dict) or not all(map(is_sha, [*prints, *prints.values()])):
+            raise ProtocolError("an installation without hashes")
+        self._asked.update(prints)
+        if len(self._asked) > MOST_ASKED:
+            raise ProtocolError("more packages than a plan has", kind="protocol.flood")
+        for sha, print_ in prints.items():
+            self._lore.compare(sha, print_)
 
     def close(self) -> None:
         """Let other hosts find out what this one has not told."""

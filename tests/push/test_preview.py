@@ -168,3 +168,17 @@ def test_a_preview_is_what_the_push_then_does(ccm: Ccm, lab: Lab, hosts: list[Ho
         assert host.run("systemctl is-active ccm-daemon").stdout == "active\n"
     again = ccm.push(inventory, CONFIGURED, "--detailed-exitcode")
     assert again.code == 0, again.output
+
+
+def test_what_packages_hold_is_known_as_long_as_it_is_true(
+    ccm: Ccm, lab: Lab, hosts: list[Host]
+) -> None:
+    """What came with an installation stays known; what it belies is forgotten."""
+    inventory = lab.inventory()
+    assert ccm.push(inventory, CONFIGURED, "--noop", "-l", "web1").code == 0
+    (known,) = (ccm.scratch / "state" / "ccm" / "packages").glob("*.json")
+    assert ccm.push(inventory, CONFIGURED, "-l", "web1").code == 0
+    assert known.exists()
+    known.write_text(known.read_text().replace("/usr/sbin/ccm-daemon", "/usr/sbin/ccm-other"))
+    assert ccm.push(inventory, CONFIGURED, "-l", "web2").code == 0
+    assert not known.exists()

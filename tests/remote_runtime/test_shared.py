@@ -4,7 +4,7 @@ import unittest
 
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError
-from remote_runtime.shared import Shared
+from remote_runtime.shared import Shared, fingerprint
 
 
 class Channel(object):
@@ -38,10 +38,21 @@ class Asking(unittest.TestCase):
         Shared(channel).tell({"a": {}, "b": large}, ["a", "b", "c"])
         self.assertEqual([m["contents"] for m in channel.sent], [{}, None, None])
 
+    def test_what_came_is_told_by_its_fingerprint(self):
+        """The order of paths does not matter, the text of a script does."""
+        one = fingerprint(["/a", "/b"], {"postinst": "x"})
+        self.assertEqual(fingerprint(["/b", "/a"], {"postinst": "x"}), one)
+        self.assertNotEqual(fingerprint(["/a", "/b"], {"postinst": "y"}), one)
+        channel = Channel()
+        Shared(channel).confirm({})
+        Shared(channel).confirm({"a": one})
+        self.assertEqual(channel.sent, [{"t": "installed", "prints": {"a": one}}])
+
     def test_alone(self):
         """Without a controller nothing is known."""
         self.assertEqual(Shared().known(["a"]), {})
         Shared().tell({"a": {}}, ["a"])
+        Shared().confirm({"a": "b"})
 
 
 if __name__ == "__main__":

@@ -27,6 +27,13 @@ class Registry(object):
         texts = {script: self._info(name, script) for script in scripts}
         return Kept(paths, self._conffiles(name), texts)
 
+    def fingerprint(self, name: str, scripts: Sequence[str]) -> str:
+        """What ``shared.fingerprint`` makes of an installed package."""
+        from remote_runtime.shared import fingerprint
+
+        kept = self.kept(name, scripts)
+        return fingerprint(kept.paths, {n: text for n, text in kept.scripts.items() if text})
+
     def owners(self) -> Dict[str, int]:
         """How many installed packages have each folder or file."""
         found: Dict[str, int] = {}

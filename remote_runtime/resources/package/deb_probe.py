@@ -17,7 +17,7 @@ _TIMEOUT = 60.0  # seconds for a download, and for unpacking
 Run = Callable[..., "Result"]
 
 
-class _Indexed(NamedTuple):
+class Indexed(NamedTuple):
     """What the host's own index says of a package."""
 
     name: str
@@ -46,16 +46,16 @@ class Probe(object):
 
         ``shown`` is what the index says of them, as ``apt-cache show`` prints it.
         """
-        indexed = _indexed(coming, shown, native)
+        wanted = indexed(coming, shown, native)
         versions = {change.name: change.after for change in coming}
-        self._learn([i.sha256 for i in indexed if i.sha256 not in self._known])
-        missing = [i for i in indexed if i.sha256 not in self._known]
+        self._learn([i.sha256 for i in wanted if i.sha256 not in self._known])
+        missing = [i for i in wanted if i.sha256 not in self._known]
         fits = sum(i.size for i in missing) <= MOST_DOWNLOADED
         if missing and fits and sum(i.unpacked for i in missing) <= MOST_UNPACKED:
             self._read(missing, ["%s=%s" % (i.name, versions[i.name]) for i in missing])
         found = {i.sha256: self._known[i.sha256].form() for i in missing if i.sha256 in self._known}
         self._shared.tell(found, {i.sha256 for i in missing} & self._left)
-        return {i.name: self._known[i.sha256] for i in indexed if i.sha256 in self._known}
+        return {i.name: self._known[i.sha256] for i in wanted if i.sha256 in self._known}
 
     def _learn(self, shas: Sequence[str]) -> None:
         """Take what other hosts have found; the rest is left to us."""
@@ -67,7 +67,7 @@ class Probe(object):
             except ValueError:
                 continue  # from a host that does not tell the truth: we look ourselves
 
-    def _read(self, missing: Sequence[_Indexed], words: Sequence[str]) -> None:
+    def _read(self, missing: Sequence[Indexed], words: Sequence[str]) -> None:
         files = self._context.files
         folder = files.private_folder()
         try:
@@ -93,7 +93,8 @@ class Probe(object):
             pass  # then it is not known, which the prediction says
 
 
-def _indexed(coming: Sequence[VersionChange], shown: str, native: str) -> List[_Indexed]:
+def indexed(coming: Sequence[VersionChange], shown: str, native: str) -> List[Indexed]:
+    """The packages that come, as far as ``shown``, what the index says of them, has them."""
     known = apt_simulation.by_version(shown, native)
     found = []
     for change in coming:
@@ -101,5 +102,5 @@ def _indexed(coming: Sequence[VersionChange], shown: str, native: str) -> List[_
         sha, size = apt_simulation.field(stanza, "SHA256"), apt_simulation.field(stanza, "Size")
         unpacked = apt_simulation.field(stanza, "Installed-Size") or "0"
         if sha and size.isdigit() and unpacked.isdigit():
-            found.append(_Indexed(change.name, sha, int(size), int(unpacked) << 10))
+            found.append(Indexed(change.name, sha, int(size), int(unpacked) << 10))
     return found

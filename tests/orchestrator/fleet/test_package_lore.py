@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.fleet.package_lore import MOST_ASKED, HostLore, PackageLore
 from remote_runtime.errors import ProtocolError
+from remote_runtime.shared import fingerprint
 
 A, B = "a" * 64, "b" * 64
 FOUND = {"members": [], "conffiles": [], "scripts": {}}
@@ -116,3 +117,27 @@ def test_only_what_was_left_to_a_host_is_taken_from_it(message: dict[str, Any]) 
     told.tell({"sha": A, "contents": FOUND})
     with pytest.raises(ProtocolError):
         told.tell({"sha": A, "contents": FOUND})
+
+
+def test_what_an_installation_belies_is_forgotten(tmp_path: Path) -> None:
+    """Knowledge that is true stays; with another fingerprint the next preview looks again."""
+    told = {**FOUND, "members": [["/usr/bin/a"]]}
+    lore = PackageLore(tmp_path)
+    lore.ask([A, B], "web1")
+    lore.tell(A, told, "web1")
+    lore.tell(B, told, "web1")
+    later = PackageLore(tmp_path)
+    pushed, _ = host_lore(later)
+    pushed.confirm({"prints": {A: fingerprint(["/usr/bin/a"], {}), B: A}})
+    assert later.ask([A, B], "web2") == {A: told}
+    assert PackageLore(tmp_path).ask([A, B], "web2") == {A: told}
+
+
+@pytest.mark.parametrize(
+    "prints", [None, {A: 7}, {"../x": A}, {f"{n:064x}": A for n in range(MOST_ASKED + 1)}]
+)
+def test_an_installation_that_is_none_ends_the_host(prints: Any) -> None:
+    """Only hashes are taken, and not more than a plan can need."""
+    pushed, _ = host_lore(PackageLore())
+    with pytest.raises(ProtocolError):
+        pushed.confirm({"prints": prints})

@@ -179,6 +179,7 @@ class Acting(unittest.TestCase):
         commands.on("apt-get install", failure("other-broken"))
         after = "ccm-daemon 1.1-1 all installed install\n"
         commands.on("dpkg-query", recorded("dpkg-query.txt"), after)
+        commands.on("apt-cache show", "")
         plan = Plan(commands, ("ccm-daemon", {"ensure": "latest"}))
         plan.carry_out()
         ((level, text),) = plan.context.notices

@@ -292,7 +292,27 @@ class Provider(PackageProvider):
                 raise
             self.context.notice("warning", "%s is done, though: %s" % (operation, error.message))
         self.acted()
-        return apt_simulation.done(printed[0], self._architecture)
+        changes = apt_simulation.done(printed[0], self._architecture)
+        self._confirm([change for change in changes if change.after])
+        return changes
+
+    def _confirm(self, came: Sequence[VersionChange]) -> None:
+        """Let the controller compare what previews were told of these packages with what came."""
+        if not came or not self.context.options.package_probe:
+            return
+        from remote_runtime.resources.package.deb_contents import SCRIPTS
+        from remote_runtime.resources.package.deb_installed import Registry
+        from remote_runtime.resources.package.deb_probe import indexed
+
+        try:
+            shown = self._show({change.name: change.after for change in came})
+        except ResourceError:  # the installation itself went well
+            return
+        registry = Registry(self._architecture)
+        found = indexed(came, shown, self._architecture)
+        self.context.shared().confirm(
+            {one.sha256: registry.fingerprint(one.name, SCRIPTS) for one in found}
+        )
 
     def _reached(self, operation: Operation) -> bool:
         version = self.status(operation.name).version
