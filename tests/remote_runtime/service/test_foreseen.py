@@ -70,6 +70,7 @@ class ForeseenTest(unittest.TestCase):
             ("[Service]\n", "x cannot be used"),
             ("[Service]\nExecStart=/nowhere\n", "runs /nowhere, which is not there"),
             (RUN + "Type=oneshot\n", "never stays running"),
+            ("[Unit]\nRefuseManualStart=yes\n" + RUN, "its unit file says RefuseManualStart"),
         ]
         for text, expected in rows:
             with self.assertRaises(ResourceError) as caught:

@@ -38,6 +38,11 @@ _DOING = {
     ENABLE: "enabling",
     DISABLE: "disabling",
 }
+_REFUSED_BY = {
+    START: ("RefuseManualStart",),
+    STOP: ("RefuseManualStop",),
+    RESTART: ("RefuseManualStart", "RefuseManualStop"),
+}
 _NO_BUS = "Failed to connect to bus"
 
 
@@ -142,6 +147,11 @@ class Provider(ServiceProvider):
         """See the base class."""
         full = unit.full_name(name)
         units = self._foreseen()
+        for key in _REFUSED_BY.get(verb, ()):
+            if units.definition(full).text.flag("Unit", key):
+                what = "%s refuses that: its unit file says %s" % (full, key)
+                hint = "leave it to the unit that starts and stops it"
+                raise ResourceError(what, kind="service.failed", hint=hint)
         if verb in (START, RESTART):
             from remote_runtime.resources.service.rehearsal import Rehearsal
 
