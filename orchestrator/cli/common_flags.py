@@ -29,6 +29,7 @@ class CommonFlags(NamedTuple):
 
 _NUMBER = Shape("value", {"type": "integer"})
 _REFERENCES = ("require", "subscribe")
+_SHORT = {"subscribe": ["-S"]}
 _CHECK = Shape("list", {"anyOf": [{"type": "string"}, {"type": "object"}]})
 
 
@@ -42,7 +43,8 @@ def add_common_flags(group: argparse._ArgumentGroup, type_: Type) -> None:
     }
     for name in _REFERENCES:
         if name in type_.properties:
-            group.add_argument(f"--{name}", metavar="TYPE#NAME", action="append", help=help_[name])
+            options = [f"--{name}", *_SHORT.get(name, ())]
+            group.add_argument(*options, metavar="TYPE#NAME", action="append", help=help_[name])
     group.add_argument(
         "--check",
         metavar="COMMAND",

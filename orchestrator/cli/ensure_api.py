@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.data_here import with_data_here
 from orchestrator.cli.options import add_connection, add_data, add_diff, add_inventory, add_run
 from orchestrator.cli.output import Output, OutputOptions
 
@@ -59,6 +60,7 @@ def _answer(args: argparse.Namespace, responses: Responses) -> int:
     from orchestrator.planning import Planner
 
     options = read_push(args, OutputOptions(quiet=True))
+    options = options._replace(data=with_data_here(options.data))
     check_options(options)
     request = read_request(sys.stdin.buffer, types_beside(Path.cwd()))
     store = session_store(options.run.noop)

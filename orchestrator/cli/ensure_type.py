@@ -13,6 +13,7 @@ from orchestrator.cli.common_flags import (
     read_common_flags,
     refuse_references,
 )
+from orchestrator.cli.data_here import with_data_here
 from orchestrator.cli.options import add_connection, add_data, add_inventory, add_run
 from orchestrator.cli.output import add_output, read_output
 from orchestrator.cli.property_flags import add_flag, flags_of, read_flag
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 # An option of the run whose name is that of a property is spelt --run-OPTION for that type.
 _ASIDE = "--run-"
+_BEHIND = "behind"  # where the parser keeps what stands behind the name
 
 
 class EnsureType:
@@ -43,9 +45,14 @@ class EnsureType:
         """Add the name, the desired state, a flag for each property and the run's options."""
         type_ = self._type
         parser.intermixed = True
-        parser.usage = f"{parser.prog} NAME [ENSURE] [--PROPERTY VALUE ...] [OPTIONS]"
+        flags = flags_of(type_)
+        behind = [word for flag in flags for word in flag.spelt("argument")]
+        words = "".join(f" [{word}]" for word in [*behind, "ENSURE"])
+        parser.usage = f"{parser.prog} NAME{words} [--PROPERTY VALUE ...] [OPTIONS]"
         described = type_.schema.get("x-ccm-name", {}).get("description", "what it is called")
         parser.add_argument("name", metavar="NAME", help=_plain(described))
+        for word in behind:
+            parser.add_argument(_BEHIND, metavar=word, nargs="?", help=f"as --{word.lower()}")
         if "ensure" in type_.properties:
             known = ", ".join(type_.schema.get("x-ccm-ensure", ()))
             parser.add_argument("ensure", metavar="ENSURE", nargs="?", help=f"one of {known}")
@@ -56,7 +63,6 @@ class EnsureType:
         add_connection(parser)
         add_data(parser)
         add_output(parser)
-        flags = flags_of(type_)
         _move_aside(parser, {option for flag in flags for option in flag.options})
         own = type_.schema.get("properties", {})
         for flag in flags:
@@ -72,6 +78,7 @@ class EnsureType:
         from orchestrator.planning import Planner
 
         options = read_push(args, read_output(args))
+        options = options._replace(data=with_data_here(options.data))
         check_options(options)
         store = session_store(options.run.noop)
         if store is None:
@@ -96,11 +103,14 @@ class EnsureType:
         """The resource that the flags describe; InputError."""
         name = text_node(args.name, Argument("argument NAME", args.name))
         properties = Mapping(Argument("the command line", ""), 1, 1)
-        ensure = getattr(args, "ensure", None)
+        behind, ensure = self._behind(args)
         if ensure is not None:
             node: Node = text_node(ensure, Argument("argument ENSURE", ensure))
             properties.entries["ensure"] = (_key("ensure"), node)
         for flag in flags_of(self._type):
+            if behind is not None and flag.spelt("argument"):
+                node = text_node(behind, Argument("argument", behind))
+                properties.entries[flag.name] = (_key(flag.name), node)
             if (given := read_flag(args, flag)) is not None:
                 properties.entries[flag.name] = (_key(flag.name), given)
         for key, node in given_common(read_common_flags(args)):
@@ -113,6 +123,13 @@ class EnsureType:
             earlier=earlier,
             types=self._types,
         )
+
+    def _behind(self, args: argparse.Namespace) -> tuple[str | None, str | None]:
+        """What stands behind the name: a value that has a place there, the desired state."""
+        given, ensure = getattr(args, _BEHIND, None), getattr(args, "ensure", None)
+        if ensure is None and given in self._type.schema.get("x-ccm-ensure", ()):
+            return None, given
+        return given, ensure
 
     def _of_flags(self, problem: Problem, name: str) -> Problem:
         """What is wrong, said of the command line: of flags, not of properties."""

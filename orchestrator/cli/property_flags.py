@@ -32,13 +32,21 @@ class Shape(NamedTuple):
 
 
 class Flag(NamedTuple):
-    """One property on the command line; the first of ``options`` is the documented one."""
+    """One property on the command line; the first of ``options`` is the documented one.
+
+    ``more`` are further flags of it, as ``x-ccm-flags`` has them.
+    """
 
     name: str
     options: tuple[str, ...]
     shape: Shape
     description: str
     definitions: Mapping[str, Any]
+    more: Mapping[str, str]
+
+    def spelt(self, way: str) -> list[str]:
+        """The further flags that work in this way."""
+        return [option for option, kind in self.more.items() if kind == way]
 
     @property
     def dest(self) -> str:
@@ -59,7 +67,8 @@ def flags_of(type_: Type) -> list[Flag]:
         options = tuple(_option(type_, spelling) for spelling in spellings)
         text = str(kind.schema.get("description", ""))
         shape = shape_of(kind.schema, kind.definitions)
-        found.append(Flag(name, options, shape, text, kind.definitions))
+        more = kind.schema.get("x-ccm-flags", {})
+        found.append(Flag(name, options, shape, text, kind.definitions, more))
     return found
 
 
@@ -93,14 +102,34 @@ def add_flag(group: argparse._ArgumentGroup, flag: Flag) -> None:
     """Let a parser take the property."""
     text = flag.description.replace("`", "").replace("%", "%%")
     settings: dict[str, Any] = {"dest": flag.dest, "default": None, "help": text}
+    options = [*flag.options, *flag.spelt("same")]
+    one_of = group.add_mutually_exclusive_group() if flag.more else group
+    for option in flag.spelt("off"):
+        turned = {"action": "store_const", "const": False, "help": f"as --no-{flag.name}"}
+        one_of.add_argument(option, **{**settings, **turned})
+    for option in flag.spelt("file"):
+        named = {"type": text_of, "metavar": "FILE", "help": "the same, from a file of text here"}
+        one_of.add_argument(option, **{**settings, **named})
     if flag.shape.kind == "boolean":
-        group.add_argument(*flag.options, action=argparse.BooleanOptionalAction, **settings)
+        one_of.add_argument(*options, action=argparse.BooleanOptionalAction, **settings)
         return
     settings["metavar"] = metavar(flag.shape)
     repeated = flag.shape.kind in ("list", "map")
     if repeated:
         settings["help"] = f"{text.rstrip('.')}; repeatable."
-    group.add_argument(*flag.options, action="append" if repeated else "store", **settings)
+    one_of.add_argument(*options, action="append" if repeated else "store", **settings)
+
+
+def text_of(path: str) -> str:
+    """The text of a file of the controller."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{path!r} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        message = f"{path!r} is not text in UTF-8: --source copies files of any kind"
+        raise argparse.ArgumentTypeError(message) from error
 
 
 def read_flag(args: argparse.Namespace, flag: Flag) -> Node | None:
@@ -179,7 +208,10 @@ def _map(
             if isinstance(node, document.Mapping):
                 found.entries.update(node.entries)
             continue
-        key, equals, text = value.partition("=")
+        also = schema.get("x-ccm-pair", "=")
+        found_at = {value.find(sign): sign for sign in ("=", also) if sign in value}
+        key, equals, text = value.partition(found_at[min(found_at)] if found_at else "=")
+        text = text if equals == "=" else text.strip()
         if not key or not equals:
             raise InputError([_not_a_pair(label, value)])
         below = schema.get("properties", {}).get(key, others)

@@ -200,6 +200,14 @@ def test_here(ccm: Ccm) -> None:
     assert target.read("copy") == "part, 1, 2, localhost"
     assert ccm.run("ensure", "file", path, "--content", text, *owned, "--no-render").code == 0
     assert target.read("copy") == text
+    (ccm.scratch / ".hiera").write_text(
+        "hierarchy: {order: ['role:{{ lookup(`facts.role`) }}']}\n"
+        "data: {word: one}\noverrides: {'role:web': {word: two}}\n"
+    )
+    (ccm.scratch / "text").write_text("{{ Data.word }}")
+    words = ("ensure", "file", path, "--content-file", "text", *owned)
+    assert ccm.run(*words, "--fact", "role=web").code == 0
+    assert target.read("copy") == "two"
     off = ccm.run("ensure", "file", path, "absent", "--if", "Facts.host.info.os == 'plan9'")
     assert (off.code, target.names()) == (0, ["copy"])
     checked = ccm.run("ensure", "exec", "true", "--check", "true", "--check", "exit 2")

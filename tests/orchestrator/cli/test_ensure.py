@@ -35,6 +35,12 @@ def declared(*words: str) -> dict[str, Any]:
         (["package", "nginx", "1.10"], {"ensure": "1.10"}),
         (["service", "x", "running", "--enable"], {"ensure": "running", "enable": True}),
         (["service", "x", "--no-enable"], {"enable": False}),
+        (["service", "x", "--disable"], {"enable": False}),
+        (["service", "x", "-e"], {"enable": True}),
+        (["exec", "x", "--exec-if", "a"], {"onlyif": "a"}),
+        (["scaffold", "/srv/x", "tree"], {"source": "tree"}),
+        (["scaffold", "/srv/x", "tree", "present"], {"source": "tree", "ensure": "present"}),
+        (["scaffold", "/srv/x", "absent", "--source", "t"], {"source": "t", "ensure": "absent"}),
         (["exec", "x", "--returns", "0", "--returns", "3"], {"returns": [0, 3]}),
         (["exec", "x", "--returns", "[0, 3]"], {"returns": [0, 3]}),
         (["exec", "x", "--environment", "A=1"], {"environment": ["A=1"]}),
@@ -57,9 +63,9 @@ def declared(*words: str) -> dict[str, Any]:
         (["exec", "x", "--provider", "shell"], {"provider": "shell"}),
         (["exec", "--no-sensitive", "x", "present"], {"ensure": "present", "sensitive": False}),
         (["archive", "/a.tgz", "--url", "https://h/a.tgz", "--owner", "o", "--group", "g",
-          "--headers", "X-A=1", "--headers", "X-B=c=d"],
+          "--headers", "X-A=1", "--headers", "X-B=c:d", "-H", "X-C: d=e"],
          {"url": "https://h/a.tgz", "owner": "o", "group": "g",
-          "headers": {"X-A": "1", "X-B": "c=d"}}),
+          "headers": {"X-A": "1", "X-B": "c:d", "X-C": "d=e"}}),
         (["scaffold", "/x", "--source", "t", "--post", "*.sh=sh -n {}", "--post", "{'*': 'a=b'}"],
          {"source": "t", "post": [{"*.sh": "sh -n {}"}, {"*": "a=b"}]}),
     ],
@@ -69,10 +75,25 @@ def test_flags_are_properties(words: list[str], properties: dict[str, Any]) -> N
     assert declared(*words) == properties
 
 
+def test_a_text_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A text may be in a file; not both ways at once, and what is no text is refused."""
+    (tmp_path / "motd").write_bytes(b"a\r\nb\n")
+    (tmp_path / "image").write_bytes(b"\xff\xfe")
+    motd = ["--content-file", str(tmp_path / "motd")]
+    assert declared("file", "/x", *motd, *OWNED)["content"] == "a\r\nb\n"
+    for mistake, told in (
+        ([*motd, "--content", "x"], "not allowed with"),
+        (["--content-file", str(tmp_path / "image")], "is not text in UTF-8"),
+        (["--content-file", str(tmp_path / "nothing")], "No such file"),
+    ):
+        assert main(["ensure", "file", "/x", *OWNED, *mistake]) == 2
+        assert told in capsys.readouterr().err
+
+
 def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
     """A header that is no KEY=VALUE, and a password that cannot be one, are refused unseen."""
     archive = ["ensure", "archive", "/x.zip", "--url", "http://h/x.zip", "--owner", "root"]
-    for flags in (["--headers", "X-Token: s3cr3t-t0ken"], ["--headers", "s3cr3t-t0ken"]):
+    for flags in (["--headers", "X-Token s3cr3t-t0ken"], ["--headers", "s3cr3t-t0ken"]):
         assert main([*archive, "--group", "root", *flags]) == 2
         error = capsys.readouterr().err
         assert "argument --headers: KEY=VALUE was expected" in error

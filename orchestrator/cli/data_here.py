@@ -1,0 +1,38 @@
+"""The data that ``ccm ensure`` takes where none is named: of a script's folder (controller)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orchestrator.planning import PlanOptions
+
+VARIABLE = "CCM_HIERA_DATA"
+FILE = ".hiera"
+_OTHERS = 0o002
+
+
+def with_data_here(options: PlanOptions) -> PlanOptions:
+    """The options, with ``$CCM_HIERA_DATA`` or else ``./.hiera`` as data where none was named.
+
+    UsageError for a ``.hiera`` that others can write to: who stands in their folder by chance would
+    do what they like.
+    """
+    if options.hiera:
+        return options
+    named = os.environ.get(VARIABLE)
+    if named:
+        return options._replace(hiera=[named])
+    try:
+        found = os.stat(FILE)
+    except OSError:
+        return options
+    if found.st_uid not in (0, os.geteuid()) or found.st_mode & _OTHERS:
+        from remote_runtime.errors import UsageError
+
+        raise UsageError(
+            f"others than you can write to ./{FILE}, so it is not taken for data",
+            hint=f"name your data with --hiera or {VARIABLE}, or go to another folder",
+        )
+    return options._replace(hiera=[FILE])

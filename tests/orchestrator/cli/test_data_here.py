@@ -1,0 +1,42 @@
+"""The data that ccm ensure takes where none is named."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.data_here import with_data_here
+from orchestrator.planning import PlanOptions
+from remote_runtime.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory of a script."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CCM_HIERA_DATA", raising=False)
+    return tmp_path
+
+
+def test_what_is_named_wins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The option before the variable, that before the file, and no data where there is none."""
+    assert with_data_here(PlanOptions()).hiera == ()
+    (folder / ".hiera").write_text("data: {}")
+    assert with_data_here(PlanOptions()).hiera == [".hiera"]
+    monkeypatch.setenv("CCM_HIERA_DATA", "other.yaml")
+    assert with_data_here(PlanOptions()).hiera == ["other.yaml"]
+    assert with_data_here(PlanOptions(hiera=["named.yaml"])).hiera == ["named.yaml"]
+
+
+def test_a_file_of_others(folder: Path) -> None:
+    """What others can write to in the folder where one stands by chance is refused."""
+    (folder / ".hiera").write_text("data: {}")
+    (folder / ".hiera").chmod(0o666)
+    with pytest.raises(UsageError, match="others than you can write"):
+        with_data_here(PlanOptions())
+    (folder / ".hiera").chmod(0o664)
+    assert with_data_here(PlanOptions()).hiera == [".hiera"]
+    if os.getuid() == 0:
+        os.chown(folder / ".hiera", 12345, 12345)
+        with pytest.raises(UsageError, match="others than you can write"):
+            with_data_here(PlanOptions())
