@@ -60,13 +60,40 @@ class Layer(object):
         self._room = Room()
         self.nodes: Dict[str, Node] = {}
         self._inodes: Set[Tuple[int, int]] = set()
+        self._inside: Dict[str, Dict[str, None]] = {}  # of a folder what leads to a node, or did
+        self._shares: Dict[str, Tuple[int, int, int]] = {}  # of nodes: device, bytes, files
+        self._sums: Dict[int, Tuple[int, int]] = {}  # of the shares, by device
+        self._uncounted: Dict[str, None] = {}  # the nodes without a share
 
     def copy(self) -> "Layer":
         """The same, to go on by itself."""
         other = Layer(self._files)
-        other.nodes = dict(self.nodes)
+        for path, node in self.nodes.items():
+            other._lay(path, node)
         other._inodes = set(self._inodes)
         return other
+
+    def _lay(self, path: str, node: Node) -> None:
+        self._leave_out(path)
+        self.nodes[path] = node
+        self._uncounted[path] = None
+        while path != "/":
+            folder, name = os.path.split(path)
+            names = self._inside.setdefault(folder, {})
+            if name in names:
+                return
+            names[name] = None
+            path = folder
+
+    def _leave_out(self, path: str) -> None:
+        """Count a node no longer."""
+        self._uncounted.pop(path, None)
+        self._count(self._shares.pop(path, (0, 0, 0)), -1)
+
+    def _count(self, share: Tuple[int, int, int], sign: int) -> None:
+        device, size, count = share
+        sizes, counts = self._sums.get(device, (0, 0))
+        self._sums[device] = (sizes + sign * size, counts + sign * count)
 
     def find(self, path: str, follow: bool) -> Found:
         """Walk a path through layer and host; ``follow`` a link at its end, too."""
@@ -115,23 +142,24 @@ class Layer(object):
 
     def below(self, path: str) -> List[str]:
         """The names right below a folder that the layer has something for."""
-        inside = path.rstrip("/") + "/"
-        length = len(inside)
-        names = [p[length:] for p in self.nodes if p.startswith(inside)]
-        return [name for name in names if "/" not in name]
+        names = self._inside.get(path, ())
+        return [name for name in names if os.path.join(path, name) in self.nodes]
 
     def planned(self, path: str) -> Tuple[int, int]:
         """The bytes and files that are to be written to the file system of a path."""
-        device, size, count = self._device(path), 0, 0
-        for at, node in self.nodes.items():
-            if (node.device or self._device(at)) != device:
-                continue
-            old_size, old_count = _held(at, below=node.opaque)
-            size -= old_size
-            count += (node.kind != "absent") - old_count
-            if node.kind == "file":
-                size += node.content.size if node.content is not None else old_size
-        return size, count
+        for at in self._uncounted:
+            self._shares[at] = share = self._share(at)
+            self._count(share, 1)
+        self._uncounted.clear()
+        return self._sums.get(self._device(path), (0, 0))
+
+    def _share(self, path: str) -> Tuple[int, int, int]:
+        node = self.nodes[path]
+        old_size, old_count = _held(path, below=node.opaque)
+        size, count = -old_size, (node.kind != "absent") - old_count
+        if node.kind == "file":
+            size += node.content.size if node.content is not None else old_size
+        return node.device or self._device(path), size, count
 
     def put(self, effect: PathEffect, since: int, by: str) -> str:
         """Lay one effect over what is there now; return the resource that it undoes, or ""."""
@@ -141,11 +169,11 @@ class Layer(object):
         if effect.kind in ("absent", "file", "symlink"):
             self._drop_below(path)
         node = self._node(effect, found)._replace(since=since, by=by, firm=effect.firm)
-        self.nodes[path] = node
+        self._lay(path, node)
         if node.inode is not None:
             self._inodes.add(node.inode)
             for other in [p for p, n in self.nodes.items() if n.inode == node.inode]:
-                self.nodes[other] = node
+                self._lay(other, node)
         if effect.kind != "absent":
             self._imply(os.path.dirname(path), since, by)
         old = found.node
@@ -168,9 +196,8 @@ class Layer(object):
             if node is None and found.there and os.path.lexists(path):
                 return
             device = self._device(path)
-            self.nodes[path] = Node(
-                "directory", 0o755, since=since, by=by, device=device, implied=True
-            )
+            node = Node("directory", 0o755, since=since, by=by, device=device, implied=True)
+            self._lay(path, node)
             path = os.path.dirname(path)
 
     def _node(self, effect: PathEffect, found: Found) -> Node:
@@ -231,8 +258,15 @@ class Layer(object):
         return 0
 
     def _drop_below(self, path: str) -> None:
-        for below in [p for p in self.nodes if p.startswith(path.rstrip("/") + "/")]:
-            del self.nodes[below]
+        folders = [path]
+        while folders:
+            folder = folders.pop()
+            for name in self._inside.pop(folder, ()):
+                below = os.path.join(folder, name)
+                folders.append(below)
+                if below in self.nodes:
+                    self._leave_out(below)
+                    del self.nodes[below]
 
 
 def _shared(path: str) -> Optional[Tuple[int, int]]:

@@ -110,6 +110,29 @@ class LayerTest(FolderTest):
         self.put("f", "file")
         self.assertEqual((len(self.layer.nodes), len(copy.nodes)), (1, 0))
 
+    def test_what_is_to_be_written_is_counted_once(self) -> None:
+        """Whatever is laid over it, or goes with its folder, and less what it replaces."""
+        self.write("old", b"12345", 0o644)
+        before = self.layer.planned(self.path("x"))
+        self.put("d", "directory")
+        for name in ("d/a", "d/b", "old"):
+            self.put(name, "file", content=Text("123"))
+        self.assertEqual((before, self.layer.planned(self.path("x"))), ((0, 0), (4, 3)))
+        self.put("d/a", "file", content=Text("1"))
+        copy = self.layer.copy()
+        self.put("d", "absent")
+        self.assertEqual(self.layer.planned(self.path("x")), (-2, 0))
+        self.assertEqual(copy.planned(self.path("x")), (2, 3))
+
+    def test_what_goes_with_its_folder_does_not_come_back(self) -> None:
+        """What is laid there later is all that it holds."""
+        self.put("d/e/a", "file")
+        self.put("d", "absent")
+        self.assertEqual(self.layer.below(self.path("d/e")), [])
+        self.put("d/e/b", "file")
+        self.assertEqual(self.layer.below(self.path("d/e")), ["b"])
+        self.assertEqual(self.layer.below(self.path("d")), ["e"])
+
 
 if __name__ == "__main__":
     unittest.main()
