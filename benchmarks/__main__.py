@@ -31,6 +31,7 @@ from .work import DIRECTORY, PACKAGES, Work, prepare_root
 
 ROUND_TRIP = 0.05  # seconds, in the runs with a delay in the way
 OTHER = "the other ccm"
+MANY = 20_000  # changes in a plan
 BEGIN, END = "<!-- figures:begin -->", "<!-- figures:end -->"
 
 
@@ -143,7 +144,7 @@ class Bench:
             f"- 200 logical hosts, `--forks 64`, `--noop`: {many.wall:.1f} s, "
             f"peak {many.peak_mib:.0f} MiB, {many.cpu / 200 * 1000:.1f} ms of CPU per host"
         )
-        return [*lines, *self.started(), *self.on_the_target()]
+        return [*lines, *self.started(), self.plan_shown(), *self.on_the_target()]
 
     def started(self) -> list[str]:
         """What commands take that ask no host."""
@@ -161,6 +162,25 @@ class Bench:
                     found[which].samples.append(self.sample([[str(program), *words]]))
             lines += [f"- {label}{w}: {s.median('wall'):.3f} s" for w, s in found.items()]
         return lines
+
+    def plan_shown(self) -> str:
+        """What it takes to show a plan with very many changes."""
+        site, inventory, plan = (self.folder / f"many.{end}" for end in ("yaml", "hosts", "plan"))
+        entries = "".join(
+            f"        - {self.folder}/{n}: {{content: text {n}}}\n" for n in range(MANY)
+        )
+        attributes = "{owner: root, group: root, mode: '0644'}"
+        head = f"ccm:\n  resources:\n    - file:\n        - defaults: {attributes}\n"
+        site.write_text(head + entries, encoding="utf-8")
+        inventory.write_text("hosts: {here: {connection: local}}\n", encoding="utf-8")
+        self.sample([[str(OWN), "plan", "-i", str(inventory), "-o", str(plan), str(site)]])
+        shown = Series(
+            [self.sample([[str(OWN), "plan", "show", str(plan)]]) for _ in range(self.runs)]
+        )
+        return (
+            f"- `ccm plan show` of {MANY:,} changes: {shown.median('wall'):.1f} s, "
+            f"peak {shown.median('peak_mib'):.0f} MiB"
+        )
 
     def on_the_target(self) -> list[str]:
         """What the runtime itself costs: the hosts' CPU less that of a plain login."""

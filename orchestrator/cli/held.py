@@ -29,8 +29,7 @@ def push_plan(path: str, options: PushOptions, wishes: PlanWishes, command: str)
     _check_options(kept.record, options)
     _check_time(path, kept.record)
     require_id(kept, wishes.expect)
-    if wishes.signers:
-        _check_approved(path, text, wishes, kept)
+    _check_approved(path, text, wishes, kept)
     check_unchanged(kept.record["files"], kept.record["salt"])
     return push_kept(kept, options, command)
 
@@ -72,7 +71,13 @@ def require_id(kept: "KeptPlan", expected: str | None) -> None:
 def _check_approved(path: str, text: bytes, wishes: PlanWishes, kept: "KeptPlan") -> None:
     from orchestrator.kept_plans.signing import Approval, check_approved
 
-    approval = Approval(str(wishes.signers), wishes.approvals)
+    signers = wishes.signers or os.environ.get("CCM_SIGNERS")
+    if not signers:
+        if wishes.approvals is not None:
+            hint = "name those who may approve with --signers or CCM_SIGNERS"
+            raise UsageError("--approvals: whose is not said", hint=hint)
+        return
+    approval = Approval(signers, wishes.approvals or 1)
     people = check_approved(path, text, approval, kept.record["manifest"])
     print(plain(f"ccm: approved by {', '.join(people)}"), file=sys.stderr)
 
@@ -99,12 +104,14 @@ def _check_options(record: "Record", options: PushOptions) -> None:
 
 
 def _check_time(path: str, record: "Record") -> None:
+    from orchestrator.kept_plans.kept_plan import moment
+
     now = time.time()
     if now >= record["expires"]:
-        ended = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(record["expires"]))
+        ended = moment(record["expires"])
         raise _refused(f"{path} has expired, it was valid until {ended}", "plan anew")
     if now < record["created"] - _SKEW:
-        made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(record["created"]))
+        made = moment(record["created"])
         raise _refused(
             f"{path} was made in the future, at {made}", "set the clock of this machine right"
         )

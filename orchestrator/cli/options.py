@@ -6,7 +6,6 @@ nothing knows of a parser.
 
 import argparse
 import math
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from remote_runtime.options import RunOptions
@@ -27,11 +26,11 @@ class InventoryOptions(NamedTuple):
 
 
 class PlanWishes(NamedTuple):
-    """What a push wants of a plan: its id, and who has approved it."""
+    """What a push wants of a plan: its id, and how many of whom have approved it."""
 
     expect: str | None = None
     signers: str | None = None
-    approvals: int = 1
+    approvals: int | None = None
 
 
 class ConnectionOptions(NamedTuple):
@@ -140,7 +139,6 @@ def add_plan_wishes(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--signers",
         metavar="FILE",
-        default=os.environ.get("CCM_SIGNERS") or None,
         help="allowed_signers of ssh-keygen, from outside of the checkout: those who may approve "
         "a plan (default: $CCM_SIGNERS)",
     )
@@ -148,7 +146,6 @@ def add_plan_wishes(parser: argparse.ArgumentParser) -> None:
         "--approvals",
         metavar="N",
         type=count,
-        default=1,
         help="how many of them must have (default: 1)",
     )
 

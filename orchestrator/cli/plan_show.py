@@ -43,8 +43,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         import json
 
-        json.dump(kept.record, sys.stdout, indent=2)
-        print()
+        print(json.dumps(kept.record))
     elif not forms:
         _write_text(kept, args.diff, args.verbose)
     return 0
@@ -66,6 +65,7 @@ def _write_text(kept: "KeptPlan", diff: bool, verbose: bool) -> None:
 
 
 def _head(kept: "KeptPlan") -> list[str]:
+    from orchestrator.kept_plans.kept_plan import moment
     from orchestrator.support.plain_text import one_line
 
     record = kept.record
@@ -74,11 +74,7 @@ def _head(kept: "KeptPlan") -> list[str]:
     return [
         f"plan {kept.id}",
         one_line(
-            f"made by {record['user']} at {_moment(record['created'])} with ccm {record['ccm']}"
+            f"made by {record['user']} at {moment(record['created'])} with ccm {record['ccm']}"
         ),
-        f"{word} {_moment(expires)}",
+        f"{word} {moment(expires)}",
     ]
-
-
-def _moment(seconds: int) -> str:
-    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))

@@ -22,6 +22,7 @@ _DAY = 86_400.0
 def make_plan(manifest: str, options: PushOptions, out: str | None, valid: float) -> int:
     """Preview, and keep that in a file for ``valid`` seconds; the exit code of the preview."""
     from orchestrator.cli.output import Output
+    from orchestrator.kept_plans.kept_plan import moment
     from orchestrator.kept_plans.reading import write_plan
 
     output = Output(options.output, options.run, f"plan of {os.path.basename(manifest)}")
@@ -30,7 +31,7 @@ def make_plan(manifest: str, options: PushOptions, out: str | None, valid: float
         return code
     if out is not None:
         write_plan(kept, out)
-        output.say(f"the plan is in {out}; it can be pushed until {_until(kept.record['expires'])}")
+        output.say(f"the plan is in {out}; it can be pushed until {moment(kept.record['expires'])}")
     output.human.write(f"plan {kept.id}\n")
     return code
 
@@ -106,7 +107,3 @@ def _about(manifest: str, options: PushOptions, site: "Site") -> dict[str, Any]:
         "data": given["data"],
         "fact": given["fact"],
     }
-
-
-def _until(moment: int) -> str:
-    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(moment))

@@ -55,15 +55,21 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
     from remote_runtime.errors import UsageError
 
     options = read_push(args, read_output(args))._replace(verify=args.verify)
+    wishes = read_plan_wishes(args)
     if is_plan(args.manifest):
-        return held.push_plan(args.manifest, options, read_plan_wishes(args), command)
+        return held.push_plan(args.manifest, options, wishes, command)
+    if wishes.signers is not None or wishes.approvals is not None:
+        raise UsageError(
+            f"{command}: only a plan is approved, and {args.manifest} is none",
+            hint="keep one with ccm plan -o, or leave --signers and --approvals out",
+        )
     if args.needs_inventory and options.where.inventory is None:
         raise UsageError(
             f"{command}: -i/--inventory is missing",
             hint=f"name the hosts with -i; for this machine it is ccm apply {args.manifest}",
         )
-    if args.expect is not None:
-        return planned.push_expected(args.manifest, options, args.expect, command)
+    if wishes.expect is not None:
+        return planned.push_expected(args.manifest, options, wishes.expect, command)
     check_options(options)
     chosen = assembly.choose(options.where, args.manifest)
     site, planner = assembly.planner(args.manifest, options.data._replace(run=options.run))

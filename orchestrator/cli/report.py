@@ -174,5 +174,4 @@ def headline(kept: "KeptRecord") -> str:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(about["start"]))
     word = run_word(about["command"], about["noop"])
     ended = "" if about["end"] else ", did not come to its end"
-    name = kept.run_id if " " in kept.run_id else f"run {kept.run_id}"
-    return f"{name[:1].upper()}{name[1:]}: {word} of {about['manifest']}, {when}{ended}"
+    return f"{kept.kind.capitalize()} {kept.run_id}: {word} of {about['manifest']}, {when}{ended}"

@@ -38,9 +38,12 @@ def _newest_first() -> list[Path]:
 class KeptRecord(Protocol):
     """What reports are made of: a run, or what took the place of one.
 
-    ``again`` is the command that shows it.
+    ``kind`` says which, ``again`` is the command that shows it, ``until`` says how long a plan is
+    valid.
     """
 
+    kind: str
+    until: str
     run_id: str
     about: dict[str, Any]
     again: str
@@ -56,6 +59,9 @@ class KeptRecord(Protocol):
 
 class KeptRun:
     """A run read back from its folder."""
+
+    kind = "run"
+    until = ""
 
     def __init__(self, path: Path) -> None:
         self.path = path

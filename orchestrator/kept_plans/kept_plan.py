@@ -27,18 +27,23 @@ _DONE = (
 _KEPT = ("alias", "provider", "prediction_reason", "error", "changed", "failed", "skipped")
 _IDENTITY = ("address", "port", "connection", "user", "host_id", "host_key", "fail_on_error")
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
 Record = dict[str, Any]
 
 
 class KeptPlan:
     """A plan and the preview that it was made of, which reports show as they show a run."""
 
+    kind = "plan"
+    again = "ccm plan show FILE"
+
     def __init__(self, record: Record) -> None:
         self.record = record
         self.id: str = record["id"]
         self.hosts: Mapping[str, Record] = record["hosts"]
-        self.run_id = f"plan {self.id[:12]}"
-        self.again = "ccm plan show"
+        self.run_id = self.id
+        self.until = f"valid until {moment(record['expires'])}"
         self.about: Record = {
             "run_id": self.run_id,
             "command": "plan",
@@ -101,6 +106,11 @@ class KeptPlan:
         yield happening.RunFinished(at, False)
 
 
+def moment(seconds: float) -> str:
+    """A time as people read it."""
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
+
+
 def told_of(event: Mapping[str, Any]) -> Record:
     """What a plan keeps of an event: no times, no properties, nothing that only this run has."""
     return {key: event[key] for key in (*_DONE, *_KEPT) if key in event}
@@ -113,7 +123,7 @@ def done_by(told: Mapping[str, Any]) -> Record:
 
 def canonical(value: Any) -> bytes:
     """The one JSON text of a value."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+    return _encode(value).encode("ascii")
 
 
 def digest_of(value: Any) -> str:

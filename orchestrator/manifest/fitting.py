@@ -61,7 +61,14 @@ def _all(schema: Any, definitions: Mapping[str, Any], within: tuple[str, ...]) -
 def _every(checks: list[Fits]) -> Fits:
     if len(checks) == 1:
         return checks[0]
-    return lambda value: all(check(value) for check in checks)
+
+    def every(value: Any) -> bool:
+        for check in checks:  # noqa: SIM110 - a generator takes longer than what it asks
+            if not check(value):
+                return False
+        return True
+
+    return every
 
 
 def _is_number(value: Any) -> bool:
@@ -103,7 +110,8 @@ def _at_least(kind: type[str] | type[list[Any]] | type[dict[str, Any]], size: in
 
 
 def _required(names: list[str]) -> Fits:
-    return lambda value: not isinstance(value, dict) or all(name in value for name in names)
+    wanted = frozenset(names)
+    return lambda value: not isinstance(value, dict) or wanted <= value.keys()
 
 
 _OF_VALUES: dict[str, Callable[[Any], Fits]] = {
@@ -123,7 +131,7 @@ Reader = Callable[..., Fits]
 
 def _items(wanted: Any, schema: Mapping[str, Any], reader: Reader) -> Fits:
     check = reader(wanted)
-    return lambda value: not isinstance(value, list) or all(check(entry) for entry in value)
+    return lambda value: not isinstance(value, list) or all(map(check, value))
 
 
 def _properties(wanted: Any, schema: Mapping[str, Any], reader: Reader) -> Fits:
@@ -133,10 +141,15 @@ def _properties(wanted: Any, schema: Mapping[str, Any], reader: Reader) -> Fits:
         other: Fits = lambda value: others  # noqa: E731 - a constant as a function
     else:
         other = reader(others)
-    return lambda value: (
-        not isinstance(value, dict)
-        or all(known.get(name, other)(entry) for name, entry in value.items())
-    )
+
+    def properties(value: Any) -> bool:
+        if isinstance(value, dict):
+            for name, entry in value.items():
+                if not known.get(name, other)(entry):
+                    return False
+        return True
+
+    return properties
 
 
 def _any_of(wanted: Any, schema: Mapping[str, Any], reader: Reader) -> Fits:

@@ -96,14 +96,15 @@ def _totals(grid: Grid) -> str:
         f"{number:,} {'would change' if grid.noop and word == 'changed' else word}"
         for word, number in count.items()
     ]
-    ended = f", {took(about['end'] - about['start'])}" if about["end"] else ", did not end"
+    ended = took(about["end"] - about["start"]) if about["end"] else "did not end"
     counts = host_counts(grid.results.values(), grid.noop)
     ends = [f"{number:,} {words}" for _, words, number in counts if number]
     left = len(grid.hosts) - len(grid.results)
     if left:
         ends.append(f"{left:,} did not end")
     hosts, resources = _counted(len(grid.hosts), "host", ends), _counted(total, "resource", parts)
-    return f"{hosts}; {resources}{ended}. Run `{grid.kept.run_id}`."
+    kept = grid.kept
+    return f"{hosts}; {resources}, {kept.until or ended}. {kept.kind.capitalize()} `{kept.run_id}`."
 
 
 def _counted(number: int, noun: str, parts: list[str]) -> str:

@@ -227,7 +227,7 @@ class Summary:
 
 def _by_manifest(block: Block) -> list[Row]:
     """The rows manifest by manifest, failures first."""
-    told = told_of_manifest(next(iter(row)) for row in block.entries)
+    told = set(told_of_manifest(next(iter(row)) for row in block.entries))
     rows = [row for row in block.entries if next(iter(row)) in told]
     order: dict[str, tuple[int, int]] = {}
     for at, row in enumerate(rows):

@@ -237,9 +237,13 @@ def test_a_plan_is_shown_in_every_form(local: Target) -> None:
     shown = ccm.run("plan", "show", "change.plan", "--markdown", "-", "--html", "plan.html")
     assert shown.code == 0, shown.output
     assert shown.stdout.startswith("## Preview of site.yaml")
+    identity = json.loads((ccm.scratch / "change.plan").read_text())["id"]
+    assert "1 stable, valid until 20" in shown.stdout
+    assert f"Plan `{identity}`." in shown.stdout
     assert "```diff" in shown.stdout
     page = (ccm.scratch / "plan.html").read_text()
     assert "site.yaml" in page
+    assert f"Plan {identity}, 20" in page
     assert "hunter2secret" not in shown.stdout + page
     differ = ccm.run("plan", "diff", "change.plan", "later.plan")
     assert differ.code == 0, differ.output
@@ -257,6 +261,10 @@ def test_an_approved_plan_is_pushed(local: Target, tmp_path: Path) -> None:
     signers.write_text(f"alice@example.com {public[0]} {public[1]}\n")
     signers.chmod(0o644)
     assert plan(local).code == 0
+    assert "--approvals: whose is not said" in push(ccm, "--approvals", "2").stderr
+    unkept = push(ccm, "-i", str(local.inventory), "--signers", str(signers), name="site.yaml")
+    assert (unkept.code, local.names()) == (2, [])
+    assert "only a plan is approved, and site.yaml is none" in unkept.stderr
     refused = push(ccm, "--signers", str(signers))
     assert refused.code == 2
     assert "change.plan has 0 of 1 approvals" in refused.stderr

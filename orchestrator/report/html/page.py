@@ -52,6 +52,8 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "version": VERSION,
         "title": run_word(about["command"], grid.noop).capitalize(),
         "about": about,
+        "kind": grid.kept.kind.capitalize(),
+        "until": grid.kept.until,
         "noop": grid.noop,
         "manifest": os.path.basename(about["manifest"]) or about["manifest"],
         "start": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(about["start"])),
