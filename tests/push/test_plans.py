@@ -4,6 +4,8 @@ import json
 import subprocess
 from pathlib import Path
 
+from orchestrator.kept_plans.kept_plan import KeptPlan, id_of
+from orchestrator.kept_plans.reading import read_plan, write_plan
 from tests.lab import Host, Lab
 from tests.push.command import SECONDS, Ccm, Run
 from tests.push.target import NAME, Target
@@ -164,6 +166,24 @@ def test_what_a_plan_has_settled_is_no_option(local: Target) -> None:
     assert refused.code == 2
     assert "the plan is not for other" in refused.stderr
     assert local.names() == []
+
+
+def test_what_no_plan_of_this_day_and_tree_says(local: Target) -> None:
+    """One of the future, of another runtime or of hosts that are gone is refused."""
+    assert plan(local).code == 0
+    path = str(local.ccm.scratch / "change.plan")
+    record = read_plan(path).record
+    hosts = {"elsewhere": record["hosts"][NAME]}
+    for changes, told in (
+        ({"created": record["created"] + 3600}, "was made in the future, at 20"),
+        ({"runtime": "ab" * 32}, "the plan was made with another runtime, that of ccm "),
+        ({"hosts": hosts}, "elsewhere, which the plan is for, is not in the inventory"),
+    ):
+        other = {**record, **changes}
+        write_plan(KeptPlan({**other, "id": id_of(other)}), path)
+        refused = push(local.ccm)
+        assert (refused.code, local.names()) == (2, []), refused.output
+        assert told in refused.stderr
 
 
 def test_the_other_hosts_are_done(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
