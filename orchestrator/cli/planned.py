@@ -23,8 +23,10 @@ def make_plan(manifest: str, options: PushOptions, out: str | None, valid: float
     """Preview, and keep that in a file for ``valid`` seconds; the exit code of the preview."""
     from orchestrator.cli.output import Output
     from orchestrator.kept_plans.kept_plan import moment
-    from orchestrator.kept_plans.reading import write_plan
+    from orchestrator.kept_plans.reading import require_place, write_plan
 
+    if out is not None:
+        require_place(out)
     output = Output(options.output, options.run, f"plan of {os.path.basename(manifest)}")
     code, kept = _preview(manifest, options, output, valid)
     if kept is None:

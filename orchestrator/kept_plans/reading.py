@@ -57,8 +57,24 @@ def write_plan(kept: KeptPlan, path: str) -> None:
         if temporary:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
-        hint = "name a file that can be written with -o"
-        raise UsageError(f"{path} cannot be written: {error.strerror}", hint=hint) from error
+        raise _unwritable(path, error.strerror) from error
+
+
+def require_place(path: str) -> None:
+    """UsageError where a plan could not be written there: to be asked before a long preview."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path):
+        raise _unwritable(path, "it is a folder")
+    if not os.path.isdir(folder):
+        raise _unwritable(path, f"there is no folder {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _unwritable(path, f"the folder {folder} cannot be written to")
+
+
+def _unwritable(path: str, why: str | None) -> UsageError:
+    return UsageError(
+        f"{path} cannot be written: {why}", hint="name a file that can be written with -o"
+    )
 
 
 def read_plan(path: str) -> KeptPlan:

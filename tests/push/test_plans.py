@@ -212,6 +212,8 @@ def test_a_plan_for_no_host_is_not_written(ccm: Ccm, tmp_path: Path) -> None:
     site = ccm.site("ccm: {resources: [{exec: [{x: {command: 'true'}}]}]}")
     made = ccm.run("plan", "-i", str(inventory), "-o", "change.plan", str(site))
     assert made.code == 3
+    nowhere = ccm.run("plan", "-i", str(inventory), "-o", "none/change.plan", str(site))
+    assert nowhere.code == 2, "no host is asked for a plan that could not be written"
     assert "no plan was made" in made.stdout
     assert not (ccm.scratch / "change.plan").exists()
 

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 import schemas
 from orchestrator.kept_plans.kept_plan import digest_of
-from orchestrator.kept_plans.reading import is_plan, read_plan, write_plan
+from orchestrator.kept_plans.reading import is_plan, read_plan, require_place, write_plan
 from orchestrator.manifest.fitting import fits
 from remote_runtime.errors import InputError, UsageError
 from tests.orchestrator.kept_plans.made import keep
@@ -122,3 +122,8 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     assert "cannot be read: No such file" in refusal(tmp_path / "missing.plan")
     with pytest.raises(UsageError, match="cannot be written"):
         write_plan(keep(tmp_path), str(tmp_path / "none" / "x.plan"))
+    with pytest.raises(UsageError, match="cannot be written: there is no folder"):
+        require_place(str(tmp_path / "none" / "x.plan"))
+    with pytest.raises(UsageError, match="cannot be written: it is a folder"):
+        require_place(str(tmp_path))
+    require_place(str(tmp_path / "x.plan"))
