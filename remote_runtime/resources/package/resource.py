@@ -220,6 +220,8 @@ class Resource(ResourceType):
             raise Unknowable("a push has to wait for the package lock %s" % holder, would=would)
         try:
             return self.provider.foresee(step.operation)
+        except Unknowable as error:
+            raise Unknowable(error.message, would=would) from error
         except ResourceError as error:
             raise Missing(error.message, would=would, hint=error.hint) from error
 

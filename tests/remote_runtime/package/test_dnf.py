@@ -9,7 +9,7 @@ import time
 import unittest
 
 from remote_runtime.changes import Missing, Unknowable
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import Doubt, PackageEffect, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
@@ -76,14 +76,39 @@ class Reading(unittest.TestCase):
         packages = [("ccm-shell", {}), ("ccm-hello", {}), ("ccm-epoch", {"ensure": "latest"})]
         plan = plan_of(*packages)
         plan.messages()
-        (line,) = [line for line in plan.commands.asked if line.startswith("dnf")]
+        (line,) = [line for line in plan.commands.asked if line.startswith("dnf -q")]
         self.assertTrue(line.endswith(" ccm-epoch ccm-hello"), line)
+
+    def foresee(self, result, planned=()):
+        commands = FakeCommands()
+        commands.on("dnf install --assumeno --cacheonly", result)
+        plan = plan_of(("ccm-hello", {}), commands=commands)
+        for door in ("rpm -q", "dnf -q"):
+            commands.on(door, recorded("rpm-query.txt" if door[0] == "r" else "dnf-repoquery.txt"))
+        plan.context.expect(planned, Doubt(), "package#other")
+        return plan.messages()
+
+    def test_a_preview_has_dnf_resolve_it(self):
+        """It ends where dnf asks whether to go on; what dnf cannot resolve fails."""
+        said = self.foresee(Result(1, "Is this ok [y/N]: \nOperation aborted.\n", ""))
+        self.assertEqual(said, ["Would have installed"])
+        with self.assertRaises(Missing) as caught:
+            self.foresee(failure("dnf-unmet", 1))
+        self.assertNotIsInstance(caught.exception, Unknowable)
+        self.assertIn("nothing provides", caught.exception.message)
+
+    def test_dnf_resolves_one_transaction_only(self):
+        """What comes after another is not known; what it would do is told all the same."""
+        with self.assertRaises(Unknowable) as caught:
+            self.foresee("", [PackageEffect("other", "")])
+        self.assertEqual(caught.exception.would[0].message, "Would have installed")
 
     def test_noop_does_not_let_dnf_write(self):
         """In noop dnf works with the lists that it has; in a push it may fetch missing ones."""
         plan = plan_of(("ccm-hello", {}))
         plan.messages()
-        self.assertIn(" --cacheonly repoquery ", plan.commands.asked[-1])
+        self.assertIn(" --cacheonly repoquery ", plan.commands.asked[-2])
+        self.assertIn("dnf install --assumeno --cacheonly ", plan.commands.asked[-1])
         plan = plan_of(("ccm-hello", {}))
         plan.carry_out()
         (query,) = [line for line in plan.commands.asked if "repoquery" in line]

@@ -12,7 +12,7 @@ What only a change needs is imported when there is one: most runs find everythin
 
 from typing import TYPE_CHECKING, Dict, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import Properties
+from remote_runtime.base import Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import rpm_database
@@ -44,6 +44,7 @@ RECORD_LOCKS = (
     "/usr/lib/sysimage/rpm/.rpm.lock",
     "/run/dnf/rpmtransaction.lock",
 )
+_ASKED = "Operation aborted"  # what dnf ends with once it is answered no
 _LIMIT = 16 << 20  # bytes of a query's output
 _NAMES = 1000  # names on one command line
 _PROVIDERS_SHOWN = 8
@@ -165,6 +166,21 @@ class Provider(PackageProvider):
         """Who holds a lock that a transaction needs, "" for nobody."""
         found = self._manager().look()
         return str(found) if found else ""
+
+    def foresee(self, operation: Operation) -> Sequence[VersionChange]:
+        """Let dnf resolve it, which shows whether it would fail; it can do that for the host as it
+        is only. See the base class."""
+        from remote_runtime.resources.package import dnf_errors
+
+        what = str(operation._replace(version=self.shown(operation.version)))
+        if self.planned_versions():
+            raise Unknowable("dnf does not tell before what %s comes to after others" % what)
+        answers = {"-y": ("--assumeno", "--cacheonly")}
+        argv = [part for word in self._words(operation) for part in answers.get(word, (word,))]
+        result = self.context.commands.run(argv, limit=_LIMIT)
+        if result.code != 0 and _ASKED not in result.stdout + result.stderr:
+            raise dnf_errors.explain(what, result)
+        return ()
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Run dnf; "" leaves the version to what it prefers, an older one comes by a downgrade.
