@@ -2,17 +2,21 @@
 
 import argparse
 import json
+import re
+import shlex
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from remote_runtime.errors import UsageError
 
 
-def add_form(parser: argparse.ArgumentParser) -> None:
-    """``--json`` and ``--yaml``."""
+def add_form(parser: argparse.ArgumentParser) -> "argparse._MutuallyExclusiveGroup":
+    """``--json`` and ``--yaml``; returns the group of all forms."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="JSON, which is the default")
     form.add_argument("--yaml", action="store_true", help="YAML in place of JSON")
+    return form
 
 
 def read_form(args: argparse.Namespace) -> bool:
@@ -52,3 +56,15 @@ def write(document: Any, as_yaml: bool) -> None:
         sys.stdout.write(text.removesuffix("...\n"))  # the end mark of a single value
     else:
         print(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def variables(prefix: str, value: Any) -> Iterator[str]:
+    """Lines that set a shell's variables: PREFIX_KEY to a text, a number or JSON.
+
+    Of what is no map it is PREFIX_VALUE.
+    """
+    tree = value if isinstance(value, dict) else {"value": value}
+    for key, found in tree.items():
+        text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+        name = re.sub("[^A-Z0-9_]", "_", f"{prefix}_{key}".upper(), flags=re.ASCII)
+        yield f"{name}={shlex.quote(text)}\n"

@@ -27,6 +27,7 @@ HELP = "Look into hierarchical data."
 EXAMPLE = """
 ccm hiera parse site.yaml                            # with this host's facts
 ccm hiera parse --offline --fact role=web site.yaml  # with these alone
+eval "$(ccm hiera parse --env site.yaml)"            # HIERA_KEY=VALUE for a shell
 ccm hiera parse -i hosts.yaml -l web --query app.port site.yaml
 """
 
@@ -44,13 +45,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "given", metavar="KEY=VALUE", nargs="*", help="a fact, as --fact gives it; repeatable"
     )
     add_inventory(parse, required=False)
-    parse.add_argument(
+    whose = parse.add_mutually_exclusive_group()
+    whose.add_argument(
+        "-S",
+        "--system-facts",
+        action="store_true",
+        help="ask the host for its facts, which is the default",
+    )
+    whose.add_argument(
         "--offline",
         action="store_true",
         help="contact no host; --facts, vars and --fact are all its facts",
     )
     parse.add_argument("--query", metavar="PATH", help="one value by its GJSON path")
-    add_form(parse)
+    add_form(parse).add_argument(
+        "--env", action="store_true", help="variables for a shell: HIERA_KEY=VALUE; not with -i"
+    )
+    parse.add_argument(
+        "--env-prefix",
+        metavar="WORD",
+        default="HIERA",
+        help="what those begin with (default: %(default)s)",
+    )
     add_connection(parse)
     add_data(parse)
 
@@ -59,12 +75,14 @@ def run(args: argparse.Namespace) -> int:
     """Resolve for each host and write one document: the data, or host → data."""
     from orchestrator.cli import assembly
     from orchestrator.cli.app import exit_code_of
-    from orchestrator.cli.documents import check_path, write
+    from orchestrator.cli.documents import check_path, variables, write
     from orchestrator.cli.gathering import gather
     from orchestrator.support.plain_text import plain
-    from remote_runtime.errors import CcmError
+    from remote_runtime.errors import CcmError, UsageError
 
     check_path("data", args.query)
+    if args.env and args.inventory is not None:
+        raise UsageError("--env is for the data of one host", hint="leave -i out, or take --json")
     chosen = assembly.choose(read_inventory(args))
     data = read_data(args)
     hierarchy = _hierarchy(args.file, data._replace(fact=[*data.fact, *args.given]))
@@ -81,6 +99,8 @@ def run(args: argparse.Namespace) -> int:
             code = max(code, exit_code_of(error))
     if args.inventory is not None:
         write(found, read_form(args))
+    elif found and args.env:
+        print("".join(variables(args.env_prefix, next(iter(found.values())))), end="")
     elif found:
         write(next(iter(found.values())), read_form(args))
     return code

@@ -21,6 +21,7 @@ ccm registration init --registration registry.json
 ccm registration init --registration nats://nats.example.net --max-age 1h
 """
 _PARTS = ("cluster", "protocol", "service", "address")
+_FLAG = "flag_"
 _MOST_REPLICAS = 5
 _INIT = ("init", "create")
 
@@ -38,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="remove what is registered, such as a service that is no more",
         description="Remove registrations; the next push of a stable resource brings its own back.",
     )
-    _add_query(remove, optional=False)
+    _add_query(remove)
     init = actions.add_parser(
         "init",
         aliases=["create"],
@@ -59,16 +60,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_query(parser: argparse.ArgumentParser, optional: bool = True) -> None:
+def _add_query(parser: argparse.ArgumentParser) -> None:
     for part in _PARTS:
-        first = part == "cluster" and not optional
         parser.add_argument(
-            part,
-            metavar=part.upper(),
-            nargs=None if first else "?",
-            default=None if first else "*",
-            help=f"only this {part}; * is any",
+            part, metavar=part.upper(), nargs="?", help=f"only this {part}; * is any"
         )
+    for part in _PARTS:
+        parser.add_argument(f"--{part}", dest=f"{_FLAG}{part}", help=f"the same as {part.upper()}")
     add_registration(parser)
 
 
@@ -80,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     store = open_store(args.registration, new=args.action in _INIT)
     if args.action in _INIT:
         return _init(args, store)
-    query = Query(*(getattr(args, part) for part in _PARTS))
+    query = Query(*(_part(args, part) for part in _PARTS))
     if args.action == "rm":
         return _remove(store, query)
     entries = store.lookup(query)
@@ -89,6 +87,17 @@ def run(args: argparse.Namespace) -> int:
     else:
         _show(entries, store, "nothing" if query == Query() else "nothing that fits")
     return 0
+
+
+def _part(args: argparse.Namespace, part: str) -> str:
+    from remote_runtime.errors import UsageError
+
+    word, flag = getattr(args, part), getattr(args, f"{_FLAG}{part}")
+    if word is not None and flag is not None:
+        raise UsageError(f"{part.upper()} and --{part} are the same", hint="give one of them")
+    if word is None and flag is None and part == "cluster" and args.action == "rm":
+        raise UsageError("rm: which cluster?", hint="name it; '*' is any")
+    return str(word or flag or "*")
 
 
 def _init(args: argparse.Namespace, store: Store) -> int:

@@ -1,6 +1,7 @@
 """``ccm hiera parse``: which value wins for which host, without a push."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,20 @@ def test_yaml_comes_out_too(ccm: Ccm) -> None:
     assert done.stdout.startswith("port: 80\n")
     done = ccm.run("hiera", "parse", "--offline", "--yaml", "site.yaml", "--query", "port")
     assert done.stdout == "80\n"
+
+
+def test_variables_for_a_shell(ccm: Ccm) -> None:
+    """``--env`` writes what a shell can read, whatever is in the values; of one host only."""
+    ccm.site('data: {port: 80, a-b: "it\'s", list: [1, x]}\n', "odd.yaml")
+    done = ccm.run("hiera", "parse", "--offline", "--env", "odd.yaml")
+    script = done.stdout + 'printf "%s|" "$HIERA_PORT" "$HIERA_A_B" "$HIERA_LIST"'
+    shell = subprocess.run(["sh", "-c", script], capture_output=True, text=True)
+    assert shell.stdout == '80|it\'s|[1, "x"]|'
+    words = ("--env-prefix", "site", "--query", "port")
+    done = ccm.run("hiera", "parse", "--offline", "--env", "odd.yaml", *words)
+    assert done.stdout == "SITE_VALUE=80\n"
+    assert ccm.run("hiera", "parse", "-i", "hosts.yaml", "--env", "odd.yaml").code == 2
+    assert ccm.run("hiera", "parse", "-S", "--env", "odd.yaml").code == 0
 
 
 def test_with_an_inventory_each_host_has_its_data(ccm: Ccm) -> None:

@@ -56,6 +56,17 @@ def test_remove(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "10.0.0.2:80" in capsys.readouterr().out
 
 
+def test_parts_by_name(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each part may be a flag, too, as long as it is given once."""
+    assert main(["registration", "query", "--cluster", "prod", "--service", "api"]) == 0
+    assert capsys.readouterr().out.startswith("prod http api")
+    assert main(["registration", "rm", "prod", "--cluster", "prod"]) == 2
+    assert "CLUSTER and --cluster are the same" in capsys.readouterr().err
+    assert main(["registration", "rm", "--cluster", "prod", "--protocol", "http",
+                 "--service", "web", "--address", "::1"]) == 0  # fmt: skip
+    assert capsys.readouterr().out == "removed 1 registration\n"
+
+
 def test_init(place: str, url: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A stream is made ready, again without harm; what is for streams is refused for a file."""
     assert main(["registration", "init", "--max-age", "1h"]) == 2
