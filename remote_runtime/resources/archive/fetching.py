@@ -143,7 +143,8 @@ def _open(opener: Any, guard: Guard, target: _Target, request: Any) -> Any:
             "install Python's ssl module, or give a python that has it",
             "tls",
         )
-    request.add_header("User-Agent", "ccm/" + VERSION)
+    if not request.has_header("User-agent"):
+        request.add_header("User-agent", "ccm/" + VERSION)
     try:
         return opener.open(request, timeout=guard.limit.left)
     except FAILURES as error:
