@@ -1,11 +1,14 @@
 """Shows how one content differs from another (target)."""
 
-from typing import List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 LARGEST = 256 << 10  # bytes a side; above, sizes and hashes say enough
-_LINES = 4000  # lines a side that differ; above, comparing them costs more than it tells
+_LINES = 4000  # lines a side between two that are alike; above, comparing them costs too much
 _CONTEXT = 3
 _NO_NEWLINE = "\\ No newline at end of file"
+_UNSEEN = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+
+Region = Tuple[int, int, int, int]  # old lines from and to, new lines from and to
 
 
 def is_text(data: bytes) -> bool:
@@ -37,7 +40,7 @@ def summary(before: Optional[Tuple[int, str]], after: Optional[Tuple[int, str]])
     """One line with sizes and hashes, for contents too large for a diff."""
 
     def side(entry: Optional[Tuple[int, str]]) -> str:
-        return "nothing" if entry is None else "%d bytes (sha256 %s)" % entry
+        return "nothing" if entry is None else "%d bytes (sha256 %.12s)" % entry
 
     return "too large for a diff: %s, then %s" % (side(before), side(after))
 
@@ -52,38 +55,126 @@ def _lines(data: bytes) -> List[str]:
 
 
 def _body(a: List[str], b: List[str]) -> List[str]:
-    if not a or not b:
-        return _replaced(0, a, new=b, head=[], tail=[]) if a or b else []
-    start = 0
-    while start < min(len(a), len(b)) and a[start] == b[start]:
-        start += 1
-    end = 0
-    while end < min(len(a), len(b)) - start and a[-1 - end] == b[-1 - end]:
-        end += 1
-    if start == len(a) == len(b):
-        return []
-    if max(len(a), len(b)) - start - end <= _LINES:
-        import difflib
-
-        found = list(difflib.unified_diff(a, b, n=_CONTEXT, lineterm=""))
-        return found[2:]
-    head = a[max(0, start - _CONTEXT) : start]
-    tail = a[len(a) - end : len(a) - end + _CONTEXT]
-    return _replaced(
-        start, a[start : len(a) - end], new=b[start : len(b) - end], head=head, tail=tail
-    )
+    out: List[str] = []
+    hunk: List[Region] = []
+    for region in _regions(a, b):
+        if hunk and region[0] - hunk[-1][1] > 2 * _CONTEXT:
+            out += _hunk(hunk, a, b)
+            hunk = []
+        hunk.append(region)
+    return out + _hunk(hunk, a, b) if hunk else out
 
 
-def _replaced(
-    at: int, old: List[str], *, new: List[str], head: List[str], tail: List[str]
-) -> List[str]:
-    """One hunk in which all old lines give way to all new ones."""
+def _regions(a: List[str], b: List[str]) -> Iterator[Region]:
+    """What of the one gives way to what of the other, in order."""
+    at, bt = 0, 0
+    for i, j, count in [*_matching(a, b), (len(a), len(b), 0)]:
+        if (at, bt) != (i, j):
+            yield at, i, bt, j
+        at, bt = i + count, j + count
 
-    def span(lines: List[str]) -> str:
-        count = len(head) + len(lines) + len(tail)
-        return "%d,%d" % (at - len(head) + (1 if count else 0), count)
 
-    out = ["@@ -%s +%s @@" % (span(old), span(new))]
-    for mark, lines in ((" ", head), ("-", old), ("+", new), (" ", tail)):
-        out.extend(mark + line for line in lines)
-    return out
+def _matching(a: List[str], b: List[str]) -> List[Tuple[int, int, int]]:
+    """Where lines of the two are equal: the first of each and how many, in order."""
+    found = []
+    waiting = [(0, len(a), 0, len(b))]
+    while waiting:
+        i, i_end, j, j_end = waiting.pop()
+        same = 0
+        while i + same < i_end and j + same < j_end and a[i + same] == b[j + same]:
+            same += 1
+        found.append((i, j, same))
+        i, j, same = i + same, j + same, 0
+        while i < i_end and j < j_end and a[i_end - 1] == b[j_end - 1]:
+            i_end, j_end, same = i_end - 1, j_end - 1, same + 1
+        found.append((i_end, j_end, same))
+        if i == i_end or j == j_end:
+            continue
+        old, new = a[i:i_end], b[j:j_end]
+        if max(len(old), len(new)) <= _LINES:
+            from difflib import SequenceMatcher
+
+            blocks = SequenceMatcher(None, old, new).get_matching_blocks()
+            found += [(i + x, j + y, count) for x, y, count in blocks]
+            continue
+        anchors = _anchors(old, new)
+        ends = [*anchors[1:], (len(old), len(new))]
+        if anchors:
+            waiting.append((i, i + anchors[0][0], j, j + anchors[0][1]))
+        for (x, y), (x_end, y_end) in zip(anchors, ends):
+            waiting.append((i + x, i + x_end, j + y, j + y_end))
+    return sorted(block for block in found if block[2])
+
+
+def _anchors(a: List[str], b: List[str]) -> List[Tuple[int, int]]:
+    """Lines that each of the two has once, as many as stand in the same order in both."""
+    from bisect import bisect_left
+
+    where, twice = _unique(a), _unique(b)
+    pairs = sorted((i, twice[line]) for line, i in where.items() if line in twice)
+    # The longest increasing run of the second numbers: each ends a run of its length.
+    ends: List[int] = []
+    last: List[int] = []
+    before: List[int] = []
+    for number, (_, j) in enumerate(pairs):
+        length = bisect_left(ends, j)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [j]
+        last[length : length + 1] = [number]
+    run = []
+    number = last[-1] if last else -1
+    while number >= 0:
+        run.append(pairs[number])
+        number = before[number]
+    return run[::-1]
+
+
+def _unique(lines: List[str]) -> Dict[str, int]:
+    found: Dict[str, int] = {}
+    for number, line in enumerate(lines):
+        found[line] = -1 if line in found else number
+    return {line: number for line, number in found.items() if number >= 0}
+
+
+def _hunk(regions: List[Region], a: List[str], b: List[str]) -> List[str]:
+    """The lines of one hunk, with those around it."""
+    first, last = regions[0], regions[-1]
+    head = min(first[0], first[2], _CONTEXT)
+    tail = min(len(a) - last[1], len(b) - last[3], _CONTEXT)
+    at, end = first[0] - head, last[1] + tail
+    spans = _span(at, end), _span(first[2] - head, last[3] + tail)
+    out = ["@@ -%s +%s @@" % spans]
+    for i, i_end, j, j_end in regions:
+        out += [" " + line for line in a[at:i]]
+        out += ["-" + line for line in a[i:i_end]]
+        out += ["+" + line for line in b[j:j_end]]
+        at = i_end
+    return out + [" " + line for line in a[at:end]]
+
+
+def _span(start: int, end: int) -> str:
+    count = end - start
+    if count == 1:
+        return str(start + 1)
+    return "%d,%d" % (start + 1 if count else start, count)
+
+
+def visible(diff: str) -> str:
+    """The diff with what nobody would see in a sign of its own: control characters, characters that
+    turn the reading direction, and blanks at the end of a line that changes.
+
+    Made once secrets are masked, which may hold such characters.
+    """
+    import re
+
+    def sign(found: Any) -> str:
+        code = ord(found.group())
+        if code < 0x20:
+            return chr(0x2400 + code)
+        return "\u2421" if code == 0x7F else "<U+%04X>" % code
+
+    def blanks(found: Any) -> str:
+        text, end = found.groups()
+        return str(text + end.replace(" ", "\u2420").replace("\t", "\u2409"))
+
+    return re.sub(r"(?m)^([+-].*?)([ \t]+)$", blanks, re.sub(_UNSEEN, sign, diff))

@@ -228,6 +228,10 @@ def _change(change: Change, sensitive: bool, mask: Mask) -> Dict[str, Any]:
         record: Dict[str, Any] = mask.value(change.record())
         if MASKED in (record.get("diff") or ""):
             record["diff"] = _without_former_secrets(record["diff"])
+        if record.get("diff"):
+            from remote_runtime.difference import visible
+
+            record["diff"] = visible(record["diff"])
         return record
     if change.what in _PLAIN:
         return change._replace(diff=None).record()

@@ -16,6 +16,7 @@ from orchestrator.report.wording import (
     error_lines,
     flowing,
     hashless,
+    is_hash,
     meant,
     printed,
     row_words,
@@ -107,6 +108,7 @@ class Rows:
             changes = [
                 alike_in_values(host, text) for change in entry.changes for text in hashless(change)
             ]
+            changes += [change.before for change in entry.changes if is_hash(change.before)]
         return tuple(errors), tuple(changes)
 
     def _details(self, entry: Entry, alone: bool) -> Iterator[str]:

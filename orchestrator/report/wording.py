@@ -42,7 +42,7 @@ def brief(change: ChangeLine) -> str:
     """A change in a few words: a value that is a hash tells nobody more than that it differs."""
     if change.diff and "\n" not in change.diff:
         return f"{shorten(change.what)}: {_cut(change.diff)}"
-    if all(_HASHED.fullmatch(value) for value in (change.before, change.after) if value):
+    if all(is_hash(value) for value in (change.before, change.after) if value):
         return shorten(change.what)
     return _from_to(change)
 
@@ -52,14 +52,21 @@ def _from_to(change: ChangeLine) -> str:
     return f"{what}: {before} → {after or 'none'}" if before else f"{what}: {after}"
 
 
-def hashless(change: ChangeLine) -> ChangeLine:
-    """The change without its hashes: those of contents that differ in a host's name differ, too.
+def is_hash(value: str) -> bool:
+    """Whether a value is nothing but the hash of a content."""
+    return _HASHED.fullmatch(value) is not None
 
-    Nor has what is known of a drift its times.
+
+def hashless(change: ChangeLine) -> ChangeLine:
+    """The change without its new hash: that of a content that has the host's name in it differs.
+
+    The old one stays, as what else differs in old contents is not in a diff. What is known of a
+    drift loses its times.
     """
-    differing = _TIME if change.what in TRACES else _HASHED
-    before, after = (differing.sub("", value) for value in (change.before, change.after))
-    return change._replace(before=before, after=after)
+    if change.what in TRACES:
+        before, after = (_TIME.sub("", value) for value in (change.before, change.after))
+        return change._replace(before=before, after=after)
+    return change._replace(after=_HASHED.sub("", change.after))
 
 
 def flowing(head: str, detail: str, width: int) -> list[str]:

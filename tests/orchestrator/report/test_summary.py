@@ -86,6 +86,25 @@ def test_hosts_that_differ_in_their_own_name_stand_together() -> None:
     assert "as on" not in text
 
 
+def test_hosts_whose_old_contents_differ_are_told_apart() -> None:
+    """The same diff, but for the host's own name, is not the same change of another content."""
+    told = Told("h1", "h2", noop=True)
+    for number, host in enumerate(("h1", "h2")):
+        change = {
+            "what": "content",
+            "from": f"sha256:{number}{'c' * 63}",
+            "to": "sha256:" + "d" * 64,
+        }
+        told.event(
+            host, "/etc/motd", "changed", noop=True, noop_message="Would have x",
+            changes=[{**change, "diff": DIFF.replace("new", f"host {host}")}],
+        )  # fmt: skip
+        told.end(host)
+    text = told.summary()
+    assert text.count("+host h") == 2
+    assert "as on" not in text
+
+
 def test_what_does_not_fit_behind_a_resource_stands_below_it() -> None:
     """A long reason is wrapped at the width of the terminal, in from the margin."""
     told = Told("web1", noop=True)
