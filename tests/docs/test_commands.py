@@ -60,6 +60,7 @@ def test_options_in_the_text_exist() -> None:
     known |= {"--write", "--hosts", "--runs", "--skip-pyinfra", "--against"}  # python -m benchmarks
     known |= {"--minutes", "--seed"}  # python -m tests.hostile
     known |= {"--syntax-check", "--configure", "--compare-versions"}  # of other programs
+    known |= {"--assumeno", "--cacheonly"}
     for name in COMMANDS:
         module = load_command(name)
         known |= options_of(build_parser(name, module))
