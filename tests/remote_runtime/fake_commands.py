@@ -15,11 +15,13 @@ class FakeCommands(object):
     """Answers commands by the beginning of their words.
 
     ``on(words, answer, ...)``: the answers are given in turn, the last one for ever; a text is what
-    a command printed that ended well. A command without an answer is an error of the test.
+    a command printed that ended well. A command without an answer is an error of the test. One that
+    is run in a namespace of its own is answered like itself, and told in ``aside``, too.
     """
 
     def __init__(self, missing: Sequence[str] = ()) -> None:
         self.asked: List[str] = []
+        self.aside: List[str] = []
         self.environments: List[Dict[str, str]] = []
         self.during: Optional[Callable[[], None]] = None
         self._missing = missing
@@ -33,13 +35,16 @@ class FakeCommands(object):
         return "" if program in self._missing else "/usr/bin/" + program
 
     def run(self, argv: Sequence[str], **options: Any) -> Result:
-        line = " ".join(argv)
+        words = list(argv)
+        within = words[0] == "unshare"
+        line = " ".join(words[words.index("--") + 1 :] if within else words)
         self.asked.append(line)
+        self.aside += [line] if within else []
         self.environments.append(options.get("env") or {})
         if self.during is not None:
             self.during()
-        for words, answers in self._answers:
-            if line.startswith(words):
+        for beginning, answers in self._answers:
+            if line.startswith(beginning):
                 answer = answers.pop(0) if len(answers) > 1 else answers[0]
                 return Result(0, answer, "") if isinstance(answer, str) else answer
         raise AssertionError("the test has no answer to: " + line)

@@ -18,6 +18,7 @@ from remote_runtime.resources.package.dnf_lists import Lists
 from remote_runtime.system.commands import Result
 
 from ..fake_commands import FakeCommands, make_context
+from ..fakes import ROOT
 from .plan import Plan, failure, recorded
 
 OPTIONS = "--setopt=exit_on_lock=True --setopt=*.metadata_expire=never "
@@ -109,11 +110,22 @@ class Reading(unittest.TestCase):
         plan.messages()
         self.assertIn(" --cacheonly repoquery ", plan.commands.asked[-2])
         self.assertIn("dnf install --assumeno --cacheonly ", plan.commands.asked[-1])
+        self.assertEqual(plan.commands.aside, plan.commands.asked[-2:] if ROOT else [])
         plan = plan_of(("ccm-hello", {}))
         plan.carry_out()
         (query,) = [line for line in plan.commands.asked if "repoquery" in line]
         self.assertNotIn("--cacheonly", query)
+        self.assertEqual(plan.commands.aside, [])
         self.assertIn("metadata_expire=never", query)
+
+    @unittest.skipUnless(ROOT, "needs root")
+    def test_noop_without_a_namespace(self):
+        """Where dnf cannot be asked without leaving anything, what it would say is unknown."""
+        plan = plan_of(("ccm-hello", {}))
+        plan.commands.on("dnf -q", Result(125, "", "mount: permission denied\n"))
+        with self.assertRaises(Unknowable) as caught:
+            plan.messages()
+        self.assertIn("mount: permission denied", caught.exception.message)
 
     def test_names_with_and_without_an_architecture(self):
         """A name means the host's own architecture first; name.arch means that one only."""

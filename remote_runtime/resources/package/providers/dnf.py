@@ -127,10 +127,11 @@ class Provider(PackageProvider):
         return self._provided[name]
 
     def _query(self, *words: str) -> str:
-        from remote_runtime.resources.package import transaction
+        from remote_runtime.resources.package import dnf_aside, transaction
 
         options = OPTIONS + (("--cacheonly",) if self.context.noop else ())
-        argv = ("dnf", "-q") + options + ("repoquery", "--queryformat", FORMAT) + words
+        asked = ("dnf", "-q") + options + ("repoquery", "--queryformat", FORMAT) + words
+        argv = dnf_aside.aside(self.context, asked)
         return transaction.ask(
             self.context, self._manager(), what="asking dnf", argv=argv, limit=_LIMIT
         )
@@ -170,16 +171,16 @@ class Provider(PackageProvider):
     def foresee(self, operation: Operation) -> Sequence[VersionChange]:
         """Let dnf resolve it, which shows whether it would fail; it can do that for the host as it
         is only. See the base class."""
-        from remote_runtime.resources.package import dnf_errors
+        from remote_runtime.resources.package import dnf_aside
 
         what = str(operation._replace(version=self.shown(operation.version)))
         if self.planned_versions():
             raise Unknowable("dnf does not tell before what %s comes to after others" % what)
         answers = {"-y": ("--assumeno", "--cacheonly")}
         argv = [part for word in self._words(operation) for part in answers.get(word, (word,))]
-        result = self.context.commands.run(argv, limit=_LIMIT)
+        result = self.context.commands.run(dnf_aside.aside(self.context, argv), limit=_LIMIT)
         if result.code != 0 and _ASKED not in result.stdout + result.stderr:
-            raise dnf_errors.explain(what, result)
+            raise self._explain(what, result)
         return ()
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
@@ -222,10 +223,17 @@ class Provider(PackageProvider):
             self.context, self._manager(), what=what, argv=argv, lock_timeout=lock_timeout
         )
 
+    def _explain(self, what: str, result: "Result") -> ResourceError:
+        from remote_runtime.resources.package import dnf_aside, dnf_errors
+
+        if self.context.noop and result.code == dnf_aside.FAILED:
+            return dnf_aside.not_begun(result.stderr)
+        return dnf_errors.explain(what, result)
+
     def _manager(self) -> "Manager":
-        from remote_runtime.resources.package import dnf_errors, locks, transaction
+        from remote_runtime.resources.package import locks, transaction
 
         def look() -> Optional[locks.Holder]:
             return locks.holder_of_pid_files(PID_LOCKS) or locks.holder(RECORD_LOCKS)
 
-        return transaction.Manager({}, look, dnf_errors.explain, _STEPS)
+        return transaction.Manager({}, look, self._explain, _STEPS)
