@@ -113,6 +113,14 @@ class ResourceType(object):
         """
         return []
 
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """Return the absolute paths that it makes sure of: True to be there, False to be gone.
+
+        Runs on the controller, for a resource whose name and state hold no template.
+        """
+        return []
+
     def wanted(self) -> List[str]:
         """SHA-256 of the blobs that this resource will need, as far as a quick look can tell."""
         return []

@@ -7,6 +7,7 @@ from pathlib import Path
 from inventory.document import Mapping, Node, Scalar, read_document
 from orchestrator.manifest.checking import doubts
 from orchestrator.manifest.children import names_of_run
+from orchestrator.manifest.contradictions import contradictions
 from orchestrator.manifest.data import DataSource, refuse_unknown_keys
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults, read_defaults
 from orchestrator.manifest.generated import resources_template
@@ -115,6 +116,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         reader.read(resources)
         site.resources = reader.resources
         site.warnings += [doubt for declared in site.resources for doubt in doubts(declared)]
+        site.warnings += contradictions(site.resources)
     elif "resources_jet_file" not in ccm:
         hint = "add 'resources:' with at least one resource"
         problems.append(Problem("ccm has no resources", ccm.position, hint))

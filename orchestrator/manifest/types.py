@@ -26,6 +26,7 @@ REFERENCE = {"$ref": "#/$defs/reference"}
 _REMEMBERED = 50_000
 
 Check = Callable[[str, dict[str, Any]], list[tuple[str, str]]]
+Claims = Callable[[str, dict[str, Any]], list[tuple[str, bool]]]
 Doubts = Callable[[str, dict[str, Any]], list[tuple[str, str, str]]]
 
 
@@ -84,6 +85,7 @@ class Type:
         providers: tuple[str, ...],
         check: Check,
         doubts: Doubts = lambda name, properties: [],
+        claims: Claims = lambda name, properties: [],
         own: bool = False,
     ) -> None:
         self.name = name
@@ -92,6 +94,7 @@ class Type:
         self.providers = providers
         self.check = check
         self.doubts = doubts
+        self.claims = claims
         common = _properties(common_schema())
         self.properties = common | _properties(schema)
         if "subscribe" in self.properties:  # a list of references in every type, as require is
@@ -158,7 +161,14 @@ def load_type(name: str) -> Type | None:
     except ResourceError:
         return None
     resource = registry.resource_class(name)
-    return Type(name, schema, providers=providers, check=resource.check, doubts=resource.doubts)
+    return Type(
+        name,
+        schema,
+        providers=providers,
+        check=resource.check,
+        doubts=resource.doubts,
+        claims=resource.claims,
+    )
 
 
 def type_names() -> list[str]:

@@ -62,6 +62,14 @@ class Resource(ResourceType):
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         return rules.problems(name, properties)
 
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        if properties.get("ensure") == "absent":
+            return [(name, False)]
+        kept = [] if properties.get("cleanup") else [name]
+        made = [properties["creates"]] if "creates" in properties else []
+        return [(path, True) for path in kept + made]
+
     def observe(self) -> State:
         status = self.context.files.status(self.name)
         if status is not None and status.kind in ("directory", "other"):

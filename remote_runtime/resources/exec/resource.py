@@ -40,6 +40,11 @@ class Resource(ResourceType):
 
         return doubts(name, properties)
 
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        creates, cwd = properties.get("creates"), properties.get("cwd")
+        return [(os.path.join(cwd or "/", creates), True)] if creates else []
+
     def observe(self) -> State:
         return State("present")
 

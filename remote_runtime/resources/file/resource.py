@@ -40,6 +40,10 @@ class Resource(ResourceType):
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         return rules.problems(name, properties)
 
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        return [(name, properties.get("ensure") != "absent")]
+
     def wanted(self) -> List[str]:
         for key in ("content", "source"):
             value = self.properties.get(key)

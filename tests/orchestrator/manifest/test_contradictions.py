@@ -1,0 +1,59 @@
+from pathlib import Path
+
+from tests.orchestrator.manifest.site import load
+
+ABOUT = "owner: root, group: root"
+
+
+def told(folder: Path, *resources: str) -> list[str]:
+    """The warnings of a manifest with these resources."""
+    lines = "".join(f"    - {line}\n" for line in resources)
+    site = load(folder, "ccm:\n  resources:\n" + lines)
+    return [
+        f"{problem.where.line}: {problem.message}" for problem in site.warnings if problem.where
+    ]
+
+
+GONE = "file: [{/srv/app: {ensure: absent, force: true}}]"
+MADE = f"file: [{{/srv/app/conf: {{ensure: directory, {ABOUT}, mode: '0755'}}}}]"
+
+
+def test_what_is_made_below_what_is_removed(tmp_path: Path) -> None:
+    """The later use of the path is told with both places, whichever stands first."""
+    for resources, line in (((GONE, MADE), 4), ((MADE, GONE), 3)):
+        (warning,) = told(tmp_path, *resources)
+        assert warning.startswith(
+            f"{line}: file#/srv/app/conf makes sure of /srv/app/conf, and file#"
+        )
+        assert "file#/srv/app (" in warning
+        assert "on every run they undo each other" in warning
+
+
+def test_every_type_that_has_paths(tmp_path: Path) -> None:
+    """Archives, scaffolds and commands make sure of paths, too."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a").write_text("a")
+    for made in (
+        f"archive: [{{/srv/app/a.tgz: {{url: 'http://h/a.tgz', {ABOUT}}}}}]",
+        f"archive: [{{/srv/a.tgz: {{url: 'http://h/a.tgz', extract_parent: /srv, "
+        f"creates: /srv/app/x, cleanup: true, {ABOUT}}}}}]",
+        "scaffold: [{/srv/app: {source: tree, engine: jet}}]",
+        "exec: [{make: {creates: app/x, cwd: /srv}}]",
+    ):
+        assert len(told(tmp_path, made, GONE)) == 1, made
+
+
+def test_what_need_not_meet(tmp_path: Path) -> None:
+    """Conditions, templates and paths beside it are no contradiction; nor is one's own archive."""
+    assert (
+        told(
+            tmp_path,
+            GONE,
+            MADE.replace("}}]", ", control: {if: Facts.x == 1}}}]"),
+            MADE.replace("/conf", "-2"),
+            "exec: [{make: {creates: \"{{ '/srv/app' }}\"}}]",
+            f"archive: [{{/srv/a.tgz: {{url: 'http://h/a.tgz', extract_parent: /srv, "
+            f"creates: /srv/x, cleanup: true, {ABOUT}}}}}]",
+        )
+        == []
+    )
