@@ -117,8 +117,12 @@ class Conversation:
 
     def carry_out(self, enter: Callable[[Phase], None]) -> None:
         """Send the plan and take everything up to ``done``. CcmError."""
-        names = tuple(plain(self._mask.text(name)) for name in self._resources)
-        self._bus.publish(happening.HostPlanned(self._host, names))
+        names = tuple(map(self._shown, self._resources))
+        subscribed = tuple(
+            (self._shown(name), tuple(map(self._shown, sources)))
+            for name, sources in self._plan.subscriptions()
+        )
+        self._bus.publish(happening.HostPlanned(self._host, names, subscribed))
         self._link.send_bytes(wire.encode_json(self._plan.payload(self._settings.envelope())))
         enter(Phase.RUNNING)
         self._link.heed_cancel()
@@ -140,6 +144,9 @@ class Conversation:
             self._take(steps)
         finally:
             self._lore.close()
+
+    def _shown(self, name: str) -> str:
+        return plain(self._mask.text(name))
 
     def _take(self, steps: Mapping[str, Callable[[wire.Message], None]]) -> None:
         while True:

@@ -33,10 +33,14 @@ class HostPhase(NamedTuple):
 
 
 class HostPlanned(NamedTuple):
-    """A host's plan is made: the ``type#name`` of every resource that it has, secrets masked."""
+    """A host's plan is made: the ``type#name`` of every resource that it has, secrets masked.
+
+    ``subscribed`` has those that subscribe, with what each subscribes to.
+    """
 
     host: str
     resources: tuple[str, ...]
+    subscribed: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 class ResourceProgress(NamedTuple):

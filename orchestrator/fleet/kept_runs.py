@@ -135,14 +135,17 @@ class KeptRun:
     def turns(self) -> Iterator[happening.HostPhase | happening.HostPlanned]:
         """When hosts entered which phase, and which resources they have. InputError."""
         path = self.path / "turns.jsonl"
-        plans: dict[int, tuple[str, ...]] = {}
+        plans: dict[int, happening.HostPlanned] = {}
         try:
             for line in _whole_lines(path) if path.exists() else ():
                 told = json.loads(line)
                 if "resources" in told:
-                    plans[told["plan"]] = tuple(told["resources"])
+                    subscribed = ((name, tuple(of)) for name, of in told.get("subscribed", ()))
+                    plans[told["plan"]] = happening.HostPlanned(
+                        "", tuple(told["resources"]), tuple(subscribed)
+                    )
                 elif "plan" in told:
-                    yield happening.HostPlanned(told["host"], plans[told["plan"]])
+                    yield plans[told["plan"]]._replace(host=told["host"])
                 else:
                     yield happening.HostPhase(told["host"], Phase(told["phase"]), told["at"])
         except (OSError, ValueError, KeyError, TypeError) as error:

@@ -61,6 +61,10 @@ class Plan(Protocol):
         """The ``type#name`` of every resource, pre-order: the index counts along it."""
         ...
 
+    def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each resource that subscribes, with the ``type#name`` of what it subscribes to."""
+        ...
+
     def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
         """What to announce once the resource of that ``type#name`` is stable."""
         ...

@@ -98,11 +98,11 @@ class RunFolder:
 
     def _plan(self, event: happening.HostPlanned) -> None:
         """Which resources a host has, those that others have had before by their number."""
-        names = json.dumps(event.resources)
+        names = json.dumps({"resources": event.resources, "subscribed": event.subscribed})
         key = hashlib.sha256(names.encode("utf-8")).digest()
         if key not in self._plans:
             self._plans[key] = len(self._plans)
-            self._spool("turns", f'{{"plan": {self._plans[key]}, "resources": {names}}}\n')
+            self._spool("turns", f'{{"plan": {self._plans[key]}, {names[1:]}\n')
         self._spool("turns", json.dumps({"host": event.host, "plan": self._plans[key]}) + "\n")
 
     def _notice(self, event: happening.HostNotice) -> None:

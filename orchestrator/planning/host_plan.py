@@ -72,6 +72,14 @@ class HostPlan:
         """The ``type#name`` of every resource, pre-order: the index counts along it."""
         return (resource.item.id for resource in self._everything)
 
+    def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each resource that subscribes, with the ``type#name`` of what it subscribes to."""
+        items = [resource.item for resource in self._everything]
+        names = {f"{item.type}#{item.alias}": item.id for item in items if item.alias}
+        for item in items:
+            if item.subscribe:
+                yield item.id, tuple(names.get(source, source) for source in item.subscribe)
+
     def place(self, identity: str) -> str:
         """Where a resource stands in a manifest, the first of two equal ones."""
         if self._places is None:

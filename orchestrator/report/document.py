@@ -1,12 +1,11 @@
 """The one JSON document of ``--json`` (controller)."""
 
 import json
-from collections.abc import Sequence
 from typing import Any, TextIO
 
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.report.turns import turns_of
+from orchestrator.report.turns import Turns, turns_of
 from orchestrator.verify.kept import kept_assessment
 
 PROTOCOL = "io.choria.ccm.v1.run"
@@ -17,7 +16,7 @@ def write_document(run: KeptRun, exit_code: int | None, out: TextIO) -> None:
     record, and every event, streamed.
     """
     results = run.results()
-    left = turns_of(run, results).left
+    turns = turns_of(run, results)
     about = run.about
     head: dict[str, Any] = {
         "protocol": PROTOCOL,
@@ -25,7 +24,7 @@ def write_document(run: KeptRun, exit_code: int | None, out: TextIO) -> None:
         "duration": about["end"] - about["start"] if about["end"] else None,
         "interrupted": about["interrupted"],
         "summary": totals(results),
-        "hosts": {result.host: _host(result, left.get(result.host)) for result in results},
+        "hosts": {result.host: _host(result, turns) for result in results},
         "warnings": [notice.text for notice in run.notices() if not notice.host],
     }
     if exit_code is not None:
@@ -43,10 +42,13 @@ def write_document(run: KeptRun, exit_code: int | None, out: TextIO) -> None:
     out.flush()
 
 
-def _host(result: HostResult, left: Sequence[str] | None) -> dict[str, Any]:
+def _host(result: HostResult, turns: Turns) -> dict[str, Any]:
     record = result.record()
     del record["host"]
-    return {**record, "did_not_run": left} if left else record
+    for key, by_host in (("did_not_run", turns.left), ("due", turns.due)):
+        if result.host in by_host:
+            record[key] = by_host[result.host]
+    return record
 
 
 def totals(results: list[HostResult]) -> dict[str, Any]:

@@ -86,6 +86,9 @@ def _unheard(grid: Grid) -> Iterator[str]:
         yield f"- on {_plain(named(hosts, _HOSTS))}: {_plain(listed(names, _NAMES))}\n"
     if len(found) > MOST_ROWS:
         yield f"\n… and {_counted(len(found) - MOST_ROWS, 'group', [])} more\n"
+    for names, hosts in unheard_of(grid.turns.due, grid.hosts)[:MOST_ROWS]:
+        what = _plain(listed(names, _NAMES))
+        yield f"- on {_plain(named(hosts, _HOSTS))}: left for the next push to refresh: {what}\n"
 
 
 def _totals(grid: Grid) -> str:

@@ -3,7 +3,7 @@
 import itertools
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from orchestrator.fleet import outcome
@@ -150,14 +150,22 @@ class Summary:
         return one_line(": ".join([f"in {manifest}", *next(errors, ())]), self._style.width - 4)
 
     def _unheard(self, block: Block) -> Iterator[str]:
-        """What had no turn, by the hosts on which it had none."""
+        """What had no turn, by the hosts on which it had none, and what of it is due."""
+        words = "was not looked at" if self._noop else "did not run"
+        if block.result.untried:
+            words = "not tried (fail_on_error)"
+        turns = self._collected.turns
+        yield from self._shares(block, words, turns.left)
+        yield from self._shares(block, "left for the next push to refresh", turns.due)
+
+    def _shares(
+        self, block: Block, what: str, by_host: Mapping[str, Iterable[str]]
+    ) -> Iterator[str]:
         everything = self._choice.everything
-        found = unheard_of(self._collected.turns.left, block.hosts)
+        found = unheard_of(by_host, block.hosts)
         shown = found if everything else found[:MAX_UNHEARD]
         for names, hosts in shown:
-            words = "was not looked at" if self._noop else "did not run"
-            if block.result.untried:
-                words = "not tried (fail_on_error)"
+            words = what
             if len(hosts) < len(block.hosts):
                 words += f" on {named(hosts, self._style.width // 3)}"
             width = self._style.width - INDENT

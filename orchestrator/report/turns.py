@@ -1,6 +1,7 @@
-"""Which resources of a host's plan had no turn (controller)."""
+"""Which resources of a host's plan had no turn, and which of them are due (controller)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.kept_runs import KeptRecord
@@ -8,53 +9,78 @@ from orchestrator.fleet.outcome import HostResult
 
 
 class _Plan:
-    """The names of a plan, and at which places each one stands."""
+    """The names of a plan, at which places each one stands, and which subscribe to one."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
+    def __init__(self, planned: happening.HostPlanned) -> None:
+        self.names = planned.resources
         self.places: dict[str, list[int]] = {}
-        for place, name in enumerate(names):
+        for place, name in enumerate(self.names):
             self.places.setdefault(name, []).append(place)
+        self.subscribers: dict[str, list[str]] = {}
+        for name, sources in planned.subscribed:
+            for source in sources:
+                self.subscribers.setdefault(source, []).append(name)
+
+
+class _Heard:
+    """What a host told so far: a byte for each resource that had its turn, and who is due."""
+
+    def __init__(self, plan: _Plan) -> None:
+        self.plan = plan
+        self.told = bytearray(len(plan.names))
+        self.due: set[str] = set()
 
 
 class Turns:
     """Takes a run's events; ``left`` has the resources that had no turn on hosts that were cut
-    short, in the order of their plans.
+    short, in the order of their plans, and ``due`` those among them that subscribe to what changed.
 
     A plan that hosts share is held once, and of each host a byte per resource while it is at work.
     """
 
     def __init__(self) -> None:
         self.left: dict[str, tuple[str, ...]] = {}
-        self._plans: dict[tuple[str, ...], _Plan] = {}
-        self._heard: dict[str, tuple[_Plan, bytearray]] = {}
+        self.due: dict[str, tuple[str, ...]] = {}
+        self._plans: dict[happening.HostPlanned, _Plan] = {}
+        self._heard: dict[str, _Heard] = {}
         self._same: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def handle(self, event: happening.Event) -> None:
         """Take note of an event."""
         if isinstance(event, happening.HostPlanned):
-            plan = self._plans.get(event.resources)
+            key = event._replace(host="")
+            plan = self._plans.get(key)
             if plan is None:
-                plan = self._plans[event.resources] = _Plan(event.resources)
-            self._heard[event.host] = plan, bytearray(len(plan.names))
+                plan = self._plans[key] = _Plan(event)
+            self._heard[event.host] = _Heard(plan)
         elif isinstance(event, happening.ResourceEvent):
-            self._mark(event.host, f"{event.event['type']}#{event.event['name']}")
+            self._mark(event.host, event.event)
         elif isinstance(event, happening.HostFinished):
             self._end(event.result)
 
-    def _mark(self, host: str, name: str) -> None:
-        plan, heard = self._heard.get(host, (None, bytearray()))
-        for place in plan.places.get(name, ()) if plan else ():
-            if not heard[place]:
-                heard[place] = 1
+    def _mark(self, host: str, event: Mapping[str, Any]) -> None:
+        heard = self._heard.get(host)
+        if heard is None:
+            return
+        name = f"{event['type']}#{event['name']}"
+        if event["changed"] and not event["noop"]:
+            heard.due.update(heard.plan.subscribers.get(name, ()))
+        for place in heard.plan.places.get(name, ()):
+            if not heard.told[place]:
+                heard.told[place] = 1
                 break
 
     def _end(self, result: HostResult) -> None:
-        plan, heard = self._heard.pop(result.host, (None, bytearray()))
-        if plan is not None and _is_cut_short(result):
-            left = tuple(name for name, told in zip(plan.names, heard, strict=True) if not told)
-            if left:
-                self.left[result.host] = self._same.setdefault(left, left)
+        heard = self._heard.pop(result.host, None)
+        if heard is None or not _is_cut_short(result):
+            return
+        names = zip(heard.plan.names, heard.told, strict=True)
+        left = tuple(name for name, told in names if not told)
+        due = tuple(name for name in left if name in heard.due)
+        if left:
+            self.left[result.host] = self._same.setdefault(left, left)
+        if due:
+            self.due[result.host] = self._same.setdefault(due, due)
 
 
 def turns_of(kept: KeptRecord, results: Iterable[HostResult]) -> Turns:

@@ -22,7 +22,7 @@ ccm:
     - file:
         - defaults: {owner: "OWNER", group: "GROUP", mode: "0644"}
         - DIR/{{ Host.name }}: {ensure: directory}
-        - DIR/{{ Host.name }}/before: {content: x}
+        - DIR/{{ Host.name }}/before: {content: x, alias: before}
     - exec:
         - wait:
             command: "trap '' TERM; echo $$ > DIR/pid; for n in 1 2 3 4 5 6 7 8 9; do sleep 1; done"
@@ -32,6 +32,8 @@ ccm:
         - defaults: {owner: "OWNER", group: "GROUP", mode: "0644"}
         - DIR/{{ Host.name }}/after: {content: x}
         - DIR/{{ Host.name }}/last: {content: x}
+    - exec:
+        - follower: {command: "true", refresh_only: true, subscribe: ["file#before"]}
 """
 
 
@@ -56,7 +58,7 @@ class Desk:
         words = ["push", "-i", str(self.inventory), "--forks", "1", "--events", "events.jsonl"]
         push = self.ccm.start(*words, str(self.site))
         deadline = time.monotonic() + 120
-        while not (self.target / "pid").exists() or len(self.events()) < 7:
+        while not (self.target / "pid").exists() or len(self.events()) < 8:
             assert time.monotonic() < deadline, "the push does not come to its second host"
             assert push.poll() is None, push.communicate()
             time.sleep(0.05)
@@ -97,12 +99,13 @@ def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
 def told(desk: Desk, after: str, how: str) -> None:
     """Every form of the report has who ended how, who did not, and what did not run."""
     events = desk.events()
-    assert [event["host"] for event in events] == ["quick"] * 5 + ["slow"] * 2
+    assert [event["host"] for event in events] == ["quick"] * 6 + ["slow"] * 2
     text = desk.report()
     assert after in text.splitlines()[0]
     assert f"slow  {how} (2 changed)" in text
-    assert "2 of 5 resources had their turn" in text
+    assert "2 of 6 resources had their turn" in text
     assert "did not run: exec#wait, file#" in text
+    assert "left for the next push to refresh: exec#follower\n" in text
     assert "later  had no turn\n" in text
     assert "Hosts      3: 1 interrupted, 1 had no turn, 1 changed" in text
     document = json.loads(desk.report("--json"))
@@ -110,12 +113,14 @@ def told(desk: Desk, after: str, how: str) -> None:
     assert document["hosts"]["slow"]["phase"] == "running"
     assert document["hosts"]["slow"]["tally"]["changed"] == 2
     assert document["hosts"]["slow"]["did_not_run"][0] == "exec#wait"
+    assert document["hosts"]["slow"]["due"] == ["exec#follower"]
     assert document["hosts"]["later"]["phase"] == "waiting"
     assert document["events"] == events
     markdown = desk.report("--markdown", "-")
     assert "3 hosts: 1 interrupted, 1 had no turn, 1 changed" in markdown
     assert "- on slow: exec#wait, file#" in markdown.replace("\\", "")
     assert "- on later: everything" in markdown
+    assert "left for the next push to refresh: exec#follower" in markdown.replace("\\", "")
     assert "Did not run</h2>" in desk.report("--html", "-")
     assert 'name="exec#wait">\n      <skipped message="did not run"/>' in desk.report(
         "--junit", "-"

@@ -215,6 +215,9 @@ class FakePlan:
     def identities(self) -> Iterator[str]:
         return (f"file#{name}" for name in self.names)
 
+    def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        return iter(())
+
     def place(self, identity: str) -> str:
         return f"site.yaml:{self.names.index(identity.removeprefix('file#')) + 4}:11"
 

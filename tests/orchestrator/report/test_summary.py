@@ -280,6 +280,19 @@ def test_what_did_not_run_is_named() -> None:
     assert "Hosts      4: 2 interrupted, 1 had no turn, 1 unchanged" in text
 
 
+def test_what_is_due_is_named() -> None:
+    """What had no turn and subscribes to something that changed waits for the next push."""
+    for noop in (False, True):
+        told = Told("web1", "web2", noop=noop)
+        for host, status in (("web1", "changed"), ("web2", "stable")):
+            told.plan(host, names=["/conf", "/b", "/c"], b="conf", c="b")
+            told.event(host, "/conf", status, noop=noop)
+            told.end(host, "interrupted", planned=3, phase=Phase.RUNNING, message="interrupted")
+        line = "    left for the next push to refresh: file#/b\n"
+        assert (line in told.summary()) is not noop
+        assert told.summary().count("left for") == (0 if noop else 1)
+
+
 def test_what_did_not_run_is_bounded() -> None:
     """A long plan is cut short, and so are many hosts that stopped at different places; -v shows
     all."""

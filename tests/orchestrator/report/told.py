@@ -40,9 +40,12 @@ class Told:
         self._heard.add((host, name))
         self._tell(happening.ResourceEvent(host, event, json.dumps(event)))
 
-    def plan(self, *hosts: str, names: Iterable[str]) -> None:
+    def plan(self, *hosts: str, names: Iterable[str], **subscribed: str) -> None:
+        """``subscribed``: by the name of a file, the one that it subscribes to."""
+        planned = tuple(f"file#{name}" for name in names)
+        pairs = tuple((f"file#/{one}", (f"file#/{other}",)) for one, other in subscribed.items())
         for host in hosts:
-            self._tell(happening.HostPlanned(host, tuple(f"file#{name}" for name in names)))
+            self._tell(happening.HostPlanned(host, planned, pairs))
 
     def end(self, host: str, outcome: str = "ok", **members: Any) -> None:
         result = HostResult(host, self._tallies[host], outcome, **members)
