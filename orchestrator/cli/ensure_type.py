@@ -48,7 +48,7 @@ class EnsureType:
         flags = flags_of(type_)
         behind = [word for flag in flags for word in flag.spelt("argument")]
         words = "".join(f" [{word}]" for word in [*behind, "ENSURE"])
-        parser.usage = f"{parser.prog} NAME{words} [--PROPERTY VALUE ...] [OPTIONS]"
+        parser.usage = f"{parser.prog} NAME{words} [--PROPERTY VALUE] [OPTIONS]"
         described = type_.schema.get("x-ccm-name", {}).get("description", "what it is called")
         parser.add_argument("name", metavar="NAME", help=_plain(described))
         for word in behind:

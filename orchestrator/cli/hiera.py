@@ -27,7 +27,7 @@ HELP = "Look into hierarchical data."
 EXAMPLE = """
 ccm hiera parse site.yaml                            # with this host's facts
 ccm hiera parse --offline --fact role=web site.yaml  # with these alone
-eval "$(ccm hiera parse --env site.yaml)"            # HIERA_KEY=VALUE for a shell
+eval "$(ccm hiera parse --env site.yaml)"     # HIERA_KEY=VALUE for a shell
 ccm hiera parse -i hosts.yaml -l web --query app.port site.yaml
 """
 
