@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set
 
-from remote_runtime.base import Effect, Item, Properties
+from remote_runtime.base import Effect, Item, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.resources.service import unit
@@ -43,6 +43,12 @@ _REFUSED_BY = {
     STOP: ("RefuseManualStop",),
     RESTART: ("RefuseManualStart", "RefuseManualStop"),
 }
+_POLKIT = (
+    "/usr/lib/polkit-1/polkitd",
+    "/usr/libexec/polkitd",
+    "/usr/libexec/polkit-1/polkitd",
+)
+_BECOME = "services are changed by root: set `become: true` for this host"
 _NO_BUS = "Failed to connect to bus"
 
 
@@ -146,6 +152,8 @@ class Provider(ServiceProvider):
     def rehearse(self, verb: str, name: str) -> None:
         """See the base class."""
         full = unit.full_name(name)
+        if os.geteuid() != 0:
+            self._ask_polkit(full)
         units = self._foreseen()
         for key in _REFUSED_BY.get(verb, ()):
             if units.definition(full).text.flag("Unit", key):
@@ -170,6 +178,14 @@ class Provider(ServiceProvider):
                 kind="service.failed",
                 hint="name %s" % own,
             )
+
+    @staticmethod
+    def _ask_polkit(full: str) -> None:
+        """Without polkit, systemd lets only root change units; its rules are not looked at."""
+        if any(map(os.path.exists, _POLKIT)):
+            raise Unknowable("whether this user may change %s is up to polkit" % full)
+        what = "only root may change %s: access denied" % full
+        raise ResourceError(what, kind="service.failed", hint=_BECOME)
 
     def consequences(self, verb: str, name: str) -> Sequence[Effect]:
         """See the base class."""
@@ -201,7 +217,7 @@ class Provider(ServiceProvider):
         raise ResourceError(
             "%s failed: %s" % (what, text or "exit code %d" % result.code),
             kind="service.failed",
-            hint="services are changed by root: set `become: true` for this host" if denied else "",
+            hint=_BECOME if denied else "",
             output=self._log(log_of) if log_of and not denied else "",
         )
 
