@@ -1,17 +1,23 @@
-"""Running dnf in a preview, where nothing of what it writes stays (target).
+"""Running dnf and rpm in a preview, where nothing of what they write stays (target).
 
-dnf keeps logs, caches and a history, whatever it is asked. In a mount namespace of its own these
-folders have an overlay over them, with its upper side on a tmpfs; both end with the command.
+dnf keeps logs, caches and a history, whatever it is asked, rpm a shared memory and a journal. In a
+mount namespace of its own these folders have an overlay over them, with its upper side on a tmpfs;
+both end with the command.
 """
 
 import os
-from typing import Sequence, Tuple
+from typing import TYPE_CHECKING, Sequence, Tuple
 
 from remote_runtime.base import Unknowable
 from remote_runtime.context import Context
 
-FAILED = 125  # how the script ends where it could not begin
+if TYPE_CHECKING:
+    from remote_runtime.system.commands import Result
+
+_FAILED = 125  # how the script ends where it could not begin
 _FOLDERS = (
+    "/tmp",
+    "/var/tmp",
     "/var/log",
     "/var/cache/dnf",
     "/var/cache/libdnf5",
@@ -36,12 +42,13 @@ while [ "$1" != -- ]; do
     shift
 done
 shift
+mount -n -o remount,bind,ro / 2>/dev/null  # what dnf notes at the packages of a local repository
 exec "$@"
 """
 
 
 def aside(context: Context, argv: Sequence[str]) -> Tuple[str, ...]:
-    """The command to run for one of dnf's: in a push the same, in a preview one without traces.
+    """The command to run for one of theirs: in a push the same, in a preview one without traces.
 
     Another user than root has a cache of its own, and no right to write elsewhere. ``Unknowable``
     where root cannot have such a command; see also ``not_begun``.
@@ -54,7 +61,12 @@ def aside(context: Context, argv: Sequence[str]) -> Tuple[str, ...]:
     return ("unshare", "--mount", "sh", "-c", _SCRIPT, "ccm", base, *_FOLDERS, "--", *argv)
 
 
+def has_failed(result: "Result") -> bool:
+    """Whether the command could not be begun so; rpm may end with the same number."""
+    return result.code == _FAILED and not result.stdout
+
+
 def not_begun(printed: str) -> Unknowable:
-    """The error of a command that ended with ``FAILED``."""
+    """The error of a command that could not be begun."""
     lines = printed.strip().splitlines() or ["no overlay"]
     return Unknowable("%s: %s" % (_WHY, lines[-1]))

@@ -96,8 +96,14 @@ class Provider(PackageProvider):
         printed = ""
         for at in range(0, len(names), _NAMES):
             argv = rpm_database.QUERY + tuple(names[at : at + _NAMES])
+            if self.context.noop:
+                from remote_runtime.resources.package import dnf_aside
+
+                argv = dnf_aside.aside(self.context, argv)
             result = self.context.commands.run(argv, limit=_LIMIT)
             # The exit code counts the packages that are not installed.
+            if self.context.noop and dnf_aside.has_failed(result):
+                raise dnf_aside.not_begun(result.stderr)
             if "error:" in result.stderr:
                 raise ResourceError("rpm failed: %s" % result.tail(), kind="package.database")
             printed += result.stdout
@@ -226,7 +232,7 @@ class Provider(PackageProvider):
     def _explain(self, what: str, result: "Result") -> ResourceError:
         from remote_runtime.resources.package import dnf_aside, dnf_errors
 
-        if self.context.noop and result.code == dnf_aside.FAILED:
+        if self.context.noop and dnf_aside.has_failed(result):
             return dnf_aside.not_begun(result.stderr)
         return dnf_errors.explain(what, result)
 

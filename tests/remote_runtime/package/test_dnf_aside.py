@@ -1,0 +1,32 @@
+import os
+import subprocess
+import unittest
+
+from remote_runtime.resources.package import dnf_aside
+from remote_runtime.system.commands import Result
+from tests.remote_runtime.fake_commands import FakeCommands, make_context
+from tests.remote_runtime.fakes import ROOT
+
+
+class AsideTest(unittest.TestCase):
+    def test_a_push(self) -> None:
+        """There a command is what it is."""
+        argv = ["dnf", "install", "x"]
+        self.assertEqual(dnf_aside.aside(make_context(FakeCommands()), argv), tuple(argv))
+
+    @unittest.skipUnless(ROOT, "needs root")
+    def test_nothing_is_left(self) -> None:
+        """What is written where package managers write is gone with the command, whose output and
+        exit code are its own."""
+        path = "/var/log/ccm-test-aside"
+        script = "echo kept > %s && cat %s; exit 7" % (path, path)
+        argv = dnf_aside.aside(make_context(FakeCommands(), noop=True), ["sh", "-c", script])
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (7, "kept\n"), done.stderr)
+        self.assertFalse(os.path.exists(path))
+
+    def test_not_begun(self) -> None:
+        """rpm ends with the number of packages that are missing, which is no failure of ours."""
+        self.assertTrue(dnf_aside.has_failed(Result(125, "", "mount: permission denied")))
+        self.assertFalse(dnf_aside.has_failed(Result(125, "package x is not installed\n", "")))
+        self.assertIn("permission denied", dnf_aside.not_begun("mount: permission denied").message)
