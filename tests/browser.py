@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
 
+PATIENCE = 60.0  # seconds, to catch a hang
+
+
+def visit(browser: Chrome, address: str) -> None:
+    """Open a page and wait until all of it is there: the driver may return before that."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    browser.get(address)
+    whole = "return document.readyState === 'complete'"
+    WebDriverWait(browser, PATIENCE).until(lambda browser: browser.execute_script(whole))
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     """Debian's chromium without a window."""

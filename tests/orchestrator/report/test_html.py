@@ -7,6 +7,7 @@ import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
 
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.report.grid import Grid
@@ -15,6 +16,7 @@ from orchestrator.report.html.matrix import Matrix
 from orchestrator.report.html.page import _middle, _shortly
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from orchestrator.report.wording import took
+from tests.browser import PATIENCE, visit
 from tests.orchestrator.report.runs import START, Kept, mixed_run
 
 
@@ -38,7 +40,7 @@ def complaints(browser: Chrome) -> list[str]:
 
 def test_the_page_tells_failures_first_then_everything(browser: Chrome, tmp_path: Path) -> None:
     """Sections are in the order of what matters, every cell of the matrix is there."""
-    browser.get(page(mixed_run(), tmp_path))
+    visit(browser, page(mixed_run(), tmp_path))
     assert browser.title.startswith("Push of site.yaml")
     assert shown(browser, "h2") == [
         "Hosts in trouble", "Failures", "Changes", "Skipped", "Health checks that warn",
@@ -56,7 +58,7 @@ def test_the_page_tells_failures_first_then_everything(browser: Chrome, tmp_path
 
 def test_filters_leave_what_was_asked_for(browser: Chrome, tmp_path: Path) -> None:
     """Host, resource and outcome filter every table; the address keeps that; reset ends it."""
-    browser.get(page(mixed_run(), tmp_path))
+    visit(browser, page(mixed_run(), tmp_path))
     browser.find_element(By.NAME, "host").send_keys("web2")
     assert shown(browser, ".matrix thead th") == ["web2"]
     assert shown(browser, ".when tbody th") == ["web2"]
@@ -76,7 +78,7 @@ def test_filters_leave_what_was_asked_for(browser: Chrome, tmp_path: Path) -> No
 
 def test_a_click_on_a_cell_tells_about_it(browser: Chrome, tmp_path: Path) -> None:
     """A cell's own change is told, not that of the first host with a similar one."""
-    browser.get(page(mixed_run(), tmp_path))
+    visit(browser, page(mixed_run(), tmp_path))
     browser.find_elements(By.CSS_SELECTOR, ".matrix td.changed")[2].click()
     text = shown(browser, "#cell")[0]
     assert "file#/etc/motd on web3" in text
@@ -92,7 +94,7 @@ def test_what_a_host_says_never_runs(browser: Chrome, tmp_path: Path) -> None:
     kept.event("web1", f"/etc/{bad}", "failed", error=[bad, bad])
     kept.changed("web1", "/etc/x", f"--- {bad}\n+{bad}\n")
     kept.notice("web1", bad)
-    browser.get(page(kept.end(), tmp_path))
+    visit(browser, page(kept.end(), tmp_path))
     assert browser.title.startswith("Push of site.yaml")
     assert bad in shown(browser, ".finding.failed pre")[0]
     browser.execute_script(  # a test's own script is not bound by the page's policy
@@ -105,9 +107,11 @@ def test_what_a_host_says_never_runs(browser: Chrome, tmp_path: Path) -> None:
 
 def test_a_large_fleet_is_usable(browser: Chrome, tmp_path: Path) -> None:
     """With 500 hosts and 100 resources the page opens, and hosts make the rows."""
-    browser.get(page(mixed_run(500, 100), tmp_path))
+    visit(browser, page(mixed_run(500, 100), tmp_path))
     assert len(browser.find_elements(By.CSS_SELECTOR, ".matrix tbody tr")) == 500
     browser.find_element(By.NAME, "host").send_keys("web499")
+    rows = ".matrix tbody tr:not([hidden]) th"
+    WebDriverWait(browser, PATIENCE).until(lambda browser: shown(browser, rows) == ["web499"])
     assert shown(browser, ".matrix tbody th") == ["web499"]
     assert complaints(browser) == []
 
@@ -169,7 +173,7 @@ def test_a_large_fleet_fits_any_window(browser: Chrome, tmp_path: Path, width: i
     """The page of 500 hosts never scrolls sideways, and Tab comes to its end in 60 presses."""
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    browser.get(page(mixed_run(500, 100), tmp_path))
+    visit(browser, page(mixed_run(500, 100), tmp_path))
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert tab_stops(browser) <= 60
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
@@ -177,7 +181,7 @@ def test_a_large_fleet_fits_any_window(browser: Chrome, tmp_path: Path, width: i
 
 def test_keys_tell_about_a_cell(browser: Chrome, tmp_path: Path) -> None:
     """Arrow keys lead to a cell, Space tells about it, Escape closes and returns to it."""
-    browser.get(page(mixed_run(), tmp_path))
+    visit(browser, page(mixed_run(), tmp_path))
     (cell,) = browser.find_elements(By.CSS_SELECTOR, ".matrix td[tabindex='0']")
     cell.send_keys(Keys.ARROW_DOWN)
     other = browser.switch_to.active_element
@@ -191,7 +195,7 @@ def test_keys_tell_about_a_cell(browser: Chrome, tmp_path: Path) -> None:
 
 def test_a_filter_that_fits_nothing_says_so(browser: Chrome, tmp_path: Path) -> None:
     """No empty table is left; a card of an outcome is a filter of its own."""
-    browser.get(page(mixed_run(), tmp_path))
+    visit(browser, page(mixed_run(), tmp_path))
     browser.find_element(By.NAME, "host").send_keys("no such host")
     assert shown(browser, "#nothing") == ["Nothing fits the filter."]
     assert shown(browser, ".matrix") == []
