@@ -16,6 +16,7 @@ from schemas import load
 from tests.lab import Host
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+_NOT_OURS = ("SSH_AUTH_SOCK", "PYTEST_ADDOPTS")  # of who runs the tests
 SECONDS = 180
 CHECKED = 300  # events of one run that are checked against the schema; more would only take time
 
@@ -51,7 +52,7 @@ class Ccm:
     def __init__(self, scratch: Path, environment: Mapping[str, str] | None = None) -> None:
         self.scratch = scratch
         self.environment = {
-            **{k: v for k, v in os.environ.items() if k != "SSH_AUTH_SOCK"},
+            **{k: v for k, v in os.environ.items() if k not in _NOT_OURS},
             "PYTHONPATH": str(REPOSITORY),
             "HOME": str(scratch / "home"),
             "XDG_STATE_HOME": str(scratch / "state"),
