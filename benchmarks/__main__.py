@@ -24,7 +24,7 @@ from pathlib import Path
 from tests.lab import DelayProxy, Lab, available
 
 from . import contestants, verifying
-from .contestants import OWN, Address, Fleet
+from .contestants import OWN, PREVIEW, Address, Fleet
 from .measure import Sample, Series, run
 from .report import machine, ratios, table
 from .work import DIRECTORY, PACKAGES, Work, prepare_root
@@ -86,6 +86,8 @@ class Bench:
             "ssh true": lambda: contestants.floor(fleet),
             "ccm": lambda: contestants.ccm(fleet, work),
         }
+        if not first:
+            entries[PREVIEW] = lambda: contestants.ccm(fleet, work, "--noop")
         if self.other is not None:
             other = self.other
             entries[OTHER] = lambda: contestants.ccm(fleet, work, program=other)

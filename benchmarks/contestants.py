@@ -55,6 +55,9 @@ def floor(fleet: Fleet) -> list[list[str]]:
 OWN = Path(sys.executable).with_name("ccm")
 """The ccm of this checkout."""
 
+PREVIEW = "ccm --noop"
+"""The same with nothing changed, as a contestant."""
+
 
 def ccm(
     fleet: Fleet, work: Work, *options: str, logical: int = 0, program: Path = OWN

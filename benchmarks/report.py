@@ -4,6 +4,7 @@ import os
 import platform
 from collections.abc import Mapping
 
+from .contestants import PREVIEW
 from .measure import Series
 from .verifying import OURS, THEIRS
 
@@ -37,6 +38,9 @@ def ratios(results: Results) -> list[str]:
         if name == "pyinfra":
             theirs, ours = (results[(phase, who)].median("wall") for who in (name, "ccm"))
             lines.append(f"- {phase}: ccm is {theirs / ours:.0f} times faster than pyinfra")
+        if name == PREVIEW:
+            push, preview = (results[(phase, who)].median("wall") for who in ("ccm", PREVIEW))
+            lines.append(f"- {phase}: the preview takes {preview / push:.2f} × the push")
         if name == THEIRS:
             theirs, ours = (results[(phase, who)].median("wall") for who in (THEIRS, OURS))
             lines.append(f"- {phase}: {OURS} is {theirs / ours:.0f} times faster than {THEIRS}")
