@@ -43,8 +43,8 @@ class Item(NamedTuple):
 
     def entry(self) -> Dict[str, Any]:
         """Its record in a plan, without its children; what is as its default is left out."""
-        said = [(key, getattr(self, key)) for key in _KINDS]
-        return {key: value for key, value in said if value != _DEFAULTS.get(key)}
+        said = zip(self._fields, self)
+        return {k: v for k, v in said if k in _KINDS and (k not in _DEFAULTS or v != _DEFAULTS[k])}
 
     @classmethod
     def read(cls, entry: Any, numbers: Iterator[int], within: Optional["Item"] = None) -> "Item":

@@ -180,9 +180,7 @@ def _base64_cores(data: bytes) -> List[str]:
 def credentials_in(value: Any) -> List[str]:
     """The logins and tokens in the URLs of a JSON value: they may be told in another form."""
     found: List[str] = []
-    for text in strings_of(value):
-        if "://" not in text:
-            continue
+    for text in _urls_of(value):
         import re
 
         for user, password in re.findall(_URL, text):
@@ -190,6 +188,17 @@ def credentials_in(value: Any) -> List[str]:
         tokens = [_unquoted(token) for _, token in re.findall(_QUERY, text)]
         found += [token for token in tokens if len(token) >= SHORTEST_TOKEN]
     return found
+
+
+def _urls_of(value: Any) -> List[str]:
+    """Every text in a JSON value that may hold a URL, keys left out; quick where there is none."""
+    if isinstance(value, str):
+        return [value] if "://" in value else []
+    if not isinstance(value, (dict, list, tuple)):
+        return []
+    return [
+        url for v in (value.values() if isinstance(value, dict) else value) for url in _urls_of(v)
+    ]
 
 
 def _unquoted(text: str) -> str:

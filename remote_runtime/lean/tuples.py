@@ -42,14 +42,14 @@ class NamedTuple(tuple):  # type: ignore[type-arg]
 
     @classmethod
     def _rest(cls, names: Tuple[str, ...], named: Dict[str, Any]) -> Tuple[Any, ...]:
-        unknown = set(named).difference(names)
-        if unknown:
-            raise TypeError("%s: what is %s?" % (cls.__name__, ", ".join(sorted(unknown))))
-        given = dict(cls._field_defaults, **named)
+        default = cls._field_defaults
         try:
-            return tuple([given[name] for name in names])
+            rest = tuple([named.pop(n) if n in named else default[n] for n in names])
         except KeyError as missing:
             raise TypeError("%s needs %s" % (cls.__name__, missing)) from None
+        if named:
+            raise TypeError("%s: what is %s?" % (cls.__name__, ", ".join(sorted(named))))
+        return rest
 
     def _replace(self, **changed: Any) -> Any:
         """A copy with these fields changed."""
