@@ -1,5 +1,7 @@
 """Fixtures that every test may use; lab hosts and browsers start only when a test asks for them."""
 
+import pytest
+
 from tests import own_lock
 from tests.browser import browser
 from tests.lab.fixtures import host, hosts, lab, needs_lab
@@ -10,3 +12,8 @@ __all__ = ["browser", "host", "hosts", "lab", "needs_lab"]
 def pytest_configure() -> None:
     """Keep the pushes of this process to this machine apart from those of others."""
     own_lock.take()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files whose tests take minutes each: begun last, they would run alone."""
+    items.sort(key=lambda item: item.get_closest_marker("begun_first") is None)

@@ -7,7 +7,10 @@ from .scenario import Scenario, load
 
 QUICK = [scenario for scenario in load() if scenario.quick]
 
-pytestmark = pytest.mark.timeout(900)  # the first test waits for all that were chosen
+pytestmark = [
+    pytest.mark.begun_first,
+    pytest.mark.timeout(900),  # the first test waits for all that were chosen
+]
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,7 @@ EXPECTED = (
 """Why a test may be skipped there: other Pythons are not installed, hosts cannot boot in it."""
 
 
+@pytest.mark.begun_first
 @pytest.mark.timeout(900)
 def test_the_suite_sets_itself_up(needs_lab: None) -> None:
     """``scripts/test`` installs all that lint and tests need where there is only Python."""

@@ -25,7 +25,11 @@ ccm:
     - file:
         - "{made}": {{content: "made\\n", mode: "0644", owner: "{owner}", group: "{group}"}}
 """
-pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("install")]
+pytestmark = [
+    pytest.mark.begun_first,
+    pytest.mark.timeout(900),
+    pytest.mark.xdist_group("install"),
+]
 
 
 def run(*argv: str | Path, cwd: Path, status: int = 0) -> str:

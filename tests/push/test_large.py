@@ -9,9 +9,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.lab import Host
 from tests.push.command import Ccm, Run
 from tests.push.target import Target
+
+pytestmark = pytest.mark.begun_first
 
 GIGABYTE = 1 << 30
 MEGABYTE = 1 << 20

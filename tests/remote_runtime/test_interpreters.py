@@ -53,6 +53,7 @@ def run(program: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.begun_first
 @pytest.mark.timeout(1000)
 def test_every_interpreter() -> None:
     """All tests of the runtime pass under every Python found, with its standard library only."""

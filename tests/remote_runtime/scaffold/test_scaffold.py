@@ -2,6 +2,9 @@
 
 import errno
 import os
+import resource as limits
+import sys
+import traceback
 import unittest
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -130,6 +133,17 @@ class PresentTest(ScaffoldTest):
         self.assertEqual(self.files(), ["a.conf", "empty/", "sub/", "sub/deep/", "sub/deep/b.conf"])
         self.assertEqual(self.apply(resource)["status"], "stable")
 
+    def room_for(self, calls: int) -> None:
+        """Let only so many calls more than now stand in each other, and files be open."""
+        depth = len(traceback.extract_stack()) + calls
+        self.addCleanup(sys.setrecursionlimit, sys.getrecursionlimit())
+        sys.setrecursionlimit(depth)
+        descriptor = os.open(os.devnull, os.O_RDONLY)
+        os.close(descriptor)
+        before = limits.getrlimit(limits.RLIMIT_NOFILE)
+        self.addCleanup(limits.setrlimit, limits.RLIMIT_NOFILE, before)
+        limits.setrlimit(limits.RLIMIT_NOFILE, (descriptor + calls, before[1]))
+
     def test_deep_directories(self) -> None:
         """However deep the directory is that somebody made there, its files are found and go."""
         resource = self.scaffold(TREE, purge=True)
@@ -137,7 +151,8 @@ class PresentTest(ScaffoldTest):
         before = os.getcwd()
         self.addCleanup(os.chdir, before)
         os.chdir(self.path("out"))
-        for _ in range(1200):
+        self.room_for(200)
+        for _ in range(300):
             os.mkdir("d")
             os.chdir("d")
         with open("extra", "w"):
