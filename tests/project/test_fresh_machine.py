@@ -13,11 +13,11 @@ from tests.project.fresh_machine import CHECKOUT, fresh_machine, run
 ROOT = Path(__file__).resolve().parents[2]
 SELECTION = (
     # What is started for real: shells, interpreters, sshd, a NATS server, a browser, git.
-    "tests/remote_runtime/exec",
+    "tests/remote_runtime/exec/test_exec.py",
     "tests/orchestrator/transport/test_bootstrap.py",
     "tests/orchestrator/transport/test_ssh.py",
     "tests/orchestrator/registration/test_nats_stream.py",
-    "tests/orchestrator/report/test_html.py",
+    "tests/orchestrator/report/test_html.py::test_filters_leave_what_was_asked_for",
     "tests/project/test_install.py::test_an_installation_writes_nothing_into_the_checkout",
     # A push without a lab host.
     "tests/push/test_file.py",
