@@ -40,7 +40,7 @@ def ratios(results: Results) -> list[str]:
             lines.append(f"- {phase}: ccm is {theirs / ours:.0f} times faster than pyinfra")
         if name == PREVIEW:
             push, preview = (results[(phase, who)].median("wall") for who in ("ccm", PREVIEW))
-            lines.append(f"- {phase}: the preview takes {preview / push:.2f} × the push")
+            lines.append(f"- {phase}: the preview takes {preview / push:.2f} times the push")
         if name == THEIRS:
             theirs, ours = (results[(phase, who)].median("wall") for who in (THEIRS, OURS))
             lines.append(f"- {phase}: {OURS} is {theirs / ours:.0f} times faster than {THEIRS}")
