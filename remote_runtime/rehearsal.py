@@ -24,18 +24,21 @@ class Binding(NamedTuple):
 
     ``observed`` has a digest for each event of the preview, ``certain`` the places in there whose
     prediction was. Without a ``serial`` the plan is yet to be kept: digests are asked for.
+    ``created`` and ``expires`` are the plan's, in seconds since the epoch by its maker's clock.
     """
 
-    salt: str
-    serial: str
-    observed: Sequence[str]
-    certain: Sequence[int]
+    salt: str = ""
+    serial: str = ""
+    observed: Sequence[str] = []
+    certain: Sequence[int] = []
+    created: int = 0
+    expires: int = 0
 
 
 def parse(record: Dict[str, Any]) -> Binding:
     """The binding of a plan frame; ``ProtocolError``."""
     values: List[Any] = []
-    for key, default in (("salt", ""), ("serial", ""), ("observed", []), ("certain", [])):
+    for key, default in Binding._field_defaults.items():
         value: Any = record.get(key, default)
         if not isinstance(value, type(default)):
             raise broken("binding." + key, str(type(default)), value)

@@ -295,6 +295,8 @@ class Session(object):
 
     def _rehearse(self, plan: plans.Plan, binding: Any, observer: Any, maker: EventMaker) -> Any:
         """What the run is held to. ``HostError`` for a host that the kept plan does not fit."""
+        import time
+
         from remote_runtime.rehearsal import Rehearsal
         from remote_runtime.system.memory import Memory
         from remote_runtime.used_plans import use_up
@@ -305,7 +307,8 @@ class Session(object):
         context.observes = True
         self._run_items(preview, context, trial.ended)
         trial.require_no_drift()
-        use_up(Memory(self._kept()), binding.serial, run_id=plan.run_id, user=plan.user)
+        memory, now = Memory(self._kept()), time.time()
+        use_up(memory, binding, run_id=plan.run_id, user=plan.user, now=now)
         return trial.promises
 
     @staticmethod

@@ -1,26 +1,32 @@
 """The kept plans that this host has carried out, each of which it does once (target)."""
 
-import time
+from typing import TYPE_CHECKING
 
 from remote_runtime.errors import HostError
 from remote_runtime.events import timestamp
 from remote_runtime.system.memory import Memory, StateError
 
+if TYPE_CHECKING:
+    from remote_runtime.rehearsal import Binding
+
 KIND = "plans"
+_SPARE = 7 * 86400  # seconds that a note outlives its plan, which may still wait for a lock
 
 
-def use_up(memory: Memory, serial: str, *, run_id: str, user: str) -> None:
+def use_up(memory: Memory, binding: "Binding", *, run_id: str, user: str, now: float) -> None:
     """Note on the disk who uses a plan; ``HostError`` where it was used, or that cannot be noted.
 
-    The host's lock is held.
+    The host's lock is held. ``now`` is the time by this host's clock.
     """
+    serial = binding.serial
     try:
         if not (serial.isalnum() and len(serial) >= 16):
             raise StateError("the plan has no proper serial number")
         record = memory.read(KIND, serial)
         if record is None:
-            since = timestamp(time.time())
-            memory.write(KIND, serial, {"run_id": run_id, "user": user, "since": since})
+            used = {"run_id": run_id, "user": user, "since": timestamp(now)}
+            memory.write(KIND, serial, dict(used, expires=binding.expires))
+            _drop_expired(memory, min(now, binding.created) - _SPARE)
             return
     except StateError as error:
         raise HostError(
@@ -34,3 +40,18 @@ def use_up(memory: Memory, serial: str, *, run_id: str, user: str) -> None:
         kind="plan.refused.used",
         hint="a plan is carried out once on each host; plan anew",
     )
+
+
+def _drop_expired(memory: Memory, before: float) -> None:
+    """Drop the notes on plans that nobody could push any more at that time.
+
+    It is past by the clock of this host and by that of who made the plan that is being used: one
+    of them that jumps ahead does not make a plan usable again.
+    """
+    for serial in memory.names(KIND):
+        try:
+            expires = (memory.read(KIND, serial) or {}).get("expires")
+            if isinstance(expires, int) and expires < before:
+                memory.forget(KIND, serial)
+        except StateError:
+            continue  # it refuses that plan; the one that is being used is noted

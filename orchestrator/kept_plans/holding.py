@@ -51,6 +51,8 @@ class HeldPlanner:
             "serial": kept["serial"],
             "observed": planned["observed"],
             "certain": [at for at, one in enumerate(told) if _is_certain(one)],
+            "created": kept["created"],
+            "expires": kept["expires"],
         }
         plan.compare = Predictions(told).otherwise
         return plan

@@ -8,7 +8,7 @@ no record. Folders are 0700, and whatever another user owns or can write to is n
 
 import os
 import stat
-from typing import Any, Dict, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from remote_runtime.errors import HostError
 from remote_runtime.lean import digest, jsontext
@@ -81,6 +81,19 @@ class Memory(object):
                 os.close(folder)
         except OSError as error:
             raise self._failed("remove", os.path.join(kind, name), error) from error
+
+    def names(self, kind: str) -> List[str]:
+        """The names of all records of a kind. StateError."""
+        try:
+            folder = self._open(kind)
+            if folder is None:
+                return []
+            try:
+                return [name for name in os.listdir(folder) if "." not in name]
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise self._failed("read", kind, error) from error
 
     def mark(self, kind: str, name: str, mark: str) -> None:
         """Leave an empty file ``NAME.MARK`` beside a record, the only mark of it. StateError."""

@@ -31,6 +31,7 @@ def test_the_host_is_told_what_was_observed(tmp_path: Path) -> None:
     assert plan.binding["serial"] == kept.record["serial"]
     assert plan.binding["observed"] == ["0f" * 16] * 3
     assert plan.binding["certain"] == [0, 2]
+    assert (plan.binding["created"], plan.binding["expires"]) == (NOW, kept.record["expires"])
     assert plan.rounds == 2
 
 

@@ -49,6 +49,16 @@ class MemoryTest(FolderTest):
         self.assertIsNone(self.again().read("kind", "n"))
         self.assertEqual(os.listdir(os.path.dirname(self.kept())), [])
 
+    def test_the_names_of_a_kind(self) -> None:
+        """Those of its records, without their marks and what a kill has left half-written."""
+        self.assertEqual(self.memory.names("kind"), [])
+        for name in ("n", "m"):
+            self.memory.write("kind", name, RECORD)
+        self.memory.mark("kind", "n", "one")
+        with open(os.path.join(self.state, "kind", ".o.new"), "w"):
+            pass
+        self.assertEqual(sorted(self.again().names("kind")), ["m", "n"])
+
     def test_marks(self) -> None:
         """A record has one mark at a time, and a write leaves that alone."""
         self.memory.unmark("kind", "n")
