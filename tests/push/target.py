@@ -42,6 +42,12 @@ class Target:
     def group(self) -> str:
         return grp.getgrgid(os.getgid()).gr_name
 
+    @property
+    def state(self) -> Path:
+        """Where the host keeps what it remembers of the runs of root; on this machine it is shared
+        with other tests."""
+        return self._top / "var/lib/ccm"
+
     def path(self, name: str) -> Path:
         """Where a file of the folder is on this machine."""
         return self._top / self.folder.lstrip("/") / name

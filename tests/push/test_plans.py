@@ -7,40 +7,9 @@ from pathlib import Path
 from orchestrator.kept_plans.kept_plan import KeptPlan, id_of
 from orchestrator.kept_plans.reading import read_plan, write_plan
 from tests.lab import Host, Lab
-from tests.push.command import SECONDS, Ccm, Run
+from tests.push.command import SECONDS, Ccm
+from tests.push.plans import SITE, plan, push
 from tests.push.target import NAME, Target
-
-SITE = """\
-data:
-  password: hunter2secret # @secret
-ccm:
-  resources:
-    - file:
-        - defaults: {owner: OWNER, group: GROUP, mode: "0644"}
-        - DIR/a: {content: "one\\n"}
-        - DIR/b: {content: "{{ Data.password }}\\n"}
-        - DIR/gone: {ensure: absent}
-    - exec:
-        - fired: {command: touch DIR/fired, refresh_only: true, subscribe: [file#DIR/a]}
-"""
-
-
-def plan(target: Target, site: str = SITE, *options: str, name: str = "change.plan") -> Run:
-    """Keep a plan of a site for web1."""
-    path = target.ccm.site(target.filled(site))
-    inventory = str(target.inventory)
-    return target.ccm.run(
-        "plan", "-i", inventory, "-l", NAME, "-o", name, *options, "--", str(path)
-    )
-
-
-def push(ccm: Ccm, *options: str, name: str = "change.plan") -> Run:
-    """Push it."""
-    spool = ccm.scratch / "events.jsonl"
-    spool.unlink(missing_ok=True)
-    done = ccm.run("push", "--events", str(spool), *options, name)
-    lines = spool.read_text(encoding="utf-8").splitlines() if spool.exists() else []
-    return Run(done.code, done.stdout, done.stderr, [json.loads(line) for line in lines])
 
 
 def test_a_push_does_what_the_plan_says_once(target: Target) -> None:

@@ -1,0 +1,147 @@
+"""Plans that are damaged, of somebody else or cannot be noted: refused, and nothing is changed."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from orchestrator.kept_plans.kept_plan import digest_of
+from tests.lab import Host, Lab
+from tests.push.command import Ccm
+from tests.push.plans import SITE, plan, push
+from tests.push.target import NAME, Target, over_ssh
+
+COMMANDS = (
+    ["push"],
+    ["plan", "show"],
+    ["plan", "diff", "change.plan"],
+    ["plan", "sign", "--key", "none"],
+)
+
+
+def test_a_file_that_is_no_whole_plan(local: Target) -> None:
+    """Cut short, altered, of another version, no plan: neither pushed nor shown nor signed."""
+    assert plan(local).code == 0
+    path = local.ccm.scratch / "change.plan"
+    whole = path.read_bytes()
+    newer = json.loads(whole)
+    newer.pop("digest")
+    newer["format"] = 2
+    newer["digest"] = digest_of(newer)
+    for text, told in (
+        (whole[: len(whole) // 2], "change.plan was cut short"),
+        (whole.replace(b'"one\\n', b'"own\\n').replace(b"+one", b"+own"), "was altered since"),
+        (json.dumps(newer).encode(), "a plan of format 2, this ccm reads format 1"),
+        (b"", "is no plan"),
+        (b"ccm: {resources: []}\n", "is no plan"),
+    ):
+        assert text != whole
+        path.write_bytes(text)
+        for words in COMMANDS:
+            refused = local.ccm.run(*words, "change.plan")
+            assert refused.code == 2, (words, refused.output)
+            assert told in refused.stderr, words
+    assert local.names() == []
+
+
+def test_a_plan_of_other_hosts(local: Target) -> None:
+    """A host that is reached otherwise by now is refused, whatever its name is."""
+    assert plan(local).code == 0
+    text = local.inventory.read_text()
+    other = local.ccm.scratch / "other.yaml"
+    other.write_text(text.replace('"connection"', '"address": "192.0.2.9", "connection"'))
+    refused = push(local.ccm, "-i", str(other))
+    assert (refused.code, refused.events, local.names()) == (1, [], []), refused.output
+    assert "its address is another one in the inventory now" in " ".join(refused.stdout.split())
+
+
+def test_signatures_of_who_may_not_approve(local: Target, tmp_path: Path) -> None:
+    """Another user's signature, and one of another plan, approve nothing."""
+    ccm, signers = local.ccm, tmp_path.parent / f"{tmp_path.name}-signers"
+    for name in ("alice", "mallory"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
+        subprocess.run(words, check=True)
+    public = (tmp_path / "alice.pub").read_text().split()
+    signers.write_text(f"alice@example.com {public[0]} {public[1]}\n")
+    signers.chmod(0o644)
+    assert plan(local, SITE, name="other.plan").code == 0
+    assert ccm.run("plan", "sign", "--key", str(tmp_path / "alice"), "other.plan").code == 0
+    assert plan(local).code == 0
+    assert ccm.run("plan", "sign", "--key", str(tmp_path / "mallory"), "change.plan").code == 0
+    ours, others = ccm.scratch / "change.plan.sig", ccm.scratch / "other.plan.sig"
+    ours.write_text(ours.read_text() + others.read_text())
+    refused = push(ccm, "--signers", str(signers))
+    assert (refused.code, local.names()) == (2, []), refused.output
+    assert "change.plan has 0 of 1 approvals" in refused.stderr
+
+
+@pytest.mark.parametrize("how", ["damaged", "newer", "another user's", "in its place"])
+def test_a_use_that_cannot_be_noted(target: Target, how: str) -> None:
+    """Where the host cannot tell whether it used the plan, it refuses; mended, the plan goes on."""
+    if os.geteuid() != 0:
+        pytest.skip("the state of root is looked at")
+    assert plan(target).code == 0
+    serial = json.loads((target.ccm.scratch / "change.plan").read_text())["serial"]
+    note = target.state / "plans" / serial
+    note.parent.mkdir(0o700, parents=True, exist_ok=True)
+    if how == "in its place":
+        note.mkdir()
+    else:
+        note.write_text('{"format": 99}' if how == "newer" else "[")
+        os.chown(note, *((12345, 12345) if how == "another user's" else (0, 0)))
+    refused = push(target.ccm)
+    assert (refused.code, refused.events, target.names()) == (1, [], []), refused.output
+    told = " ".join(refused.stdout.split())
+    assert "it cannot be noted that the plan is used" in told
+    assert "nothing was changed here" in told
+    if how == "in its place":
+        note.rmdir()
+    else:
+        note.unlink()
+    assert push(target.ccm).code == 0
+    assert note.exists()
+
+
+def test_a_state_folder_that_cannot_be_written(ccm: Ccm, lab: Lab, host: Host) -> None:
+    """A plan is refused there; a plain push goes on and says what it could not keep."""
+    target = over_ssh(ccm, lab, host)
+    host.run("mkdir -p /var/lib/ccm; mount -t tmpfs -o ro,mode=0700 none /var/lib/ccm")
+    assert plan(target).code == 0
+    refused = push(ccm)
+    assert (refused.code, refused.events, target.names()) == (1, [], []), refused.output
+    told = " ".join(refused.stdout.split())
+    assert "could not write /var/lib/ccm/key" in told
+    assert "make the state folder this user's own and writable" in told
+    done = target.push(SITE)
+    assert done.code == 0, done.output
+    assert target.names() == ["a", "b", "fired"]
+    assert "what this run leaves to be refreshed the next one will not know" in done.output
+
+
+def test_a_clone_of_a_host(ccm: Ccm, lab: Lab, host: Host) -> None:
+    """Another machine with the same state and address is not what the plan was made for."""
+    target = over_ssh(ccm, lab, host)
+    assert plan(target).code == 0
+    host.write("/etc/machine-id", "c10de000c10de000c10de000c10de000\n", 0o444)
+    refused = push(ccm)
+    assert (refused.code, refused.events, target.names()) == (1, [], []), refused.output
+    told = " ".join(refused.stdout.split())
+    assert "it is another machine than the one that the plan was made for" in told
+
+
+def test_notes_on_expired_plans_go(target: Target) -> None:
+    """Not while a plan is valid, and whatever one of the clocks says of that."""
+    if os.geteuid() != 0:
+        pytest.skip("the state of root is looked at")
+    notes = []
+    for _ in range(3):
+        assert plan(target).code == 0
+        serial = json.loads((target.ccm.scratch / "change.plan").read_text())["serial"]
+        notes.append(target.state / "plans" / serial)
+        if len(notes) == 2:
+            old = json.loads(notes[0].read_text())
+            notes[0].write_text(json.dumps({**old, "expires": old["expires"] - 30 * 86_400}))
+        assert push(target.ccm, "-l", NAME).code == 0
+    assert [note.exists() for note in notes] == [False, True, True]
