@@ -107,7 +107,13 @@ class Conversation:
         self._mask = Mask(plan.secrets)
         self._serving = Serving(link, plan, self.planned, self._aside)
         place = plan.place if settings.manifest else lambda identity: ""
-        self._check = EventCheck(self._host, settings.run_id, self._resources, place)
+        self._check = EventCheck(
+            self._host,
+            settings.run_id,
+            planned=self._resources,
+            place=place,
+            observed=plan.observes,
+        )
         self._lore = HostLore(link, lore or PackageLore(), self._host)
 
     @property
@@ -136,9 +142,9 @@ class Conversation:
             "want": self._serving.want,
             "render": self._serving.render,
         }
-        if options.noop:
+        if options.noop or self._plan.rounds > 1:  # a run that is held to a plan rehearses
             steps |= {"packages": self._lore.ask, "package": self._lore.tell}
-        else:
+        if not options.noop:
             steps |= {"installed": self._lore.confirm}
         try:
             self._take(steps)

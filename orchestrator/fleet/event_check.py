@@ -207,16 +207,20 @@ class EventCheck:
 
     ``planned`` are the ``type#name`` of every resource in the host's plan. ``count`` is how many
     events there were. ``place`` says where a resource stands in the manifest, "" where in none.
+    ``observed``: the plan asks what was observed, so each event has to say that, else none may.
     """
 
     def __init__(
         self,
         host: str,
         run_id: str,
+        *,
         planned: Iterable[str],
         place: Callable[[str], str] = lambda identity: "",
+        observed: bool = False,
     ) -> None:
         self._place = place
+        self._observed = observed
         self._origin = {"host": host, "run_id": run_id}
         self._left = Counter(planned)
         self._last_id = ""
@@ -233,6 +237,8 @@ class EventCheck:
         if type(seq) is not int or seq != self.count + 1:
             raise _refuse(f"event {self.count + 1} was due, another came", "protocol.sequence")
         problem = shape_problem(event)
+        if not problem and ("observed" in event) != self._observed:
+            problem = "observed is missing" if self._observed else "observed was not asked for"
         if problem:
             raise _refuse(f"event {seq}: {problem}")
         if event["event_id"] <= self._last_id:

@@ -82,6 +82,11 @@ class Plan(Protocol):
         """How often the target goes through the resources."""
         ...
 
+    @property
+    def observes(self) -> bool:
+        """Whether each event is to say what was observed."""
+        ...
+
     def otherwise(self, event: Mapping[str, Any]) -> str | None:
         """What a plan that was kept said of a resource that came out otherwise; "" where it came
         out so, None without such a plan."""

@@ -106,7 +106,12 @@ class HostPlan:
     @property
     def rounds(self) -> int:
         """How often the target goes through the resources: one that is held to a plan rehearses."""
-        return 2 if self.binding.get("serial") else 1
+        return 2 if "serial" in self.binding else 1
+
+    @property
+    def observes(self) -> bool:
+        """Whether each event is to say what was observed, for a plan that is to be kept."""
+        return bool(self.binding) and "serial" not in self.binding
 
     def otherwise(self, event: Mapping[str, Any]) -> str | None:
         """What a plan that was kept said of a resource that came out otherwise; "" where it came

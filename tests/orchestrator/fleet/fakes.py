@@ -211,6 +211,7 @@ class FakePlan:
         self.secrets: list[str] = []
         self.seconds = 0.0
         self.rounds = 1
+        self.observes = False
 
     def identities(self) -> Iterator[str]:
         return (f"file#{name}" for name in self.names)
@@ -251,14 +252,16 @@ class FakePlanner:
         secrets: Sequence[str] = (),
         fail_on_error: bool = False,
         longest: float = 0.0,
+        rounds: int = 1,
     ) -> None:
         self._names, self._blobs, self._secrets = names, blobs, secrets
-        self._fail_on_error, self._longest = fail_on_error, longest
+        self._fail_on_error, self._longest, self._rounds = fail_on_error, longest, rounds
 
     def plan(self, host: FakeHost, gathered: Gathered) -> FakePlan:
         plan = FakePlan(self._names, self._blobs, self._fail_on_error)
         plan.secrets += self._secrets
         plan.seconds = self._longest
+        plan.rounds = self._rounds
         return plan
 
 

@@ -95,7 +95,7 @@ def test_random_mutations_never_raise_anything_else() -> None:
         for _ in range(chance.randint(1, 3)):
             event[chance.choice([*event, "zz"])] = copy.deepcopy(chance.choice(WRONG))
         try:
-            EventCheck("h", "r", ["file#/etc/motd"]).check(1, event)
+            EventCheck("h", "r", planned=["file#/etc/motd"]).check(1, event)
         except ProtocolError as error:
             kinds.add(error.kind)
     assert kinds == {"protocol.event"}
@@ -105,13 +105,16 @@ def test_random_mutations_never_raise_anything_else() -> None:
 def test_a_gap_in_the_sequence_is_refused(seq: Any) -> None:
     """Events count from 1 without a gap, in whole numbers."""
     with pytest.raises(ProtocolError):
-        EventCheck("h", "r", ["file#/etc/motd"]).check(seq, make_event())
+        EventCheck("h", "r", planned=["file#/etc/motd"]).check(seq, make_event())
 
 
 def test_where_it_failed_is_said_by_the_controller_alone() -> None:
     """A failed event gets the place of its resource; a host that says one is refused."""
     check = EventCheck(
-        "h", "r", ["file#/etc/motd"] * 2, {"file#/etc/motd": "s.yaml:4:11"}.__getitem__
+        "h",
+        "r",
+        planned=["file#/etc/motd"] * 2,
+        place={"file#/etc/motd": "s.yaml:4:11"}.__getitem__,
     )
     failed = check.check(1, make_event(status="failed", error=["no"], event_id=f"{1:026d}"))
     assert failed.event["place"] == json.loads(failed.line)["place"] == "s.yaml:4:11"
@@ -119,19 +122,28 @@ def test_where_it_failed_is_said_by_the_controller_alone() -> None:
     assert kept_problem({**failed.event, "place": 3}) != ""
     assert "place" not in check.check(2, make_event(event_id=f"{2:026d}")).event
     with pytest.raises(ProtocolError):
-        EventCheck("h", "r", ["file#/etc/motd"]).check(1, {**make_event(), "place": "x"})
+        EventCheck("h", "r", planned=["file#/etc/motd"]).check(1, {**make_event(), "place": "x"})
+
+
+def test_what_was_observed_is_said_where_it_is_asked_for_only() -> None:
+    """A host cannot spoil the plan of all hosts by what it leaves out or adds."""
+    observed = {**make_event(), "observed": "0" * 32}
+    for asked, good, bad in ((True, observed, make_event()), (False, make_event(), observed)):
+        EventCheck("h", "r", planned=["file#/etc/motd"], observed=asked).check(1, good)
+        with pytest.raises(ProtocolError, match="observed"):
+            EventCheck("h", "r", planned=["file#/etc/motd"], observed=asked).check(1, bad)
 
 
 def test_not_a_number_is_refused() -> None:
     """NaN and infinity, which JSON does not have, never reach a file of ours."""
     event = make_event(properties=json.loads('{"a": [NaN]}'))
     with pytest.raises(ProtocolError):
-        EventCheck("h", "r", ["file#/etc/motd"]).check(1, event)
+        EventCheck("h", "r", planned=["file#/etc/motd"]).check(1, event)
 
 
 def test_a_resource_may_be_told_as_often_as_it_is_planned() -> None:
     """The same resource in two manifests of a run has two events, a third is refused."""
-    check = EventCheck("h", "r", ["file#/etc/motd", "file#/etc/motd"])
+    check = EventCheck("h", "r", planned=["file#/etc/motd", "file#/etc/motd"])
     for seq in (1, 2):
         check.check(seq, make_event(event_id=f"{seq:026d}"))
     with pytest.raises(ProtocolError, match="not due"):
@@ -140,7 +152,7 @@ def test_a_resource_may_be_told_as_often_as_it_is_planned() -> None:
 
 def test_a_name_with_a_masked_secret_is_found_in_the_plan() -> None:
     """The target masks a secret within a name; the event still belongs to the planned resource."""
-    check = EventCheck("h", "r", ["exec#curl -u hunter22 http://x", "exec#ls"])
+    check = EventCheck("h", "r", planned=["exec#curl -u hunter22 http://x", "exec#ls"])
     check.check(1, make_event("exec", "curl -u [masked] http://x"))
     with pytest.raises(ProtocolError):
         check.check(2, make_event("exec", "[masked] -u x", event_id="Z" * 26))
@@ -149,7 +161,7 @@ def test_a_name_with_a_masked_secret_is_found_in_the_plan() -> None:
 @pytest.mark.parametrize("name", ["[masked]b", "[masked]a[masked]!", "ba[masked]aab", "a[masked]b"])
 def test_pieces_beside_a_mask_must_all_be_there(name: str) -> None:
     """Only a planned name that begins, goes on and ends like a masked one is meant by it."""
-    check = EventCheck("h", "r", ["exec#baab c", "exec#aaab "])
+    check = EventCheck("h", "r", planned=["exec#baab c", "exec#aaab "])
     with pytest.raises(ProtocolError, match="not due"):
         check.check(1, make_event("exec", name))
 
@@ -157,7 +169,7 @@ def test_pieces_beside_a_mask_must_all_be_there(name: str) -> None:
 @pytest.mark.timeout(20)
 def test_a_name_made_of_masks_costs_nothing() -> None:
     """A host cannot keep the controller busy with a name that fits the plan in countless ways."""
-    check = EventCheck("h", "r", ["file#/" + "a" * 200])
+    check = EventCheck("h", "r", planned=["file#/" + "a" * 200])
     with pytest.raises(ProtocolError, match="not due"):
         check.check(1, make_event("file", "/" + "[masked]".join(["a"] * 60) + "[masked]!"))
 
@@ -168,13 +180,15 @@ def test_deep_values_are_refused() -> None:
     for _ in range(100):
         deep = [deep]
     with pytest.raises(ProtocolError):
-        EventCheck("h", "r", ["file#/etc/motd"]).check(1, make_event(properties={"a": deep}))
+        EventCheck("h", "r", planned=["file#/etc/motd"]).check(
+            1, make_event(properties={"a": deep})
+        )
 
 
 def test_texts_everywhere_are_made_plain() -> None:
     """Escape sequences are taken out of keys and values alike, other scripts stay."""
     event = make_event(properties={"k\x1b[1mey": "Grüße \u202edlrow", "n": ["a\x00b"]})
-    checked = EventCheck("h", "r", ["file#/etc/motd"]).check(1, event)
+    checked = EventCheck("h", "r", planned=["file#/etc/motd"]).check(1, event)
     assert checked.event["properties"] == {"key": "Grüße dlrow", "n": ["ab"]}
     assert json.loads(checked.line) == checked.event
 
@@ -186,4 +200,4 @@ def test_a_name_of_masks_only_is_soon_refused() -> None:
     name = "/etc/" + "[masked]" * 100_000 + "x"
     for _ in range(10):
         with pytest.raises(ProtocolError, match="not due"):
-            EventCheck("web1", "run-1", planned).check(1, make_event(name=name))
+            EventCheck("web1", "run-1", planned=planned).check(1, make_event(name=name))

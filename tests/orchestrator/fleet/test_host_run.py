@@ -225,6 +225,23 @@ def test_a_hostile_host_gets_one_clear_result(script: Callable[[FarEnd], None], 
     assert result.stderr == "last words"
 
 
+def test_a_run_that_is_held_to_a_plan_looks_into_packages() -> None:
+    """Its rehearsal asks for what is known of packages and tells what it found, as a preview."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        plan = far.await_message("plan")
+        far.say("packages", shas=["a" * 64])
+        assert far.await_message("packages")["known"] == {}
+        far.say("package", sha="a" * 64, contents=None)
+        far.finish(plan)
+
+    result, _ = run_against(script, rounds=2)
+    assert (result.outcome, result.message) == ("ok", "")
+    result, _ = run_against(script)
+    assert (result.outcome, result.kind) == ("unreachable", "protocol")
+
+
 def test_what_comes_after_done_is_not_read() -> None:
     """A host that goes on after its last frame is done all the same, and nothing more is told."""
 
