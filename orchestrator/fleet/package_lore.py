@@ -12,7 +12,7 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,9 @@ from remote_runtime.errors import CcmError, ProtocolError
 from remote_runtime.shared import fingerprint
 
 WAIT = 10.0  # seconds that a host waits for another one
-MOST_ASKED = 5_000  # packages of one host
+MOST_ASKED = 10_000  # packages of one host, those that it asks for once more included
 MOST_KEPT = 2_000  # packages in the folder
+ROOM = 64 << 20  # bytes of a run for all that is known
 
 _SHA = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -35,17 +36,22 @@ def is_sha(text: Any) -> bool:
 
 
 class PackageLore:
-    """Thread-safe. A file of ``folder`` for each package; without a folder it lasts for the run."""
+    """Thread-safe. A file of ``folder`` for each package; without a folder it lasts for the run.
 
-    def __init__(self, folder: Path | None = None, wait: float = WAIT) -> None:
+    What is known is held as JSON text, and no more of it than there is ``room`` for, in bytes:
+    hosts look themselves into what did not fit.
+    """
+
+    def __init__(self, folder: Path | None = None, wait: float = WAIT, *, room: int = ROOM) -> None:
         self._folder = folder
         self._wait = wait
-        self._known: dict[str, Any] = {}
+        self._left = room
+        self._known: dict[str, str] = {}
         self._at_it: dict[str, str] = {}
         self._changed = threading.Condition()
 
-    def ask(self, shas: Iterable[str], host: str) -> dict[str, Any]:
-        """What is known of these; the rest is for this host to find out.
+    def ask(self, shas: Iterable[str], host: str) -> dict[str, str]:
+        """What is known of these, as JSON; the rest is for this host to find out.
 
         Waits for other hosts that are at it, but not longer than a host should.
         """
@@ -66,14 +72,13 @@ class PackageLore:
                 self._at_it.setdefault(sha, host)
             return {sha: self._known[sha] for sha in wanted if sha in self._known}
 
-    def tell(self, sha: str, contents: Any, host: str) -> None:
-        """Keep what a host found, None for nothing."""
+    def tell(self, sha: str, found: str, host: str) -> None:
+        """Keep what a host found, as JSON, "" for nothing."""
         with self._changed:
             if self._at_it.get(sha) == host:
                 del self._at_it[sha]
-            if contents is not None and sha not in self._known:
-                self._known[sha] = contents
-                self._keep(sha, contents)
+            if found and self._hold(sha, found):
+                self._keep(sha, found)
             self._changed.notify_all()
 
     def compare(self, sha: str, print_: str) -> None:
@@ -82,7 +87,7 @@ class PackageLore:
         with self._changed:
             if sha not in self._known or _fingerprint(self._known[sha]) == print_:
                 return
-            del self._known[sha]
+            self._left += len(self._known.pop(sha))
         if self._folder is not None:
             with contextlib.suppress(OSError):
                 (self._folder / f"{sha}.json").unlink()
@@ -97,31 +102,41 @@ class PackageLore:
         if self._folder is None or sha in self._known:
             return
         try:
-            found = json.loads((self._folder / f"{sha}.json").read_text("utf-8"))
+            found = (self._folder / f"{sha}.json").read_text("ascii")
+            json.loads(found)
         except (OSError, ValueError, RecursionError):
             return
         with self._changed:
-            self._known.setdefault(sha, found)
+            self._hold(sha, found)
 
-    def _keep(self, sha: str, contents: Any) -> None:
+    def _hold(self, sha: str, found: str) -> bool:
+        """Whether it was not known and there was room for it."""
+        if sha in self._known or len(found) > self._left:
+            return False
+        self._left -= len(found)
+        self._known[sha] = found
+        return True
+
+    def _keep(self, sha: str, found: str) -> None:
         if self._folder is None:
             return
         with contextlib.suppress(OSError, CcmError):  # it is a cache: then it is asked again
             make_private(self._folder)
             descriptor, name = tempfile.mkstemp(prefix=".", dir=self._folder)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(contents, file)
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                file.write(found)
             Path(name).replace(self._folder / f"{sha}.json")
             kept = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
             for path in kept[:-MOST_KEPT]:
                 path.unlink()
 
 
-def _fingerprint(contents: Any) -> str:
+def _fingerprint(found: str) -> str:
     """That of what a host told, "" where it makes no sense."""
     try:
+        contents = json.loads(found)
         return fingerprint([member[0] for member in contents["members"]], contents["scripts"])
-    except (TypeError, KeyError, IndexError):
+    except (TypeError, LookupError, RecursionError):
         return ""
 
 
@@ -132,7 +147,7 @@ class HostLore:
         self._link = link
         self._lore = lore
         self._host = host
-        self._asked: set[str] = set()
+        self._left = MOST_ASKED
         self._open: set[str] = set()
 
     def ask(self, message: wire.Message) -> None:
@@ -140,12 +155,11 @@ class HostLore:
         shas = message.get("shas")
         if not isinstance(shas, list) or not all(is_sha(sha) for sha in shas):
             raise ProtocolError("packages without a list of hashes")
-        self._asked.update(shas)
-        if len(self._asked) > MOST_ASKED:
-            raise ProtocolError("more packages than a plan has", kind="protocol.flood")
+        self._count(shas)
         known = self._lore.ask(shas, self._host)
         self._open.update(sha for sha in shas if sha not in known)
-        self._link.send({"t": "packages", "known": known})
+        answer = ",".join(f'"{sha}":{found}' for sha, found in known.items())
+        self._link.send_bytes(wire.encode_json(b'{"t":"packages","known":{%s}}' % answer.encode()))
 
     def tell(self, message: wire.Message) -> None:
         """Take ``package``, of one that the host was left to find out; each once."""
@@ -155,19 +169,27 @@ class HostLore:
         contents = message.get("contents")
         if contents is not None and not isinstance(contents, dict):
             raise ProtocolError("a package without contents")
+        try:
+            found = json.dumps(contents, separators=(",", ":")) if contents else ""
+        except RecursionError as error:
+            raise ProtocolError("contents that are nested too deep") from error
         self._open.discard(sha)
-        self._lore.tell(sha, contents, self._host)
+        self._lore.tell(sha, found, self._host)
 
     def confirm(self, message: wire.Message) -> None:
         """Take ``installed``: what came with packages."""
         prints = message.get("prints")
         if not isinstance(prints, dict) or not all(map(is_sha, [*prints, *prints.values()])):
             raise ProtocolError("an installation without hashes")
-        self._asked.update(prints)
-        if len(self._asked) > MOST_ASKED:
-            raise ProtocolError("more packages than a plan has", kind="protocol.flood")
+        self._count(prints)
         for sha, print_ in prints.items():
             self._lore.compare(sha, print_)
+
+    def _count(self, shas: Collection[str]) -> None:
+        """Take so many off what a host may ask and say: it goes for progress of its run."""
+        self._left -= max(len(shas), 1)
+        if self._left < 0:
+            raise ProtocolError("more packages than a plan has", kind="protocol.flood")
 
     def close(self) -> None:
         """Let other hosts find out what this one has not told."""

@@ -1,5 +1,6 @@
 """What hosts learn of packages for one another."""
 
+import json
 import threading
 import time
 from pathlib import Path
@@ -8,11 +9,13 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.package_lore import MOST_ASKED, HostLore, PackageLore
+from remote_runtime import wire
 from remote_runtime.errors import ProtocolError
 from remote_runtime.shared import fingerprint
 
 A, B = "a" * 64, "b" * 64
-FOUND = {"members": [], "conffiles": [], "scripts": {}}
+FOUND: dict[str, Any] = {"members": [], "conffiles": [], "scripts": {}}
+TEXT = json.dumps(FOUND, separators=(",", ":"))
 
 
 class Link:
@@ -21,8 +24,8 @@ class Link:
     def __init__(self) -> None:
         self.sent: list[Any] = []
 
-    def send(self, message: Any) -> None:
-        self.sent.append(message)
+    def send_bytes(self, data: bytes) -> None:
+        self.sent += wire.Decoder(wire.MAX_FROM_CONTROLLER).feed(data)
 
 
 def host_lore(lore: PackageLore, name: str = "web1") -> tuple[HostLore, Link]:
@@ -38,7 +41,9 @@ def test_one_host_finds_out_what_the_others_use() -> None:
     first.ask({"t": "packages", "shas": [A]})
     assert link.sent == [{"t": "packages", "known": {}}]
     first.tell({"t": "package", "sha": A, "contents": FOUND})
-    assert lore.ask([A, B], "web2") == {A: FOUND}
+    second, link = host_lore(lore, "web2")
+    second.ask({"t": "packages", "shas": [A, B]})
+    assert link.sent == [{"t": "packages", "known": {A: FOUND}}]
 
 
 def test_a_host_waits_for_one_that_is_at_it() -> None:
@@ -48,9 +53,9 @@ def test_a_host_waits_for_one_that_is_at_it() -> None:
     got: list[Any] = []
     waiting = threading.Thread(target=lambda: got.append(lore.ask([A], "web2")))
     waiting.start()
-    lore.tell(A, FOUND, "web1")
+    lore.tell(A, TEXT, "web1")
     waiting.join(30)
-    assert got == [{A: FOUND}]
+    assert got == [{A: TEXT}]
 
 
 @pytest.mark.parametrize("end", ["nothing", "gone"])
@@ -83,7 +88,7 @@ def test_it_is_kept_for_later_runs(tmp_path: Path) -> None:
     first.tell({"sha": A, "contents": FOUND})
     first.tell({"sha": B, "contents": FOUND})
     (folder / f"{B}.json").write_text("{")
-    assert PackageLore(folder).ask([A, B], "web2") == {A: FOUND}
+    assert PackageLore(folder).ask([A, B], "web2") == {A: TEXT}
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -119,9 +124,42 @@ def test_only_what_was_left_to_a_host_is_taken_from_it(message: dict[str, Any]) 
         told.tell({"sha": A, "contents": FOUND})
 
 
+def test_what_is_told_has_a_bound() -> None:
+    """Hosts look themselves into what there is no room for; what is forgotten makes room."""
+    lore = PackageLore(wait=0, room=len(TEXT) + 1)
+    for sha in (A, B):
+        lore.tell(sha, TEXT, "web1")
+    assert lore.ask([A, B], "web2") == {A: TEXT}
+    lore.compare(A, B)
+    lore.tell(B, TEXT, "web1")
+    assert lore.ask([A, B], "web2") == {B: TEXT}
+
+
+@pytest.mark.parametrize("message", [{"shas": []}, {"shas": [A]}])
+def test_who_asks_for_ever_is_ended(message: dict[str, Any]) -> None:
+    """Asking is no progress that could go on without end."""
+    asked, _ = host_lore(PackageLore(wait=0))
+    for _ in range(MOST_ASKED):
+        asked.ask(message)
+    with pytest.raises(ProtocolError) as caught:
+        asked.ask(message)
+    assert caught.value.kind == "protocol.flood"
+
+
+def test_contents_that_nest_without_end_end_the_host() -> None:
+    """They are no defect of ours."""
+    told, _ = host_lore(PackageLore(wait=0))
+    told.ask({"shas": [A]})
+    nested: Any = []
+    for _ in range(100_000):
+        nested = [nested]
+    with pytest.raises(ProtocolError):
+        told.tell({"sha": A, "contents": {"members": nested}})
+
+
 def test_what_an_installation_belies_is_forgotten(tmp_path: Path) -> None:
     """Knowledge that is true stays; with another fingerprint the next preview looks again."""
-    told = {**FOUND, "members": [["/usr/bin/a"]]}
+    told = json.dumps({**FOUND, "members": [["/usr/bin/a"]]})
     lore = PackageLore(tmp_path)
     lore.ask([A, B], "web1")
     lore.tell(A, told, "web1")
