@@ -48,10 +48,15 @@ class AccountEffect(NamedTuple):
 
 
 class PackageEffect(NamedTuple):
-    """The version that a package will have, "" for none."""
+    """The version that a package will have, "" for none.
+
+    ``is_so`` looks whether what the other effects say of its files is so, where that is another
+    host's word; None where it is not.
+    """
 
     name: str
     version: str
+    is_so: Optional[Callable[[], bool]] = None
 
 
 class UnitEffect(NamedTuple):

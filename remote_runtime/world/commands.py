@@ -1,6 +1,6 @@
 """Commands of the user in a preview (target): guards, validations, post commands."""
 
-from typing import TYPE_CHECKING, Callable, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Callable, Dict, Mapping, Optional, Sequence
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.system.commands import KEEP, CommandNotStarted, Commands, Result
@@ -17,6 +17,8 @@ class WorldCommands(Commands):
     """Runs them on the host as it will be: where the layer holds paths, with these over it.
 
     ``beyond`` says whether something is planned that no path shows: a package, a unit, an account.
+    ``hearsay`` has the packages whose files in the layer are another host's word, each with what
+    looks whether it is so: nothing is run over them before.
     """
 
     def __init__(
@@ -28,9 +30,11 @@ class WorldCommands(Commands):
         accounts: WorldAccounts,
         clouds: Clouds,
         beyond: Callable[[], bool],
+        hearsay: Dict[str, Callable[[], bool]],
     ) -> None:
         self._host, self._layer, self._files = host, layer, files
         self._theirs, self._clouds, self._beyond = accounts, clouds, beyond
+        self._hearsay = hearsay
 
     def is_program(self, path: str) -> bool:
         return self._files.is_program(path)
@@ -82,6 +86,10 @@ class WorldCommands(Commands):
         if cwd is not None and not self._files.is_directory(cwd):
             raise CommandNotStarted(argv[0], "the working directory %s does not exist" % cwd)
         env = self.environment(identity, env, path)
+        for package in list(self._hearsay):
+            if not self._hearsay[package]():
+                raise Unknowable("nothing can be run on what another host says of %s" % package)
+            del self._hearsay[package]
         start = Start(argv, program, cwd or "/", env, identity, umask, input)
         layered = Layered(self._host, self._layer.nodes, sorted(self._files.own_folders))
         return layered.run(start, timeout, limit, on_output)

@@ -126,7 +126,7 @@ class Layer(object):
             if not waiting:
                 return Found(full, node, node is None and not hidden, laid, since)
             if (kind != "directory" and node is not None) or kind == "absent":
-                rest = os.path.join(full, *reversed(waiting))
+                rest = os.path.normpath(os.path.join(full, *reversed(waiting)))
                 gone = node is not None or hidden
                 return Found(rest, None, not gone, laid, since)
             at = full

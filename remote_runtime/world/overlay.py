@@ -55,6 +55,7 @@ class World(object):
         self.sequence = 0
         self.packages: Dict[str, PackageEffect] = {}
         self.units: Dict[str, UnitEffect] = {}
+        self._hearsay: Dict[str, Callable[[], bool]] = {}
         self._open(Layer(files), Clouds(note))
 
     def _open(self, layer: Layer, clouds: Clouds) -> None:
@@ -70,6 +71,7 @@ class World(object):
             accounts=self.accounts,
             clouds=clouds,
             beyond=lambda: bool(self.accounts.planned or self.packages or self.units),
+            hearsay=self._hearsay,
         )
 
     def fork(self) -> "World":
@@ -78,6 +80,7 @@ class World(object):
         other._doors = self._doors
         other.sequence = self.sequence
         other.packages, other.units = dict(self.packages), dict(self.units)
+        other._hearsay = dict(self._hearsay)
         other._open(self.layer.copy(), self.clouds.copy())
         other.accounts.planned = dict(self.accounts.planned)
         return other
@@ -109,6 +112,8 @@ class World(object):
             self.accounts.planned[effect.kind, effect.name] = effect, self.sequence
         elif isinstance(effect, PackageEffect):
             self.packages[effect.name] = effect
+            if effect.is_so is not None:
+                self._hearsay[effect.name] = effect.is_so
         elif isinstance(effect, UnitEffect):
             older = self.units.get(effect.name)
             self.units[effect.name] = effect if older is None else _merged(older, effect)

@@ -34,7 +34,8 @@ _POLICY = "/usr/sbin/policy-rc.d"
 _LINKS = "/etc/systemd/system"
 _REMEMBERED = "/var/lib/systemd/deb-systemd-helper-enabled"
 _MASKED = "/var/lib/systemd/deb-systemd-helper-masked"
-_REFUSES = re.compile(r"\A(?:#!.*\n)?(?:\s*(?:#.*)?\n)*\s*exit 101;?\s*\Z")
+_REFUSES = re.compile(r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*exit 101;?\s*\Z")
+_UNIT = re.compile(r"[\w@.:\\-]+\Z")
 
 
 class Packed(Content):
@@ -45,7 +46,7 @@ class Packed(Content):
         self._member, self._package = member, package
 
     def chunks(self) -> Chunks:
-        text = self._member.text.encode("utf-8")
+        text = self._member.text.encode("utf-8", "surrogateescape")
         if len(text) != self.size:
             raise Unknowable(
                 "what %s holds is not known before %s is installed"
@@ -90,8 +91,9 @@ class Consequences(object):
         # One package may start the unit of another, as nginx does.
         self._started = {unit for done in deeds.values() for unit in done.started}
         for change in sorted(changes, key=lambda change: bool(change.after)):
-            self._effects.append(PackageEffect(change.name, change.after))
             contents = coming.get(change.name)
+            is_so = contents.is_so if contents is not None else None
+            self._effects.append(PackageEffect(change.name, change.after, is_so))
             if not change.after:
                 self._removed(change)
             elif contents is None:
@@ -315,7 +317,7 @@ def _wanted(unit: str, text: str) -> List[str]:
     found = []
     for key, folder in (("WantedBy", "wants"), ("RequiredBy", "requires"), ("Alias", "")):
         for line in re.findall(r"^%s=(.*)$" % key, text, re.MULTILINE):
-            for word in line.split():
+            for word in filter(_UNIT.match, line.split()):
                 place = "%s.%s/%s" % (word, folder, unit) if folder else word
                 found.append(os.path.join(_LINKS, place))
     return found

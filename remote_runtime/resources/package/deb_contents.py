@@ -6,7 +6,7 @@ checked when it arrives: another host may have sent it.
 
 import os
 import stat
-from typing import Any, Dict, List, NamedTuple, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 
 from remote_runtime.lean.digest import sha256
 
@@ -38,11 +38,15 @@ class Member(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """``conffiles`` are paths, ``scripts`` texts by name."""
+    """``conffiles`` are paths, ``scripts`` texts by name.
+
+    ``is_so``: of what another host told, looks whether it is; None for what was read here.
+    """
 
     members: Sequence[Member]
     conffiles: Sequence[str]
     scripts: Dict[str, str]
+    is_so: Optional[Callable[[], bool]] = None
 
     def form(self) -> Dict[str, Any]:
         """The form that travels, JSON."""
@@ -67,10 +71,9 @@ def parse(form: Any) -> Contents:
     found = [_member(entry) for entry in members]
     for path in conffiles:
         _check_path(path)
-    texts = [member.text for member in found] + list(scripts.values())
-    if not all(isinstance(text, str) and len(text) <= MOST_SCRIPT for text in texts):
-        raise ValueError("a text of a package is too long")
-    if sum(map(len, texts)) > MOST_TEXTS:
+    if not all(_is_text(text, MOST_SCRIPT) for text in scripts.values()):
+        raise ValueError("a script of a package is too long or none")
+    if sum(map(len, [*scripts.values(), *(member.text for member in found)])) > MOST_TEXTS:
         raise ValueError("the texts of a package are too long")
     return Contents(found, conffiles, scripts)
 
@@ -85,16 +88,25 @@ def _member(entry: Any) -> Member:
         raise ValueError("a file of a package has impossible numbers")
     if member.kind not in _KINDS or member.mode > 0o7777:
         raise ValueError("a file of a package is of no known kind")
-    if not all(isinstance(t, str) and len(t) <= _LONGEST for t in (member.sha256, member.target)):
+    limits = ((member.sha256, _LONGEST), (member.target, _LONGEST), (member.text, MOST_SCRIPT))
+    if not all(_is_text(text, most) and "\0" not in text for text, most in limits):
         raise ValueError("a file of a package has impossible texts")
     return member
 
 
 def _check_path(path: Any) -> None:
-    if not isinstance(path, str) or not path.startswith("/") or len(path) > _LONGEST:
+    if not _is_text(path, _LONGEST) or not path.startswith("/") or "\0" in path:
         raise ValueError("a path of a package is none")
-    if os.path.normpath(path) != path:
+    if os.path.normpath(path) != path or path.startswith("//"):
         raise ValueError("a path of a package is not plain")
+
+
+def _is_text(value: Any, longest: int) -> bool:
+    """Whether it is a text that has bytes; ``ValueError`` as well where it has none."""
+    if not isinstance(value, str) or len(value) > longest:
+        return False
+    value.encode("utf-8", "surrogateescape")
+    return True
 
 
 def read(folder: str) -> Contents:
@@ -153,7 +165,7 @@ def _text(path: str) -> str:
     with open(path, "rb") as file:
         data = file.read(MOST_TEXT + 1)
     try:
-        return data.decode("utf-8") if len(data) <= MOST_TEXT else ""
+        return data.decode("utf-8") if len(data) <= MOST_TEXT and b"\0" not in data else ""
     except ValueError:
         return ""
 

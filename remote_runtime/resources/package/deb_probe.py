@@ -21,6 +21,7 @@ class Indexed(NamedTuple):
     """What the host's own index says of a package."""
 
     name: str
+    version: str
     sha256: str
     size: int
     unpacked: int
@@ -36,7 +37,9 @@ class Probe(object):
         self._context = context
         self._run = run
         self._shared = context.shared()
-        self._left: Set[str] = set()
+        self._asked: Set[str] = set()
+        self._left: Set[str] = set()  # to us, and not told yet
+        self._tried: Set[str] = set()
         self._known: Dict[str, deb_contents.Contents] = {}
 
     def contents(
@@ -47,32 +50,49 @@ class Probe(object):
         ``shown`` is what the index says of them, as ``apt-cache show`` prints it.
         """
         wanted = indexed(coming, shown, native)
-        versions = {change.name: change.after for change in coming}
-        self._learn([i.sha256 for i in wanted if i.sha256 not in self._known])
-        missing = [i for i in wanted if i.sha256 not in self._known]
-        fits = sum(i.size for i in missing) <= MOST_DOWNLOADED
-        if missing and fits and sum(i.unpacked for i in missing) <= MOST_UNPACKED:
-            self._read(missing, ["%s=%s" % (i.name, versions[i.name]) for i in missing])
+        unknown = [i for i in wanted if i.sha256 not in self._known]
+        self._learn([i for i in unknown if i.sha256 not in self._asked])
+        missing = [i for i in unknown if i.sha256 not in self._known]
+        self._read(missing)
         found = {i.sha256: self._known[i.sha256].form() for i in missing if i.sha256 in self._known}
-        self._shared.tell(found, {i.sha256 for i in missing} & self._left)
+        self._shared.tell(found, self._left)
+        self._left = set()
         return {i.name: self._known[i.sha256] for i in wanted if i.sha256 in self._known}
 
-    def _learn(self, shas: Sequence[str]) -> None:
+    def _learn(self, unknown: Sequence[Indexed]) -> None:
         """Take what other hosts have found; the rest is left to us."""
+        shas = [i.sha256 for i in unknown]
         found = self._shared.known(shas)
+        self._asked.update(shas)
         self._left = {sha for sha in shas if sha not in found}
-        for sha, form in found.items():
+        for one in unknown:
             try:
-                self._known[sha] = deb_contents.parse(form)
+                told = deb_contents.parse(found.get(one.sha256))
             except ValueError:
                 continue  # from a host that does not tell the truth: we look ourselves
+            self._known[one.sha256] = told._replace(is_so=self._check(one, told))
 
-    def _read(self, missing: Sequence[Indexed], words: Sequence[str]) -> None:
+    def _check(self, one: Indexed, told: deb_contents.Contents) -> Callable[[], bool]:
+        """What looks whether another host's word is true."""
+
+        def is_so() -> bool:
+            self._read([one])
+            return self._known[one.sha256] == told
+
+        return is_so
+
+    def _read(self, packages: Sequence[Indexed]) -> None:
+        """Look into packages, once each, where they are not too large."""
+        missing = [i for i in packages if i.sha256 not in self._tried]
+        fits = sum(i.size for i in missing) <= MOST_DOWNLOADED
+        if not (missing and fits and sum(i.unpacked for i in missing) <= MOST_UNPACKED):
+            return
+        self._tried.update(i.sha256 for i in missing)
         files = self._context.files
         folder = files.private_folder()
         try:
             self._context.progress("looking into %s" % ", ".join(i.name for i in missing))
-            self._run(["download", *words], folder, _TIMEOUT)
+            self._run(["download", *("%s=%s" % i[:2] for i in missing)], folder, _TIMEOUT)
             for name in sorted(os.listdir(folder)):
                 if name.endswith(".deb"):
                     self._look(os.path.join(folder, name), {i.sha256 for i in missing})
@@ -102,5 +122,5 @@ def indexed(coming: Sequence[VersionChange], shown: str, native: str) -> List[In
         sha, size = apt_simulation.field(stanza, "SHA256"), apt_simulation.field(stanza, "Size")
         unpacked = apt_simulation.field(stanza, "Installed-Size") or "0"
         if sha and size.isdigit() and unpacked.isdigit():
-            found.append(Indexed(change.name, sha, int(size), int(unpacked) << 10))
+            found.append(Indexed(change.name, change.after, sha, int(size), int(unpacked) << 10))
     return found

@@ -10,6 +10,7 @@ from typing import Dict, List, NamedTuple, Optional, Set
 _ASSIGNED = re.compile(r"^[ \t]*([A-Za-z_]\w*)=[\"']?([\w@./:+-]*)[\"']?[ \t]*$", re.MULTILINE)
 _BETWEEN = re.compile(r";(?!;)|&&|\|\||\b(?:then|do|else)\b")
 _USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_NAMED = re.compile(r"[\w@.:\\-]+\.(?:service|socket|timer|path)\Z")
 _UNIT = re.compile(r"[\w@.:\\-]+\.(?:service|socket|timer|path|mount|target)\Z|[\w@:-]+\Z")
 _OPENING = ("if", "elif", "!", "{")
 _SET = re.compile(r"[A-Za-z_]\w*=\S*\Z")
@@ -120,7 +121,7 @@ def _command(words: List[str]) -> Optional[List[str]]:
 
 
 def _units(words: List[str]) -> List[str]:
-    named = [w for w in words[1:] if w.endswith((".service", ".socket", ".timer", ".path"))]
+    named = [w for w in words[1:] if _NAMED.match(w)]
     if named or words[0] not in ("systemctl", "service", "invoke-rc.d"):
         return named
     plain = [w for w in words[1:] if not w.startswith("-") and w not in (*_ACTIONS, "enable")]
@@ -167,7 +168,7 @@ def sysusers(text: str) -> List[Account]:
         if len(words) < 2 or words[0].rstrip("!+-") not in ("u", "g"):
             continue
         given = words[2].partition(":")[0] if len(words) > 2 else "-"
-        number = int(given) if given.isdigit() else -1
+        number = int(given) if re.match(r"[0-9]{1,10}\Z", given) else -1
         kinds = ("user", "group") if words[0].startswith("u") else ("group",)
         found += [Account(kind, words[1], number) for kind in kinds]
     return found

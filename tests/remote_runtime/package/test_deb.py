@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from remote_runtime.effects import AccountEffect, Doubt, Fog, PackageEffect, PathEffect, UnitEffect
-from remote_runtime.resources.package import deb_contents, deb_scripts
+from remote_runtime.resources.package import apt_effects, deb_contents, deb_scripts
 from remote_runtime.resources.package.apt_effects import Consequences
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_installed import Registry, units_below
@@ -18,6 +18,7 @@ from remote_runtime.system.commands import Result
 
 from .. import fakes
 from ..fake_commands import FakeCommands, make_context
+from ..test_shared import Channel
 
 DEBHELPER = """#!/bin/sh
 set -e
@@ -78,6 +79,11 @@ class Scripts(unittest.TestCase):
              ("user", "own", 7), ("group", "own", 7)],
         )  # fmt: skip
 
+    def test_numbers_that_are_none(self):
+        """Other digits, or more than a number has, make an account of an unknown number."""
+        for number in ("\u00b2", "9" * 5000):
+            self.assertEqual(deb_scripts.sysusers("g a " + number)[0].number, -1)
+
     def test_no_account_is_made_of_a_variable_or_of_two_names(self):
         """A name that is not plain is not known; two names only join a group."""
         self.assertEqual(deb_scripts.read("adduser $who\nadduser www-data ssl\n").accounts, [])
@@ -127,6 +133,10 @@ class Reading(unittest.TestCase):
             {**form, "members": [member] * (deb_contents.MOST_MEMBERS + 1)},
             {**form, "members": [["etc/passwd", *member[1:]]]},
             {**form, "members": [["/etc/../x", *member[1:]]]},
+            {**form, "members": [["//etc", *member[1:]]]},
+            {**form, "members": [["/etc/\0", *member[1:]]]},
+            {**form, "members": [["/etc/\ud800", *member[1:]]]},
+            {**form, "members": [[*member[:-1], "a\0b"]]},
             {**form, "members": [["/etc", "device", *member[2:]]]},
             {**form, "members": [["/etc", "directory", -1, *member[3:]]]},
             {**form, "members": [["/etc", "directory", True, *member[3:]]]},
@@ -234,6 +244,11 @@ class Host(unittest.TestCase):
             found = [e for e in self.effects(("a", "1", "2")) if isinstance(e, UnitEffect)]
             self.assertEqual([unit.active for unit in found], active, planned)
 
+    def test_a_policy_is_read_in_bounded_time(self):
+        """However many lines there are before what it says."""
+        self.assertIsNone(apt_effects._REFUSES.match("#!/bin/sh\n" + "\n" * 4000 + "exit 0\n"))
+        self.assertTrue(apt_effects._REFUSES.match("#!/bin/sh\n\n \n# no\n  exit 101;\n\n"))
+
     def test_a_removal_that_masks(self):
         """An older debhelper masks what goes; a later installation takes that mask away."""
         unit, mask = "/lib/systemd/system/ccm-a.service", "/etc/systemd/system/ccm-a.service"
@@ -288,6 +303,17 @@ class Host(unittest.TestCase):
         for path, there in (("/usr/bin/b", True), ("/srv/x", False)):
             self.assertFalse(fog.covers("path", path, there), path)
 
+    def test_a_unit_is_enabled_by_plain_names_only(self):
+        """What is no unit's name makes no link, wherever it would lead."""
+        text = UNIT.replace("multi-user.target", "x/../../../../tmp/y multi-user.target")
+        text += "Alias=x/../../../../tmp/z\n"
+        unit = "/lib/systemd/system/ccm-a.service"
+        scripts = {"postinst": DEBHELPER.replace("a.service", "ccm-a.service")}
+        self.known["a"] = Contents([Member(unit, "file", 0o644, 0, 0, text=text)], [], scripts)
+        effects = self.effects(("a", "", "1"))
+        links = [e.path for e in effects if isinstance(e, PathEffect) and e.kind == "symlink"]
+        self.assertEqual(links, ["/etc/systemd/system/multi-user.target.wants/ccm-a.service"])
+
     def test_units_among_paths(self):
         """Templates are none."""
         paths = [
@@ -306,13 +332,15 @@ class Probing(unittest.TestCase):
         self.asked = []
         commands = FakeCommands()
         commands.on("dpkg-deb --raw-extract", "")
-        self.probe = Probe(make_context(commands), self.run_apt)
+        self.context = make_context(commands)
+        self.probe = Probe(self.context, self.run_apt)
 
     def run_apt(self, words, folder, timeout):
         self.asked.append(list(words))
         with open(os.path.join(folder, "a_1_all.deb"), "w") as file:
             file.write("a package")
         os.makedirs(os.path.join(folder, "a_1_all/usr"))
+        os.chmod(os.path.join(folder, "a_1_all/usr"), 0o755)
         return Result(0, "", "")
 
     def contents(self, sha, size=9):
@@ -325,6 +353,34 @@ class Probing(unittest.TestCase):
             (member,) = self.contents(sha)["a"].members
             self.assertEqual(member.path, "/usr")
         self.assertEqual(self.asked, [["download", "a=1"]])
+
+    def told(self, members):
+        """A probe whose controller has this form of the package from another host."""
+        sha = hashlib.sha256(b"a package").hexdigest()
+        form = {"members": members, "conffiles": [], "scripts": {}}
+        self.context._channel = Channel({sha: form})
+        self.probe = Probe(self.context, self.run_apt)
+        return self.contents(sha)["a"]
+
+    def test_what_another_host_told_is_checked_when_it_matters(self):
+        """Nothing is downloaded before; the word of who lied is not taken, however often asked."""
+        owner = os.geteuid(), os.getegid()
+        usr = ["/usr", "directory", 0o755, *owner, 0, "", "", ""]
+        for path, is_so in (("/usr", True), ("/bin", False)):
+            self.asked = []
+            contents = self.told([[path, *usr[1:]]])
+            self.assertEqual((contents.members[0].path, self.asked), (path, []))
+            self.assertEqual([contents.is_so(), contents.is_so()], [is_so, is_so])
+            self.assertEqual(self.asked, [["download", "a=1"]])
+
+    def test_what_cannot_be_learnt_is_tried_once(self):
+        """Neither the controller nor apt is asked again in this run."""
+        self.context._channel = Channel({})
+        self.probe = Probe(self.context, self.run_apt)
+        for _ in range(2):
+            self.assertEqual(self.contents("0" * 64), {})
+        kinds = [message["t"] for message in self.context._channel.sent]
+        self.assertEqual((kinds, len(self.asked)), (["packages", "package"], 1))
 
     def test_another_package_than_the_index_names_is_not_looked_at(self):
         """What was downloaded counts only with the hash that the host's own index has."""

@@ -39,6 +39,11 @@ class LayerTest(FolderTest):
         self.assertEqual([self.kind(n + "/f") for n in ("real", "link", "later")], ["file"] * 3)
         self.assertEqual((self.kind("later", False), self.kind("later")), ("symlink", "host"))
 
+    def test_a_path_through_nothing(self) -> None:
+        """Where folders are not there yet, too, a node has the one name that has no ``..``."""
+        self.put("none/../../%s/f" % os.path.basename(self.root), "file")
+        self.assertEqual(next(iter(self.layer.nodes)), self.path("f"))
+
     def test_what_is_removed_has_nothing_below(self) -> None:
         """Also once a directory is made in its place, but for what is put there then."""
         os.makedirs(self.path("d/sub"))

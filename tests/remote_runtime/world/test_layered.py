@@ -81,6 +81,19 @@ class LayeredTest(FolderTest):
             self.run_in_preview("dpkg", "-s", "app")
         self.assertIn("not there yet", caught.exception.message)
 
+    def test_what_another_host_told_of_a_package(self) -> None:
+        """Nothing is run over its files before they are known to be so."""
+        ran = self.path("ran")
+        script = "#!/bin/sh\ntouch %s\n" % ran
+        effects = [
+            PackageEffect("app", "1", lambda: False),
+            PathEffect("/usr/bin/test", "file", 0o755, content=Text(script)),
+        ]
+        self.context.expect(effects, Doubt(), "package#app")
+        with self.assertRaises(Unknowable) as caught:
+            self.run_in_preview("test", "-f", ran)
+        self.assertIn("what another host says of app", caught.exception.message)
+
 
 @unittest.skipUnless(possible(), "needs root and mount namespaces")
 class InsideTest(LayeredTest):
@@ -100,6 +113,16 @@ class InsideTest(LayeredTest):
             self.said("cat new old; ls; stat -c '%a %u %g' new folder; ./link x"),
             "planned\nchanged\nfolder\nlink\nnew\nold\n640 7 8\n750 0 0\ntool x\n",
         )
+
+    def test_what_another_host_told_and_is_so(self) -> None:
+        """It is looked at once, however many commands are run."""
+        asked = []
+        is_so = PackageEffect("app", "1", lambda: not asked.append(1))  # type: ignore[func-returns-value]
+        self.context.expect([is_so], Doubt(), "package#app")
+        self.lay("new", "file", "told\n")
+        for _ in range(2):
+            self.assertEqual(self.run_in_preview("cat", self.path("new")).stdout, "told\n")
+        self.assertEqual(asked, [1])
 
     def test_a_planned_program(self) -> None:
         """One that is not there yet is found and run; one that cannot be begun is told."""
