@@ -173,8 +173,9 @@ def visible(diff: str) -> str:
             return chr(0x2400 + code)
         return "\u2421" if code == 0x7F else "<U+%04X>" % code
 
-    def blanks(found: Any) -> str:
-        text, end = found.groups()
-        return str(text + end.replace(" ", "\u2420").replace("\t", "\u2409"))
+    def blanks(line: str) -> str:
+        text = line.rstrip(" \t") if line[:1] in ("+", "-") else line
+        end = line[len(text) :]
+        return text + end.replace(" ", "\u2420").replace("\t", "\u2409")
 
-    return re.sub(r"(?m)^([+-].*?)([ \t]+)$", blanks, re.sub(_UNSEEN, sign, diff))
+    return "\n".join([blanks(line) for line in re.sub(_UNSEEN, sign, diff).split("\n")])

@@ -89,6 +89,11 @@ class DifferenceTest(unittest.TestCase):
         )
         self.assertEqual(difference.visible("+a\u202eb\x7f\x9f"), "+a<U+202E>b\u2421<U+009F>")
 
+    def test_blanks_within_a_line(self) -> None:
+        """However many there are, only those at its end get signs."""
+        line = "+" + " " * 250000 + "x"
+        self.assertEqual(difference.visible(line + "\t"), line + "\u2409")
+
     def test_hopeless(self) -> None:
         """Two large contents with nothing in common are told in bounded time, as one hunk."""
         old = b"".join(b"%d old\n" % i for i in range(20000))
