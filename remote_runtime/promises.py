@@ -26,7 +26,10 @@ class Promises(object):
         if _records(now) != _records(promised):
             raise ResourceError(
                 "the plan says for certain: %s; now it would be: %s. Nothing was done"
-                % (_words(promised) or "nothing to do", _words(now) or "something else"),
+                % (
+                    _words(promised, item) or "nothing to do",
+                    _words(now, item) or "something else",
+                ),
                 kind="plan.otherwise",
                 hint="find out what came in between, then plan anew",
             )
@@ -36,5 +39,8 @@ def _records(changes: Sequence[Change]) -> List[Any]:
     return [(change.what, change.before, change.after) for change in changes]
 
 
-def _words(changes: Sequence[Change]) -> str:
+def _words(changes: Sequence[Change], item: Item) -> str:
+    """The changes, without the values of a sensitive resource."""
+    if item.sensitive:
+        return ", ".join([change.what for change in changes])
     return ", ".join(["%s %s → %s" % (c.what, c.before, c.after) for c in changes])

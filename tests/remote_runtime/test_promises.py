@@ -19,6 +19,16 @@ class PromisesTest(unittest.TestCase):
         with self.assertRaisesRegex(ResourceError, "mode 0600 → 0644; now it would be: mode 0400"):
             promises.hold(item("file", "/a", 0), [self.action(Change("mode", "0400", "0644"))])
 
+    def test_values_of_a_sensitive_resource_are_not_told(self) -> None:
+        """Only what would change is named: a short secret can be guessed by its hash."""
+        promises = Promises()
+        sensitive = item("file", "/a", 0, sensitive=True)
+        promises.add(sensitive, [Change("content", "sha256:1", "sha256:2")])
+        with self.assertRaises(ResourceError) as caught:
+            promises.hold(sensitive, [self.action(Change("content", "sha256:3", "sha256:2"))])
+        self.assertIn("for certain: content; now", caught.exception.message)
+        self.assertNotIn("sha256", caught.exception.message)
+
     def test_nothing_to_do_is_a_promise(self) -> None:
         """What was to stay as it is does."""
         promises = Promises()
