@@ -38,6 +38,7 @@ class _Start(object):
         self._context, self._program, self._identity = context, program, identity
 
     def require(self, full: str) -> None:
+        """Raise what keeps the program at the path ``full`` from being started; "" is none."""
         if not self._identity.current and os.geteuid() != 0:
             self._fail(errno.EPERM)
         if not full:
@@ -64,17 +65,19 @@ class _Start(object):
         parts = path.split("/")
         for folder in ("/".join(parts[:length]) or "/" for length in range(1, len(parts))):
             status = files.status(folder, follow=True)
-            if status is not None and not self._may(status, root=True):
+            if status is not None and not self._may(folder, status, root=True):
                 self._fail(errno.EACCES)
         status = files.status(path, follow=True)
-        if status is not None and not self._may(status, root=bool(status.mode & 0o111)):
+        if status is not None and not self._may(path, status, root=bool(status.mode & 0o111)):
             self._fail(errno.EACCES)
 
-    def _may(self, status: "Status", root: bool) -> bool:
+    def _may(self, path: str, status: "Status", root: bool) -> bool:
         """Whether the command's user has the right to execute; ``root`` whether root would."""
         identity = self._identity
         if identity.uid == 0:
             return root
+        if _has_acl(path):  # which may give the right to anybody
+            return True
         if identity.uid == status.uid:
             return bool(status.mode & stat.S_IXUSR)
         if status.gid == identity.gid or status.gid in identity.groups:
@@ -94,6 +97,13 @@ class _Start(object):
     def _fail(self, number: int) -> None:
         why = "%s could not be started: %s" % (self._program, os.strerror(number))
         raise CommandNotStarted(self._program, why, Switch(self._identity, None).hint())
+
+
+def _has_acl(path: str) -> bool:
+    try:
+        return bool(os.getxattr(path, "system.posix_acl_access"))
+    except OSError:
+        return False
 
 
 def _other_formats() -> bool:

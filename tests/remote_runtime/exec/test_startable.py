@@ -1,10 +1,14 @@
 import os
+import pwd
 import shutil
+import struct
 import tempfile
 import unittest
 from typing import Any, Dict
 
 from tests.remote_runtime.fakes import FolderTest, item, run_items
+
+_ACL = "system.posix_acl_access"
 
 
 class StartableTest(FolderTest):
@@ -24,6 +28,17 @@ class StartableTest(FolderTest):
         os.unlink(program)
         self.assertEqual((told["failed"], told["error"]), (came["failed"], came["error"]))
         return came
+
+    def let_in(self, user: str) -> None:
+        """Give a user the right to pass through the folder, which its mode does not."""
+        everybody = 0xFFFFFFFF
+        entries = [(1, 7, everybody), (2, 1, pwd.getpwnam(user).pw_uid), (4, 0, everybody),
+                   (16, 1, everybody), (32, 0, everybody)]  # fmt: skip
+        acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *one) for one in entries)
+        try:
+            os.setxattr(self.root, _ACL, acl)
+        except OSError as error:
+            self.skipTest("no access control lists here: %s" % error)
 
     def test_interpreters(self) -> None:
         """A script needs its interpreter, and that one the right to be executed."""
@@ -49,6 +64,9 @@ class StartableTest(FolderTest):
         self.addCleanup(shutil.rmtree, self.root)
         denied = self.both(script, user="nobody")
         self.assertIn("Permission denied", denied["error"][0])
+        self.let_in("nobody")
+        self.assertFalse(self.both(script, user="nobody")["failed"])
+        os.removexattr(self.root, _ACL)
         os.chmod(self.root, 0o755)
         self.assertFalse(self.both(script, user="nobody")["failed"])
         self.assertFalse(self.both(script, mode="0700")["failed"])
