@@ -6,11 +6,12 @@ Imported only when something is downloaded: the standard library's HTTP takes it
 import base64
 import http.client
 import urllib.request
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Optional, Tuple
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.archive.guard import Guard
+from remote_runtime.resources.archive.settings import Settings
 from remote_runtime.version import VERSION
 
 FAILURES = (http.client.HTTPException, OSError, ValueError)  # urllib's own is an OSError
@@ -55,24 +56,19 @@ class _Target(object):
         return (self.scheme, self.port) == (other.scheme, other.port)
 
 
-def fetch(
-    guard: Guard,
-    url: str,
-    *,
-    headers: Dict[str, str],
-    credentials: Optional[Tuple[str, str]],
-    downgrade: bool,
-    probe: bool = False,
-) -> Tuple[Any, str]:
-    """Request ``url``; return the open response, whose status is 200, and how to call its URL.
+def fetch(guard: Guard, settings: Settings, probe: bool = False) -> Tuple[Any, str]:
+    """Request the archive; return the open response, whose status is 200, and how to call its URL.
 
-    ``credentials`` for basic authentication win over those in the URL. Neither they nor the headers
-    are sent to another host. ``downgrade`` allows a redirect from https to http. ``probe``: ask for
-    nothing but the head of the answer, whose status may then say that the server gives no heads.
+    User and password for basic authentication win over those in the URL. Neither they nor the
+    headers are sent to another host. A checksum allows a redirect from https to http. ``probe``:
+    ask for nothing but the head of the answer, whose status may then say that the server gives no
+    heads.
     """
-    target = _Target(url)
-    headers = dict(headers)
-    credentials = credentials or target.credentials
+    target = _Target(settings.url)
+    headers = dict(settings.headers)
+    credentials = target.credentials
+    if settings.username is not None:
+        credentials = settings.username, settings.password
     if credentials is not None:
         pair = ("%s:%s" % credentials).encode("utf-8")
         headers["Authorization"] = "Basic " + base64.b64encode(pair).decode("ascii")
@@ -88,9 +84,11 @@ def fetch(
         following = _Target(_location(response, target))
         if not target.trusts(following):
             headers = {}
-        _refuse(target, following, downgrade)
+        _refuse(target, following, downgrade=bool(settings.checksum))
         target = following
-    raise _failure("%s led to more than %d redirects" % (_Target(url).shown, _MOST_REDIRECTS))
+    raise _failure(
+        "%s led to more than %d redirects" % (_Target(settings.url).shown, _MOST_REDIRECTS)
+    )
 
 
 def _failure(message: str, hint: str = "", slug: str = "http") -> ResourceError:

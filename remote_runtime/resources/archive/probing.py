@@ -2,8 +2,10 @@
 
 import base64
 import binascii
+import os
 import re
 from typing import Any
+from urllib.parse import urlsplit
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
@@ -14,7 +16,7 @@ from remote_runtime.resources.archive.settings import Settings
 _PATIENCE = 10.0  # seconds
 _DIGEST = re.compile(r"(?:\A|[,\s])sha-256=:?([A-Za-z0-9+/=]+)", re.IGNORECASE)
 _ANSWERS = tuple("resource.archive." + slug for slug in ("http", "connect", "tls"))
-_OURS = ("localhost", "127.", "[::1]", "0.0.0.0")
+_OURS = ("", "localhost", "::1", "0.0.0.0")
 
 
 def probe(context: Context, path: str, settings: Settings) -> str:
@@ -25,17 +27,9 @@ def probe(context: Context, path: str, settings: Settings) -> str:
     """
     seconds = min(_PATIENCE, settings.download_timeout)
     limit = guard.Limit(context, seconds, "the question for %s" % path, "download_timeout")
-    credentials = None if settings.username is None else (settings.username, settings.password)
     try:
         with guard.Guard(context, limit) as guarded:
-            response, _ = fetching.fetch(
-                guarded,
-                settings.url,
-                headers=settings.headers,
-                credentials=credentials,
-                downgrade=bool(settings.checksum),
-                probe=True,
-            )
+            response, _ = fetching.fetch(guarded, settings, probe=True)
             response.close()
     except ResourceError as error:
         # A slow answer may come in time in the push.
@@ -47,8 +41,9 @@ def probe(context: Context, path: str, settings: Settings) -> str:
 
 def _is_firm(error: ResourceError, url: str) -> bool:
     """Whether nothing of this host decides it: another host answered."""
-    place = url.partition("://")[2].rpartition("@")[2]
-    return error.kind == _ANSWERS[0] and not place.startswith(_OURS)
+    host = urlsplit(url).hostname or ""
+    ours = host in (*_OURS, os.uname().nodename.lower()) or host.startswith("127.")
+    return error.kind == _ANSWERS[0] and not ours
 
 
 def _named(response: Any) -> str:

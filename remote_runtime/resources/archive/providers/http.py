@@ -57,19 +57,12 @@ class Provider(BaseProvider):
         """Write the answer into the temporary file; return its SHA-256."""
         from remote_runtime.resources.archive import fetching, guard, members
 
-        credentials = None if settings.username is None else (settings.username, settings.password)
         doing = "the download of %s" % path
         limit = guard.Limit(self.context, settings.download_timeout, doing, "download_timeout")
         pulse = members.Pulse(self.context, limit, "downloading %s" % path)
         pulse.beat()
         with guard.Guard(self.context, limit) as guarded:
-            response, shown = fetching.fetch(
-                guarded,
-                settings.url,
-                headers=settings.headers,
-                credentials=credentials,
-                downgrade=bool(settings.checksum),
-            )
+            response, shown = fetching.fetch(guarded, settings)
             try:
                 return self._copy(response, temporary, pulse)
             except fetching.FAILURES as error:
