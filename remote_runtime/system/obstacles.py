@@ -169,6 +169,8 @@ def _flags(path: str) -> int:
     """The immutable and append-only flags of a file or folder; 0 where there is no such thing."""
     import fcntl
 
+    if stat.S_IFMT(os.lstat(path).st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
+        return 0  # to open a device may do anything
     try:
         descriptor = os.open(path, _LOOKED_AT)
     except OSError:
