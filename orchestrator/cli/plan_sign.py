@@ -22,10 +22,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Sign it, once it is known to be whole."""
-    from orchestrator.kept_plans.reading import read_plan
+    from orchestrator.kept_plans.reading import parse_plan, read_text
     from orchestrator.kept_plans.signing import sign
 
-    kept = read_plan(args.plan)
-    path = sign(args.plan, args.key)
+    text = read_text(args.plan)
+    kept = parse_plan(args.plan, text)
+    path = sign(args.plan, text, args.key)
     print(f"signed plan {kept.id} in {path}")
     return 0

@@ -36,10 +36,11 @@ class Approval(NamedTuple):
     wanted: int = 1
 
 
-def sign(path: str, key: str) -> str:
-    """Add a signature of a plan to those beside it; their path. UsageError."""
-    with open(path, "rb") as plan:  # ssh-keygen may ask for a passphrase, so it has no bound
-        done = _run(["-Y", "sign", "-q", "-n", NAMESPACE, "-f", key], plan.read(), None)
+def sign(path: str, text: bytes, key: str) -> str:
+    """Add a signature of a plan, whose bytes are ``text``, to those beside it; their path.
+    UsageError."""
+    # ssh-keygen may ask for a passphrase, so it has no bound.
+    done = _run(["-Y", "sign", "-q", "-n", NAMESPACE, "-f", key], text, None)
     if done.returncode or not _BLOCK.fullmatch(done.stdout):
         raise UsageError(f"ssh-keygen made no signature: {_said(done)}", hint="look at --key")
     target = path + SUFFIX

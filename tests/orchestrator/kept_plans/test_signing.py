@@ -67,10 +67,10 @@ def test_so_many_of_those_who_may(plan: str, signers: Path, key: Callable[[str],
     for person in ("alice", "bob", "carol"):
         allow(signers, f"{person}@example.com", key(person))
     assert "has 0 of 1 approvals" in refusal(plan, signers)
-    assert sign(plan, str(signers.parent.parent / "bob")) == f"{plan}.sig"
+    assert sign(plan, TEXT, str(signers.parent.parent / "bob")) == f"{plan}.sig"
     assert approved(plan, signers) == ["bob@example.com"]
     assert "has 1 of 2 approvals" in refusal(plan, signers, 2)
-    sign(plan, str(signers.parent.parent / "alice"))
+    sign(plan, TEXT, str(signers.parent.parent / "alice"))
     assert approved(plan, signers, 2) == ["alice@example.com", "bob@example.com"]
     assert oct(os.stat(f"{plan}.sig").st_mode & 0o777) == "0o600"
 
@@ -82,7 +82,7 @@ def test_signing_twice_counts_once(plan: str, signers: Path, key: Callable[[str]
     allow(signers, "alice@example.com", second)
     allow(signers, "alias@example.com", first)
     for one in (first, second, first):
-        sign(plan, one)
+        sign(plan, TEXT, one)
     told = refusal(plan, signers, 2)
     assert "has 1 of 2 approvals; alice@example.com has signed twice" in told
 
@@ -91,8 +91,8 @@ def test_who_may_not(plan: str, signers: Path, key: Callable[[str], str]) -> Non
     """Somebody else's signature, one for another purpose and one of another plan do not count."""
     mallory, alice = key("mallory"), key("alice")
     allow(signers, "alice@example.com", alice, 'namespaces="git" ')
-    sign(plan, mallory)
-    sign(plan, alice)
+    sign(plan, TEXT, mallory)
+    sign(plan, TEXT, alice)
     told = refusal(plan, signers)
     assert "0 of 1 approvals; one is of nobody who may approve, or not of this very file" in told
     allow(signers, "mallory@example.com", mallory)
@@ -135,5 +135,5 @@ def test_a_damaged_signature_is_of_nobody(plan: str, signers: Path) -> None:
 def test_a_key_that_cannot_sign(plan: str, tmp_path: Path) -> None:
     """What ssh-keygen says is told, and nothing is written."""
     with pytest.raises(UsageError, match="made no signature: "):
-        sign(plan, str(tmp_path / "none"))
+        sign(plan, TEXT, str(tmp_path / "none"))
     assert not Path(f"{plan}.sig").exists()
