@@ -160,19 +160,19 @@ def test_touching_facts_that_are_missing_refuses(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "source",
+    ("source", "value"),
     [
-        "lookup('data.' ~ 'name')",
-        "lookup('data.%s' % 'name')",
-        "lookup('da' ~ 'ta.' ~ Data.none, 'web')",
-        "lookup('data.none' if Data.name else 'data.name', 'web')",
-        "lookup('data.' ~ 'name') ?? 1",
-        "lookup('data.' + 'name') ?? 1",
+        ("lookup('data.' ~ 'name')", "web1"),
+        ("lookup('data.%s' % 'name')", "web1"),
+        ("lookup('da' ~ 'ta.' ~ Data.none, 'web')", "web1"),
+        ("lookup('data.none' if Data.name else 'data.name', 'web')", "name"),
+        ("lookup('data.' ~ 'name') ?? 1", "web1"),
+        ("lookup('data.' + 'name') ?? 1", "web1"),
     ],
 )
-def test_a_path_may_be_made_behind_its_first_dot(source: str) -> None:
+def test_a_path_may_be_made_behind_its_first_dot(source: str, value: str) -> None:
     """What is looked into is spelt out; where it leads there may be a value."""
-    Expression.parse(source)
+    assert evaluate(source, data={"name": "web1", "none": "name"}) == value
 
 
 def test_missing_is_empty_only_where_that_is_asked_for() -> None:

@@ -161,6 +161,7 @@ def test_sudo_is_found_where_path_is_broken(sudo: Sudo, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", str(sudo.folder))  # neither env nor sh is there
         opened(tmp_path, "s3cret").close()
+    assert sudo.log.read_text()
 
 
 def test_a_password_is_proved_on_one_host_before_others_try(sudo: Sudo, tmp_path: Path) -> None:

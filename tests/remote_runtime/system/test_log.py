@@ -33,3 +33,5 @@ class LogTest(FolderTest):
         log.write(log.NOTICE, "x", self.path("nowhere"))
         for _ in range(5000):
             log.write(log.NOTICE, "x", self.path("log"))
+        self.assertTrue(self.server.recv(1 << 16).endswith(b": x"))
+        self.assertEqual(os.listdir(self.root), ["log"])

@@ -80,9 +80,11 @@ class WalkTest(FolderTest):
 
     def test_a_link_of_a_third_behind_one_of_another(self) -> None:
         """A user's link that leads through the link of yet another user is refused."""
-        self.link("home/real/eve", self.path("srv"), EVE)
-        self.link("home/current", "real", BOB)
-        self.refused("home/current/eve")
+        inner = self.link("home/real/eve", self.path("srv"), EVE)
+        outer = self.link("home/current", "real", BOB)
+        message = self.refused("home/current/eve")
+        self.assertIn("%s is a link of user %d that leads to" % (outer, BOB), message)
+        self.assertIn("%s, which is of user %d" % (inner, EVE), message)
 
     def test_links_without_end(self) -> None:
         """Links that lead to each other end as they do for everybody."""
