@@ -123,14 +123,16 @@ class RehearsalTest(FolderTest):
         error = self.refusal(self.run_plan(self.file("a", content="x"), binding=binding))
         self.assertEqual(error["kind"], "plan.refused.drifted")
 
+    def upset(self, name: str) -> Dict[str, Any]:
+        """An exec that edits a file."""
+        command = "printf edited > %s" % self.path(name)
+        return {
+            "type": "exec", "name": "x", "provider": "shell", "properties": {"command": command},
+        }  # fmt: skip
+
     def test_certain_or_not_at_all(self) -> None:
         """What an earlier resource of the run upsets fails unacted where the plan was certain."""
-        upset = "printf edited > %s" % self.path("b")
-        script = {
-            "type": "exec", "name": "x", "provider": "shell",
-            "properties": {"command": upset},
-        }  # fmt: skip
-        plan = [script, self.file("b", content="new")]
+        plan = [self.upset("b"), self.file("b", content="new")]
         self.write("b", b"old")
         os.chmod(self.path("b"), 0o644)
         binding = self.binding(*plan)
@@ -142,12 +144,7 @@ class RehearsalTest(FolderTest):
 
     def test_what_is_not_certain_acts(self) -> None:
         """A prediction that was no promise is no obstacle."""
-        upset = "printf edited > %s" % self.path("b")
-        script = {
-            "type": "exec", "name": "x", "provider": "shell",
-            "properties": {"command": upset},
-        }  # fmt: skip
-        plan = [script, self.file("b", content="new")]
+        plan = [self.upset("b"), self.file("b", content="new")]
         binding = self.binding(*plan)
         binding["certain"] = [0]
         events = self.run_plan(*plan, binding=binding).events
