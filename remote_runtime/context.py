@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set
 
 from remote_runtime.cancellation import Cancellation, Protected
-from remote_runtime.effects import Doubt, Effect
+from remote_runtime.effects import Doubt, Effect, PathEffect
 from remote_runtime.item import Item
 from remote_runtime.options import RunOptions
 
@@ -165,6 +165,13 @@ class Context(object):
         from remote_runtime.shared import Shared
 
         return Shared(self._channel)
+
+    def has_acted(self, effects: Sequence[Effect]) -> None:
+        """An action was called that has these effects, whole or not: what was asked before of the
+        host may be stale."""
+        self.acted += 1
+        if any(not isinstance(effect, PathEffect) for effect in effects):
+            self.accounts.forget()
 
     def progress(self, action: str) -> None:
         """Say what the resource is doing right now, as in "installing nginx"."""

@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action
 from remote_runtime.context import Context
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import Doubt
 from remote_runtime.errors import CcmError, ProtocolError, ResourceError, UnsettledError
 from remote_runtime.events import Outcome, secrets_of
 from remote_runtime.item import Item
@@ -175,9 +175,7 @@ class Lifecycle(object):
             action.call()
         finally:
             # Also when it failed: it may have got half way.
-            self._context.acted += 1
-            if any(not isinstance(effect, PathEffect) for effect in action.effects):
-                self._context.accounts.forget()
+            self._context.has_acted(action.effects)
         outcome.changed = True
         outcome.changes.extend(action.changes)
 
