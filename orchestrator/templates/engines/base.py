@@ -14,9 +14,13 @@ MAX_DEPTH = 40
 
 
 class Turn(Protocol):
-    """One host's rendering of a folder: what its templates see, and what they may call."""
+    """One host's rendering of a folder: what its templates see, and what they may call.
+
+    ``kept`` is for the engine: what it makes once for all templates of the turn.
+    """
 
     names: Names
+    kept: dict[str, Any]
 
     def render(self, path: Any, *context: Any) -> str:
         """The text of another template of the folder."""

@@ -178,16 +178,15 @@ def _expandenv(text: str) -> str:
 
 def _root(turn: Turn) -> dict[str, Any]:
     """What the dot is at first. Sprig can change maps, so each turn has copies of its own."""
-    known = turn.__dict__.get("go_root")
-    if known is None:
+    if "root" not in turn.kept:
         given = dict(turn.names(frozenset()))
         facts = given["Facts"]
         given["Facts"] = Facts(copy.deepcopy(dict(dict.items(facts))), facts.unavailable)
         given.update({name: copy.deepcopy(given[name]) for name in ("Data", "Host")})
         given["Environ"] = given["Environ"].told_to(given["Environ"].heard)
-        known = template_variables(given)
-        turn.__dict__["go_root"] = known
-    return known
+        turn.kept["root"] = template_variables(given)
+    root: dict[str, Any] = turn.kept["root"]
+    return root
 
 
 def _explained(error: gotpl.TemplateError, name: str) -> EvaluationError | NeedFileError:
