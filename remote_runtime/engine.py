@@ -117,6 +117,7 @@ class Engine(object):
         item = outcome.item
 
         def children() -> List[Outcome]:
+            """Run those that it is made of."""
             if not item.noop or self._apart:
                 return self.run(item.children, item.fail_on_error)
             # What it would do is told, and is nothing that anything outside of it could see.

@@ -108,8 +108,8 @@ class Foresight(object):
         try:
             outcome.found = resource.remembered()
             outcome.traces = resource.traces()
-        except Exception:  # noqa: BLE001
-            pass  # it cannot be told by what it is
+        except Exception:  # noqa: BLE001  (it cannot be told by what it is)
+            pass
 
 
 def summed_up(outcome: Outcome, children: List[Outcome]) -> None:

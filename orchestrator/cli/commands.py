@@ -44,7 +44,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         )
 
 
-class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]
+class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]  # generic in the stubs only
     """The actions of a command; what one of them does not know is a mistake there."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:

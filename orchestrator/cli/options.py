@@ -46,6 +46,7 @@ class ConnectionOptions(NamedTuple):
 
 def read_fields(kind: type[Options], args: argparse.Namespace) -> Options:
     """A named tuple of what a parser took under its fields' names; the rest has its defaults."""
+    # No bound of a type can say that it is a named tuple.
     fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
     return kind(**{name: value for name, value in vars(args).items() if name in fields})
 

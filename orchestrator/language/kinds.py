@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 _KINDS = {bool: "true or false", int: "a number", float: "a number", type(None): "nil"}
 
@@ -19,7 +19,7 @@ def kind(value: Any) -> str:
     return _KINDS.get(type(value), f"a {type(value).__name__}")
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[int | float]:
     """Whether it is a number; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -42,7 +42,7 @@ def number(name: str, value: Any) -> int | float:
     """A number; ValueError."""
     if not is_number(value):
         raise ValueError(f"{name} takes a number, not {kind(value)}")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def entries(name: str, value: Any) -> list[Any]:

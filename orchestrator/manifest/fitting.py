@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from orchestrator.language.kinds import is_number
+
 Fits = Callable[[Any], bool]
 
 _SAYS_NOTHING = {
@@ -71,15 +73,11 @@ def _every(checks: list[Fits]) -> Fits:
     return every
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 _TYPES: dict[str, Fits] = {
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
-    "integer": lambda value: _is_number(value) and value == value // 1,
-    "number": _is_number,
+    "integer": lambda value: is_number(value) and value == value // 1,
+    "number": is_number,
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
     "null": lambda value: value is None,
@@ -123,8 +121,8 @@ _OF_VALUES: dict[str, Callable[[Any], Fits]] = {
     "minLength": lambda size: _at_least(str, size),
     "minItems": lambda size: _at_least(list, size),
     "minProperties": lambda size: _at_least(dict, size),
-    "minimum": lambda least: lambda value: not _is_number(value) or value >= least,
-    "maximum": lambda most: lambda value: not _is_number(value) or value <= most,
+    "minimum": lambda least: lambda value: not is_number(value) or value >= least,
+    "maximum": lambda most: lambda value: not is_number(value) or value <= most,
 }
 Reader = Callable[..., Fits]
 

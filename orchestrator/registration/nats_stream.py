@@ -180,7 +180,7 @@ class NatsStream:
         return options
 
 
-class _Encrypted(Client):  # type: ignore[misc,unused-ignore]
+class _Encrypted(Client):  # type: ignore[misc,unused-ignore]  # not all of its versions have types
     """A client that logs in over TLS or not at all.
 
     nats-py believes the server's greeting, which anybody on the way can change, and would send the

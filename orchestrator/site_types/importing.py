@@ -42,6 +42,7 @@ class _Finder:
         module = self.modules.get(name)
         if module is None:
             return None
+        # the stubs want the abstract class of loaders, which costs an import
         spec = ModuleSpec(name, self, origin=module.file, is_package=module.is_package)  # type: ignore[arg-type]
         spec.has_location = True
         return spec

@@ -64,7 +64,7 @@ class EagerTransport(ServiceRequestingTransport):
     _channels: Any
 
     # X25519 costs a tenth of the hybrid exchange, which stays on offer for servers that insist.
-    _preferred_kex = _first(
+    _preferred_kex = _first(  # the stubs leave it out
         ServiceRequestingTransport._preferred_kex,  # type: ignore[attr-defined]
         "curve25519-sha256@libssh.org",
         "ecdh-sha2-nistp256",
@@ -77,6 +77,7 @@ class EagerTransport(ServiceRequestingTransport):
 
     def __init__(self, sock: Any, timeout: float) -> None:
         super().__init__(sock, default_window_size=WINDOW)
+        # of this one alone, not of its class
         self.packetizer.start_handshake = _no_timer  # type: ignore[method-assign]
         self.banner_timeout = timeout
         self.handshake_timeout = timeout

@@ -17,7 +17,7 @@ class field(object):  # noqa: N801  (it reads as a word of the language)
         self.default = default
 
 
-class NamedTuple(tuple):  # type: ignore[type-arg]
+class NamedTuple(tuple):  # type: ignore[type-arg]  # of whatever the fields are
     """A tuple whose items have names; a class below it is made of fields, methods and constants."""
 
     __slots__ = ()

@@ -81,7 +81,7 @@ class _File(Kind):
         return found
 
 
-class _Nothing(dict):  # type: ignore[type-arg]
+class _Nothing(dict):  # type: ignore[type-arg]  # with arguments only from Python 3.9 on
     """Of what is not there only that is known; everything else says so when asked for."""
 
     def __init__(self, path: str, attributes: Any) -> None:

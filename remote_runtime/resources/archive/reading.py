@@ -106,7 +106,7 @@ def _tar(kind: str, file: Any, beat: Beat, most: int) -> Members:
 
     stream = _Stream(gzip.GzipFile(fileobj=file) if kind == "tar.gz" else file, beat)
     archive: Any = tarfile.TarFile(
-        fileobj=stream,  # type: ignore[arg-type]
+        fileobj=stream,  # type: ignore[arg-type]  # all that tarfile calls is there
         mode="r",
         encoding="utf-8",
         errors="surrogateescape",
