@@ -16,8 +16,8 @@ _OTHERS = 0o002
 def with_data_here(options: PlanOptions) -> PlanOptions:
     """The options, with ``$CCM_HIERA_DATA`` or else ``./.hiera`` as data where none was named.
 
-    UsageError for a ``.hiera`` that others can write to: who stands in their folder by chance would
-    do what they like.
+    UsageError for a ``.hiera`` that others can write to, or a link of theirs: who stands in their
+    folder by chance would do what they like.
     """
     if options.hiera:
         return options
@@ -25,10 +25,11 @@ def with_data_here(options: PlanOptions) -> PlanOptions:
     if named:
         return options._replace(hiera=[named])
     try:
-        found = os.stat(FILE)
+        found, link = os.stat(FILE), os.lstat(FILE)
     except OSError:
         return options
-    if found.st_uid not in (0, os.geteuid()) or found.st_mode & _OTHERS:
+    owners = {found.st_uid, link.st_uid}
+    if owners - {0, os.geteuid()} or found.st_mode & _OTHERS:
         from remote_runtime.errors import UsageError
 
         raise UsageError(

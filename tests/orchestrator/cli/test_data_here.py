@@ -40,3 +40,14 @@ def test_a_file_of_others(folder: Path) -> None:
         os.chown(folder / ".hiera", 12345, 12345)
         with pytest.raises(UsageError, match="others than you can write"):
             with_data_here(PlanOptions())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_link_of_others_is_refused(folder: Path) -> None:
+    """Who may only make a link chooses none of our own files for data either."""
+    (folder / "mine.yaml").write_text("data: {}")
+    (folder / ".hiera").symlink_to("mine.yaml")
+    assert with_data_here(PlanOptions()).hiera == [".hiera"]
+    os.lchown(folder / ".hiera", 61001, 61001)
+    with pytest.raises(UsageError, match="others than you"):
+        with_data_here(PlanOptions())
