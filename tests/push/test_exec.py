@@ -249,7 +249,7 @@ ccm:
             command: id -un > /tmp/guarded-other
             user: appuser
             onlyif: {command: 'test $(id -un) = deploy', user: deploy}
-"""  # noqa: E501
+"""  # noqa: E501 - lines of a file
 
 
 def test_other_users(remote: Target, host: Host) -> None:

@@ -44,9 +44,10 @@ class Target(object):
         self.raw = []  # type: List[bytes]
         self.read_files = []  # type: List[Dict[str, Any]]
         self.on = {}  # type: Dict[str, Callable[[Dict[str, Any]], None]]
+        self.answer = self._answer  # to each frame
         self._decoder = wire.Decoder(wire.MAX_FROM_TARGET)
         program = prologue + PROGRAM % (ROOT, silence, ping, NONCE, lock, state)
-        self.process = subprocess.Popen(
+        self.process: Any = subprocess.Popen(  # its pipes are there
             [sys.executable, "-c", program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -59,8 +60,8 @@ class Target(object):
     def _first_line(self) -> bytes:
         line = b""
         while not line.endswith(b"\n"):
-            byte = os.read(self.process.stdout.fileno(), 1)  # type: ignore
-            assert byte, self.process.stderr.read()  # type: ignore
+            byte = os.read(self.process.stdout.fileno(), 1)
+            assert byte, self.process.stderr.read()
             line += byte
         return line
 
@@ -70,15 +71,15 @@ class Target(object):
     def write(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
-            view = view[os.write(self.process.stdin.fileno(), view) :]  # type: ignore
+            view = view[os.write(self.process.stdin.fileno(), view) :]
 
     def until(self, kind: str) -> Dict[str, Any]:
         """Read and answer frames until one of this kind; the end of the stream is an error."""
         while True:
-            data = os.read(self.process.stdout.fileno(), 1 << 16)  # type: ignore
+            data = os.read(self.process.stdout.fileno(), 1 << 16)
             assert data, "the stream ended: %r %s" % (
                 self.frames[-3:],
-                self.process.stderr.read(),  # type: ignore
+                self.process.stderr.read(),
             )
             found = None
             for frame in self._decoder.feed(data):
@@ -86,7 +87,7 @@ class Target(object):
                     self.raw.append(frame)
                     continue
                 self.frames.append(frame)
-                self._answer(frame)
+                self.answer(frame)
                 if frame["t"] == kind:
                     found = found or frame
             if found is not None:
@@ -123,7 +124,7 @@ class Target(object):
         """Wait for the process and return its exit code."""
         code = self.process.wait(20)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            stream.close()  # type: ignore
+            stream.close()
         return code
 
     @property

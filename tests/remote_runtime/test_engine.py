@@ -15,14 +15,14 @@ def error() -> ResourceError:
 
 
 class EngineTest(unittest.TestCase):
-    def run_names(self, *items: object, **options: object) -> "dict":
+    def run_names(self, *items: Any, **options: Any) -> "dict":
         scripts = {}
         for entry in items:
-            for one_of in (entry, *entry.children):  # type: ignore
+            for one_of in (entry, *entry.children):
                 scripts.setdefault(one_of.name, Script())
-        scripts.update(options.pop("scripts", {}))  # type: ignore
+        scripts.update(options.pop("scripts", {}))
         self.scripts = scripts
-        events = run_items(list(items), ScriptRegistry(**scripts), **options)  # type: ignore
+        events = run_items(list(items), ScriptRegistry(**scripts), **options)
         json.dumps(events)
         return {event["name"]: event for event in events}
 
@@ -53,8 +53,8 @@ class EngineTest(unittest.TestCase):
         events = []
 
         class Healing(ScriptRegistry):
-            def create(self, wanted: object, prepare: bool = True) -> object:
-                if wanted.alias:  # type: ignore
+            def create(self, wanted: Any, prepare: bool = True) -> object:
+                if wanted.alias:
                     shared.behaviour = {}
                 return shared
 
@@ -248,9 +248,9 @@ class EngineTest(unittest.TestCase):
         events = run_items(items, scripts, noop=True, render=render)
         self.assertEqual((events[1]["prediction"], events[1]["failed"]), ("unknown", False))
 
-    def apply(self, *children: object, **fields: object) -> Item:
+    def apply(self, *children: Any, **fields: Any) -> Item:
         """The item of a child manifest."""
-        return item("apply", "p", applies="p.yaml", children=children, **fields)  # type: ignore
+        return item("apply", "p", applies="p.yaml", children=children, **fields)
 
     def test_children(self) -> None:
         """An item that applies is what its children came to, and its event follows theirs."""
@@ -319,8 +319,8 @@ class EngineTest(unittest.TestCase):
         for noop in (True, False):
             ctx = context(noop=noop)
 
-            def look() -> None:
-                seen.append(ctx.files.is_there("/no/such"))  # noqa: B023
+            def look(ctx: Any = ctx) -> None:
+                seen.append(ctx.files.is_there("/no/such"))
 
             planned = Script(effects=[PathEffect("/no/such", "file")])
             inner, outer = Script(stable=True, look=look), Script(stable=True, look=look)
@@ -415,12 +415,12 @@ class EngineTest(unittest.TestCase):
 
     def test_interrupted_after_the_change(self) -> None:
         """What was changed before the run was cancelled stands in the event that says so."""
-        script = Script()
+        script: Any = Script()
 
         def unsettled(state: object) -> str:
             raise Cancelled("ctrl-c")
 
-        script.unsettled = unsettled  # type: ignore
+        script.unsettled = unsettled
         event = self.interrupted(script)
         self.assertEqual((event["error"], event["status"]), (["interrupted: ctrl-c"], "failed"))
         self.assertEqual((event["changed"], event["changes"]),
@@ -431,8 +431,8 @@ class EngineTest(unittest.TestCase):
         items = [item("t", "a", sensitive=True, properties={"token": "abcdef"})]
         said = []
         shared = context(items, on_notice=lambda level, text: said.append(text))
-        script = Script()
-        script.act = lambda: shared.notice("info", "using abcdef")  # type: ignore
+        script: Any = Script()
+        script.act = lambda: shared.notice("info", "using abcdef")
         run_items(items, ScriptRegistry(a=script), shared=shared)
         shared.notice("info", "abcdef")
         self.assertEqual(said, ["using [masked]", "abcdef"])

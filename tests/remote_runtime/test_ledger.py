@@ -33,7 +33,7 @@ class LedgerTest(FolderTest):
             target.process.kill()
             target.end()
 
-    def file(self, content: bytes = b"1", **fields: Any) -> Dict[str, Any]:  # type: ignore
+    def file(self, content: bytes = b"1", **fields: Any) -> Dict[str, Any]:  # type: ignore[override]  # as a plan has it
         properties = dict(ATTRIBUTES, content=blob(content))
         return dict(type="file", name=self.path("conf"), properties=properties, **fields)
 
@@ -441,7 +441,7 @@ class CutShortTest(LedgerTest):
         target.until("event")
         self.assertTrue(within(20, lambda: os.path.exists(self.path("begun"))))
         end(target)
-        target.process.stdout.read()  # type: ignore
+        target.process.stdout.read()
         target.process.wait(20)
         self.assertEqual(self.refreshed(), 0)
         self.write("good")

@@ -1,5 +1,6 @@
 import json
 import unittest
+from typing import Any
 
 from remote_runtime import registry
 from remote_runtime.registry import Registry
@@ -46,8 +47,8 @@ class RegistryTest(unittest.TestCase):
         """A provider is told once all items that it may get."""
         items = [item("exec", "a"), item("exec", "b", provider="shell"), item("exec", "c")]
         chosen, told = Registry(context(items)), []
-        provider = chosen.choose(items[0], {})
-        provider.prepare = told.append  # type: ignore
+        provider: Any = chosen.choose(items[0], {})
+        provider.prepare = told.append
         for entry in (items[0], items[2]):
             chosen.create(entry)
         self.assertEqual([[i.name for i in batch] for batch in told], [["a", "c"]])

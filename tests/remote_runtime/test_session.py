@@ -124,7 +124,7 @@ class SessionTest(FolderTest):
         """A controller that does not keep to the protocol is told so; that is no defect of ours."""
         for size in ("\x00", None, -1, 1.5):
             target = self.target()
-            target._answer = lambda frame: None  # type: ignore
+            target.answer = lambda frame: None
             target.start(self.content("a", b"text"))
             sha = target.until("want")["shas"][0]
             target.send({"t": "blob", "sha": sha, "size": size})
@@ -177,7 +177,7 @@ class SessionTest(FolderTest):
         target.start(self.shell("sleep 3600 & echo $! > %s; wait" % self.path("pid")))
         self.assertTrue(within(10, lambda: os.path.exists(self.path("pid")) and self.read("pid")))
         act(target)
-        target.process.stdout.read()  # type: ignore
+        target.process.stdout.read()
         self.assertEqual(target.process.wait(10), 1)
         pid = int(self.read("pid"))
         self.assertTrue(within(10, lambda: not alive(pid)))
@@ -205,12 +205,12 @@ class SessionTest(FolderTest):
         target.start(self.content("a", data))
         target.on["want"] = lambda frame: None
         target.blobs = {}
-        target._answer = lambda frame: None  # type: ignore
+        target.answer = lambda frame: None
         sha = target.until("want")["shas"][0]
         target.send({"t": "blob", "sha": sha, "size": len(data)})
         target.write(struct.pack(">IB", 1001, ord("B")) + b"x" * 1000)
         self.assertTrue(within(5, lambda: any(".ccm-" in n for n in os.listdir(self.root))))
-        target.process.stdin.close()  # type: ignore
+        target.process.stdin.close()
         self.assertEqual(target.process.wait(10), 1)
         self.assertEqual(sorted(os.listdir(self.root)), ["a", "ccm.lock"])
         self.assertEqual(self.read("a"), b"old")
@@ -297,7 +297,7 @@ class SessionTest(FolderTest):
         mine = self.write(".a.ccm-0123456789abcdef-0123456789ab", b"not of that run")
         data = b"x" * (4 << 20)
         first = self.target()
-        first._answer = lambda frame: None  # type: ignore
+        first.answer = lambda frame: None
         first.start(self.content("a", data))
         sha = first.until("want")["shas"][0]
         first.send({"t": "blob", "sha": sha, "size": len(data)})

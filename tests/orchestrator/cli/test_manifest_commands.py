@@ -24,7 +24,7 @@ ccm:
                      owner: root, group: root, mode: "0644"}
     - exec:
         - "on-{{ Host.name }}": {command: "true", control: {if: "Facts.role == 'web'"}}
-"""  # noqa: E501
+"""  # noqa: E501 - lines of a file
 
 
 def ccm(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":

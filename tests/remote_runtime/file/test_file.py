@@ -3,7 +3,7 @@ import os
 import stat
 import time
 import unittest
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from remote_runtime.resources.file import wording
 from remote_runtime.system.files import Files
@@ -462,9 +462,10 @@ class FileTest(FolderTest):
         """A file is hashed once per run, and again once it has changed."""
         self.write("a", b"x")
         shared = context()
-        reads = []
-        blocks = shared.files.blocks
-        shared.files.blocks = lambda path, *rest: (reads.append(path), blocks(path))[1]  # type: ignore
+        reads: List[str] = []
+        files: Any = shared.files
+        blocks = files.blocks
+        files.blocks = lambda path, *rest: (reads.append(path), blocks(path))[1]
         for _ in range(3):
             run_items([self.file("a", content="x")], shared=shared)
         self.assertEqual(len(reads), 1)

@@ -338,7 +338,7 @@ class DecisionTest(ScaffoldTest):
         shared = context([resource], self.store)
         registry = Registry(shared)
         registry.create(resource).provider.__dict__["put"] = lambda *given: None
-        (event,) = run_items([resource], registry, shared=shared)  # type: ignore
+        (event,) = run_items([resource], registry, shared=shared)
         told = "desired state not achieved: still different: a.conf, sub/deep/b.conf"
         self.assertIn(told, event["error"][0])
 
@@ -455,10 +455,10 @@ class EventTest(ScaffoldTest):
         self.assertEqual([c["to"] for c in event["changes"]], ["[masked]"] * 2)
 
 
-def wanted(resource: "object", **settings: bool) -> "list":
+def wanted(resource: Any, **settings: Any) -> "list":
     """The hashes that a quick look asks for."""
-    made = context([resource], **settings)  # type: ignore
-    scaffold = Registry(made).create(resource)  # type: ignore
+    made = context([resource], **settings)
+    scaffold = Registry(made).create(resource)
     assert isinstance(scaffold, Resource)
     return scaffold.wanted()
 

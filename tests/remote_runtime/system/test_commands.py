@@ -1,6 +1,7 @@
 import os
 import threading
 import unittest
+from typing import Any
 
 from remote_runtime.cancellation import Cancellation, Cancelled
 from remote_runtime.lean import spawning
@@ -17,8 +18,8 @@ class CommandsTest(FolderTest):
         self.cancellation = Cancellation()
         self.commands = Commands(Accounts(), self.cancellation)
 
-    def shell(self, script: str, **options: object) -> object:
-        return self.commands.run(["/bin/sh", "-c", script], **options)  # type: ignore
+    def shell(self, script: str, **options: Any) -> Any:
+        return self.commands.run(["/bin/sh", "-c", script], **options)
 
     def test_environment(self) -> None:
         """A command gets the promised environment and nothing of ours."""

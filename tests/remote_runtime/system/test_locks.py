@@ -4,12 +4,13 @@ import signal
 import subprocess
 import time
 import unittest
+from typing import Any
 
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import HostError
-from remote_runtime.system import processes
 from remote_runtime.system.locks import Lock, folder_of
 from tests.remote_runtime.fakes import ROOT, FolderTest
+from tests.remote_runtime.system.test_processes import there
 
 HOLDER = {"run_id": "R1", "user": "alice@desk", "since": "2026-01-01T00:00:00Z"}
 
@@ -83,20 +84,20 @@ class LockTest(FolderTest):
             lock.acquire(HOLDER, 0, self.fail)
             lock.release()
 
-    def left_behind(self, command: "subprocess.Popen[bytes]", **told: object) -> None:
+    def left_behind(self, command: "subprocess.Popen[bytes]", **told: Any) -> None:
         """A free lock whose file says that a run was killed while this command was in flight."""
         self.addCleanup(command.wait)
         self.addCleanup(command.kill)
         first = self.lock()
         first.acquire(HOLDER, 0, self.fail)
         if told:
-            first.starting(list(told["pipes"]))  # type: ignore
+            first.starting(list(told["pipes"]))
         else:
             first.started(command.pid)
         first.release()
 
-    def sleeper(self, **options: object) -> "subprocess.Popen[bytes]":
-        return subprocess.Popen(["sleep", "3600"], start_new_session=True, **options)  # type: ignore
+    def sleeper(self, **options: Any) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(["sleep", "3600"], start_new_session=True, **options)
 
     def test_command_left_behind_is_waited_for(self) -> None:
         """A command that outlived its run is named, then waited for, then the lock is free."""
@@ -134,7 +135,7 @@ class LockTest(FolderTest):
         self.left_behind(command)
         path = self.path("deep", "ccm.lock")
         record = json.loads(self.read("deep/ccm.lock").decode())
-        self.assertEqual(record["command"]["start"], processes.find(command.pid).start)  # type: ignore
+        self.assertEqual(record["command"]["start"], there(command.pid).start)
         other = dict(record["command"], start=record["command"]["start"] + 1)
         for text in (dict(record, command=other), dict(record, boot="another")):
             self.write("deep/ccm.lock", json.dumps(text).encode())
