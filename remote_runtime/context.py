@@ -123,6 +123,12 @@ class Context(object):
         """Runs what the user wrote, such as a guard, and looks up the programs of it."""
         return self._doors[2] if self.world is None else self.world.commands
 
+    def commands_with(self, effects: Sequence[Effect]) -> "Commands":
+        """Those of the user's as in a preview, with these effects beside what is planned."""
+        world = self._new_world() if self._world is None else self._world.fork()
+        world.lay(tuple(effects), Doubt(), "")
+        return world.commands
+
     def saw(self, kind: str, value: str, present: bool = True) -> None:
         """Say that something was read that no door above leads to: a package, unit or lists.
 
@@ -144,14 +150,17 @@ class Context(object):
         if not effects:
             return
         if self._world is None:
-            from remote_runtime.world.overlay import World
-
-            self._world = World(*self._doors, note=self._note)
+            self._world = self._new_world()
         for clash in self._world.lay(tuple(effects), doubt, by):
             self.notice(
                 "warning",
                 "%s and %s undo each other on every run: %s" % (clash.other, by, clash.path),
             )
+
+    def _new_world(self) -> "World":
+        from remote_runtime.world.overlay import World
+
+        return World(*self._doors, note=self._note)
 
     def _note(self, doubt: Doubt) -> None:
         self._turn.doubts.append(doubt)

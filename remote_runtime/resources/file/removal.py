@@ -29,6 +29,11 @@ def actions(resource: ResourceType, status: Optional[Status]) -> List[Action]:
     return [action]
 
 
+def supposed(resource: ResourceType) -> Action:
+    """The removal of what nobody can tell what it is."""
+    return _removing(resource, wording.REMOVED, "present", False)
+
+
 def _removing(resource: ResourceType, message: str, before: str, recursively: bool) -> Action:
     def remove() -> None:
         if resource.name == "/":

@@ -1,6 +1,7 @@
 """The file type (target; ``check`` on both sides)."""
 
 import os
+import stat
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime import needs
@@ -149,7 +150,13 @@ class Resource(ResourceType):
         return changes
 
     def supposed(self, refresh: bool) -> List[Action]:
+        if self.ensure == "absent":
+            from remote_runtime.resources.file import removal
+
+            return [removal.supposed(self)]
         want, _ = self._wanted()
+        if self.ensure == "directory":
+            return [self._making(want, [])]
         return [
             Action(
                 wording.CREATED,
@@ -272,7 +279,14 @@ class Resource(ResourceType):
         self._obstacles().writing(size, want.uid, want.gid)
         validate = str(self.properties.get("validate") or "")
         if content is not None and validate:
-            self.provider.rehearse(self.name, content, mode=want.mode, validate=validate)
+            self.provider.rehearse(
+                self.name,
+                content,
+                uid=want.uid,
+                gid=want.gid,
+                mode=want.mode,
+                validate=validate,
+            )
 
     def _content_changes(
         self, status: Optional[Status], content: Optional[Content], want: Wanted
@@ -321,20 +335,8 @@ class Resource(ResourceType):
         """What is left to do, and what keeps it from being done."""
         if status is None:
             want, unmet = self._wanted()
-            ours = want._replace(uid=os.geteuid(), gid=os.getegid(), mode=want.mode & 0o755)
-            above = [
-                self._effect("directory", ours, at=path)._replace(firm=False)
-                for path in self._missing_parents()
-            ]
-            return [
-                Action(
-                    wording.DIRECTORY_CREATED,
-                    lambda: self._create_directory(want),
-                    [Change("ensure", "absent", "directory")],
-                    [*above, self._effect("directory", want)],
-                    lambda: self._obstacles().making(),
-                )
-            ], unmet
+            above = self._above(want.mode & 0o755)
+            return [self._making(want, above)], unmet
         if status.kind != "directory":
             kind = "symlink" if status.kind == "symlink" else "file"
             raise ResourceError(
@@ -346,14 +348,26 @@ class Resource(ResourceType):
         want, unmet = self._wanted(status.mode & 0o7000 if kept else 0)
         return self._attribute_action(self._attributes(status, want), want), unmet
 
-    def _missing_parents(self) -> List[str]:
+    def _making(self, want: Wanted, above: Sequence[PathEffect]) -> Action:
+        return Action(
+            wording.DIRECTORY_CREATED,
+            lambda: self._create_directory(want),
+            [Change("ensure", "absent", "directory")],
+            [*above, self._effect("directory", want)],
+            lambda: self._obstacles().making(),
+        )
+
+    def _above(self, mode: int) -> List[PathEffect]:
         """The directories above it that are to be made, the outermost first."""
         missing: List[str] = []
         parent = os.path.dirname(self.name)
         while parent != "/" and not self.context.files.exists(parent):
             missing.insert(0, parent)
             parent = os.path.dirname(parent)
-        return missing
+        if missing:
+            found = self.context.files.status(parent, follow=True)
+            mode |= found.mode & stat.S_ISGID if found is not None else 0  # which they inherit
+        return [PathEffect(path, "directory", mode, firm=False) for path in missing]
 
     def _create_directory(self, want: Wanted) -> None:
         self.provider.create_directory(self.name, want.uid, want.gid, want.mode)

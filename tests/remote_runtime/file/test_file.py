@@ -21,6 +21,9 @@ from tests.remote_runtime.fakes import (
     one,
     run_items,
 )
+from tests.remote_runtime.mounting import possible
+
+LAYERED = possible()
 
 
 class FileTest(FolderTest):
@@ -166,6 +169,16 @@ class FileTest(FolderTest):
         resource = self.file("run", content="#!/bin/sh\n", mode="0755", validate="{} --check")
         for noop in (True, False):
             self.assertEqual(self.apply(resource, noop=noop)["status"], "changed")
+
+    def test_what_a_command_may_make(self) -> None:
+        """What becomes of a path that a command creates is not known, and no failure."""
+        made = item("exec", "make", properties={"command": "true", "creates": self.path("made")})
+        for properties in ({"ensure": "absent"}, {"ensure": "directory", "mode": "0755"}):
+            event = run_items([made, self.file("made", 1, **properties)], noop=True)[1]
+            self.assertEqual((event["failed"], event["prediction"]), (False, "unknown"))
+            self.assertEqual(event["changes"][0]["what"], "ensure")
+        event = run_items([made, self.file("made/below", 1, content="x")], noop=True)[1]
+        self.assertEqual((event["failed"], event["prediction"]), (False, "unknown"))
 
     def test_parent_missing(self) -> None:
         """A file whose parent is missing fails; parents are not made for files."""
@@ -380,19 +393,31 @@ class FileTest(FolderTest):
     def test_validate_in_a_preview(self) -> None:
         """A validation that would fail fails the preview; nothing of it is left anywhere."""
         self.write("conf", b"good old")
-        check = "sh -c 'echo $1 > %s; stat -c %%a $1; exec grep -q good \"$1\"' - {}" % (
-            self.path("seen")
+        check = "sh -c 'stat -c %%a $1; dirname $1; touch %s; exec grep -q good $1' - {}" % (
+            self.path("trace") if LAYERED else "/dev/null"
         )
         event = self.apply(self.file("conf", content="bad", validate=check), noop=True)
         self.assertTrue(event["failed"])
         self.assertIn("exit code 1", event["error"][0])
-        self.assertEqual(event["error"][1], "644")
-        seen = self.read("seen").decode().strip()
-        self.assertNotEqual(os.path.dirname(seen), self.root)
-        self.assertFalse(os.path.exists(os.path.dirname(seen)))
+        mode, folder = event["error"][1].splitlines()
+        self.assertEqual(mode, "644")
+        self.assertEqual(folder == self.root, LAYERED, "beside its destination, for root")
         event = self.apply(self.file("conf", content="good new", validate=check), noop=True)
         self.assertEqual((event["failed"], event["changed"]), (False, True))
         self.assertEqual(self.read("conf"), b"good old")
+        self.assertEqual(os.listdir(self.root), ["conf"])
+        self.assertEqual(os.path.exists(folder), LAYERED)
+
+    @unittest.skipUnless(LAYERED, "needs root, and mounts")
+    def test_validate_in_a_preview_sees_the_neighbours_and_the_owner(self) -> None:
+        """What is validated stands beside what it includes and is its owner's, as in the push."""
+        self.write("include", b"x")
+        check = "sh -c 'cd $(dirname $1) && cat include && test $(stat -c %u:%g $1) = 7:8' - {}"
+        good = self.file("conf", content="x", owner="7", group="8", validate=check)
+        bad = self.file("other", content="x", owner="7", group="7", validate=check)
+        for noop in (True, False):
+            events = run_items([good, bad], noop=noop)
+            self.assertEqual([e["status"] for e in events], ["changed", "failed"])
 
     def test_validated_file_is_finished(self) -> None:
         """The file that is validated has its content and mode, beside its destination."""

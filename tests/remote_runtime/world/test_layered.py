@@ -4,7 +4,6 @@
 """
 
 import os
-import subprocess
 import unittest
 from typing import Any
 
@@ -13,20 +12,7 @@ from remote_runtime.content import Content
 from remote_runtime.effects import Doubt, PackageEffect, PathEffect
 from remote_runtime.system.commands import CommandNotStarted, Commands
 from tests.remote_runtime.fakes import FolderTest, context, item
-
-_MOUNTS = "mount -t tmpfs x /mnt && mkdir /mnt/u /mnt/w && mount -t overlay x /mnt -o " + (
-    "lowerdir=/,upperdir=/mnt/u,workdir=/mnt/w"
-)
-
-
-def possible() -> bool:
-    """Whether this machine lets us."""
-    if os.geteuid() != 0 or not os.path.isdir("/mnt"):
-        return False
-    try:
-        return subprocess.call(["unshare", "-m", "sh", "-c", _MOUNTS]) == 0
-    except OSError:
-        return False
+from tests.remote_runtime.mounting import possible
 
 
 class Text(Content):

@@ -1,14 +1,21 @@
 """Files and directories through POSIX system calls (target)."""
 
 import os
+from typing import TYPE_CHECKING
 
 from remote_runtime import words
-from remote_runtime.base import Properties
+from remote_runtime.base import PathEffect, Properties, Unknowable
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.attributes import Attributes
 from remote_runtime.system.trouble import failure
+
+if TYPE_CHECKING:
+    from remote_runtime.system.commands import Commands
+
+_LAID = 1 << 20  # bytes of a copy that a command sees in place
+_NAME_ROOM = 200  # of the 255 bytes of a name
 
 
 class Provider(BaseProvider):
@@ -34,13 +41,32 @@ class Provider(BaseProvider):
                     temporary.write(chunk)
             temporary.finish(uid, gid, mode, Attributes(self.context.commands))
             if validate:
-                self._validate(validate, temporary.path, path)
+                self._validate(validate, temporary.path, path, self.context.user_commands)
             temporary.commit()
         finally:
             temporary.discard()
 
-    def rehearse(self, path: str, content: Content, *, mode: int, validate: str) -> None:
-        """Validate a private copy; fail as ``store`` would, and leave alone what is there."""
+    def rehearse(
+        self, path: str, content: Content, *, uid: int, gid: int, mode: int, validate: str
+    ) -> None:
+        """Validate a copy; fail as ``store`` would, and leave alone what is there.
+
+        As root the copy stands where ``store`` has its temporary file, for the command only; else
+        it is a private one.
+        """
+        if os.geteuid() == 0 and content.size <= _LAID:
+            folder, name = os.path.split(path)
+            beside = os.path.join(folder, ".%s.preview" % name[:_NAME_ROOM])
+            copy = PathEffect(beside, "file", mode, uid, gid, content)
+            try:
+                self._validate(validate, beside, path, self.context.commands_with([copy]))
+                return
+            except Unknowable:
+                if self.context.world is not None:
+                    raise
+        self._rehearse_privately(path, content, mode=mode, validate=validate)
+
+    def _rehearse_privately(self, path: str, content: Content, *, mode: int, validate: str) -> None:
         from contextlib import closing
 
         folder = self.context.files.private_folder()
@@ -52,15 +78,16 @@ class Provider(BaseProvider):
                     self.context.check_cancelled()
                     out.write(chunk)
                 os.fchmod(out.fileno(), mode)
-            self._validate(validate, copy, path)
+            self._validate(validate, copy, path, self.context.user_commands)
         except OSError as error:
             raise failure("copy", path, error) from error
         finally:
             self.context.files.remove_private_folder(folder)
 
-    def _validate(self, command: str, finished: str, path: str) -> None:
+    @staticmethod
+    def _validate(command: str, finished: str, path: str, commands: "Commands") -> None:
         argv = [word.replace("{}", finished) for word in words.split(command)]
-        result = self.context.user_commands.run(argv)
+        result = commands.run(argv)
         if result.code != 0:
             raise ResourceError(
                 "%s was not replaced: the validation %r ended with exit code %d"
