@@ -156,10 +156,11 @@ def mount_points() -> FrozenSet[str]:
             fields = [line.split(b" ")[4] for line in file]
     except OSError:
         return frozenset()
-    return frozenset(os.fsdecode(_unescaped(field)) for field in fields)
+    return frozenset(os.fsdecode(unescaped(field)) for field in fields)
 
 
-def _unescaped(text: bytes) -> bytes:
+def unescaped(text: bytes) -> bytes:
+    """A field of the kernel's table of mounts."""
     for octal, char in ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"\\")):
         text = text.replace(octal, char)
     return text

@@ -31,7 +31,13 @@ class WorldFiles(Files):
         found = self._layer.find(path, follow)
         if not self._host.is_own(path):
             self._clouds.heed("path", found.path, self._is_there(found), found.since)
+        if found.within is not None:
+            raise self._untold(path, found.within)
         return found
+
+    @staticmethod
+    def _untold(path: str, node: Node) -> Unknowable:
+        return Unknowable("what %s will have made at %s is not known" % (node.by, path))
 
     @staticmethod
     def _is_there(found: Found) -> bool:
@@ -51,7 +57,7 @@ class WorldFiles(Files):
         if node.kind == "absent":
             return None
         if node.kind == "something":
-            raise Unknowable("what %s will have made at %s is not known" % (node.by, path))
+            raise self._untold(path, node)
         size = node.content.size if node.content is not None else 0
         identity = (node.device, -node.since, size, 0, 0)
         return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
@@ -62,7 +68,7 @@ class WorldFiles(Files):
     def is_directory(self, path: str) -> bool:
         found = self._find(path, follow=True)
         if found.node is not None and found.node.kind == "something":
-            raise Unknowable("what %s will have made at %s is not known" % (found.node.by, path))
+            raise self._untold(path, found.node)
         if found.node is not None:
             return found.node.kind == "directory"
         return found.there and os.path.isdir(found.path)

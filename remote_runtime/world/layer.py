@@ -9,9 +9,11 @@ from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
 from remote_runtime.world.held import Held, Room
+from remote_runtime.world.mounts import Mounts
 from remote_runtime.world.on_host import OnHost
 
 _MOST_LINKS = 40  # as in Linux
+_UNTOLD = "something"
 
 
 class Node(NamedTuple):
@@ -42,7 +44,8 @@ class Found(NamedTuple):
     """Where a path leads: ``path`` without links; ``node`` of the layer, if one says what is there.
 
     ``there`` where neither the layer nor a folder on the way keeps the host's own from counting;
-    ``laid`` says whether the layer had a say on the way, and ``since`` when it last did.
+    ``laid`` says whether the layer had a say on the way, and ``since`` when it last did. ``within``
+    is the node on the way of which nobody can tell what it is, so whether there is anything below.
     """
 
     path: str
@@ -50,13 +53,15 @@ class Found(NamedTuple):
     there: bool
     laid: bool
     since: int
+    within: Optional[Node] = None
 
 
 class Layer(object):
     """Nodes by the paths that they have without links."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, mounts: Optional[Mounts] = None) -> None:
         self._files = files
+        self._mounts = mounts or Mounts()
         self._room = Room()
         self.nodes: Dict[str, Node] = {}
         self._inodes: Set[Tuple[int, int]] = set()
@@ -67,7 +72,7 @@ class Layer(object):
 
     def copy(self) -> "Layer":
         """The same, to go on by itself."""
-        other = Layer(self._files)
+        other = Layer(self._files, self._mounts)
         for path, node in self.nodes.items():
             other._lay(path, node)
         other._inodes = set(self._inodes)
@@ -128,7 +133,7 @@ class Layer(object):
             if (kind != "directory" and node is not None) or kind == "absent":
                 rest = os.path.normpath(os.path.join(full, *reversed(waiting)))
                 gone = node is not None or hidden
-                return Found(rest, None, not gone, laid, since)
+                return Found(rest, None, not gone, laid, since, node if kind == _UNTOLD else None)
             at = full
         return Found(at, self.nodes.get(at), not self._hidden(at), laid, since)
 
@@ -166,16 +171,18 @@ class Layer(object):
         # Only a directory is changed where a link leads to; all else replaces the link.
         found = self.find(effect.path, follow=effect.kind == "directory")
         path = found.path
-        if effect.kind in ("absent", "file", "symlink"):
-            self._drop_below(path)
         node = self._node(effect, found)._replace(since=since, by=by, firm=effect.firm)
-        self._lay(path, node)
+        for other in [path, *self._mounts.others(path)]:
+            if effect.kind in ("absent", "file", "symlink"):
+                self._drop_below(other)
+            self._lay(other, node)
         if node.inode is not None:
             self._inodes.add(node.inode)
             for other in [p for p, n in self.nodes.items() if n.inode == node.inode]:
                 self._lay(other, node)
         if effect.kind != "absent":
-            self._imply(os.path.dirname(path), since, by)
+            for other in [path, *self._mounts.others(path)]:
+                self._imply(os.path.dirname(other), since, by)
         old = found.node
         return old.by if old is not None and old.by != by and _undoes(node, old) else ""
 
@@ -195,22 +202,17 @@ class Layer(object):
                 return
             if node is None and found.there and os.path.lexists(path):
                 return
-            device = self._device(path)
-            node = Node("directory", 0o755, since=since, by=by, device=device, implied=True)
-            self._lay(path, node)
+            node = self._born("directory", path)
+            self._lay(path, node._replace(since=since, by=by, implied=True))
             path = os.path.dirname(path)
 
     def _node(self, effect: PathEffect, found: Found) -> Node:
-        if effect.kind in ("absent", "something"):
+        if effect.kind in ("absent", _UNTOLD):
             return Node(effect.kind)
         old = found.node or self._of_host(found)
         same = old is not None and old.kind == effect.kind
         if old is None or not same:
-            old = Node(effect.kind, 0, os.geteuid(), os.getegid(), device=self._device(found.path))
-            if effect.kind == "directory":
-                old = old._replace(mode=0o755)
-            elif effect.mode is None:
-                old = old._replace(mode=0o644)
+            old = self._born(effect.kind, found.path)
         return old._replace(
             mode=old.mode if effect.mode is None else effect.mode,
             uid=old.uid if effect.uid is None else effect.uid,
@@ -219,6 +221,26 @@ class Layer(object):
             target=effect.target,
             inode=old.inode if effect.content is None else None,
         )
+
+    def _born(self, kind: str, path: str) -> Node:
+        """What our user makes at a path; below a folder with setgid it gets that one's group."""
+        mode = {"directory": 0o755, "file": 0o644, "symlink": 0o777}.get(kind, 0)
+        new = Node(kind, mode, os.geteuid(), os.getegid(), device=self._device(path))
+        above = self._nearest(path)
+        if above is None or not above.mode & stat.S_ISGID:
+            return new
+        inherited = stat.S_ISGID if kind == "directory" else 0
+        return new._replace(mode=mode | inherited, gid=above.gid)
+
+    def _nearest(self, path: str) -> Optional[Node]:
+        """The innermost folder above a path that will be there."""
+        while path != "/":
+            path = os.path.dirname(path)
+            found = self.find(path, follow=False)
+            node = found.node or self._of_host(found)
+            if node is not None and node.kind != "absent":
+                return node
+        return None
 
     def _of_host(self, found: Found) -> Optional[Node]:
         """What the host has there, as a node that leaves all as it is."""
@@ -281,7 +303,7 @@ def _shared(path: str) -> Optional[Tuple[int, int]]:
 
 def _undoes(new: Node, old: Node) -> bool:
     """Whether two resources, each of which had its way here, want it different."""
-    if "something" in (new.kind, old.kind) or old.implied:
+    if _UNTOLD in (new.kind, old.kind) or old.implied:
         return False
     if new.kind != old.kind:
         return True

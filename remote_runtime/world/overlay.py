@@ -63,7 +63,7 @@ class World(object):
         self.layer = layer
         self.clouds = clouds
         self.files = WorldFiles(files, layer, clouds)
-        self.accounts = WorldAccounts(accounts, clouds)
+        self.accounts = WorldAccounts(accounts, layer.nodes, clouds)
         self.commands = WorldCommands(
             commands,
             layer,

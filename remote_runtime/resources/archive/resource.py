@@ -174,7 +174,8 @@ class Resource(ResourceType):
 
     def _extracting(self) -> Action:
         parent, creates = self.settings.extract_parent, self.settings.creates
-        if self.context.files.exists(parent) and not self.context.files.is_directory(parent):
+        there = self.context.files.exists(parent)
+        if there and not self.context.files.is_directory(parent):
             raise ResourceError(
                 "extract_parent %s is not a directory" % parent,
                 hint="name another one; what stands there is left alone",
@@ -182,7 +183,7 @@ class Resource(ResourceType):
         # What else the archive holds is not known before it is there.
         why = "what %s extracts into %s is not known before" % (self.item.id, parent)
         effects: List[Effect] = [
-            PathEffect(parent, "directory", firm=False),
+            PathEffect(parent, "directory", None if there else 0o755, firm=False),
             Fog(Doubt(UNKNOWN, why), below(parent)),
         ]
         if creates:

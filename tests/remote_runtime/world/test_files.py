@@ -69,6 +69,36 @@ class WorldFilesTest(FolderTest):
         with self.assertRaises(Unknowable):
             files.sha256(self.path("file"))
 
+    def test_what_is_below_something_nobody_can_tell(self) -> None:
+        """Nothing is said of what is below a path of which it is not known what it will be."""
+        self.expect("made", "something")
+        files = self.context.files
+        for ask in (files.status, files.is_directory, files.exists, files.is_there, files.entries):
+            with self.assertRaises(Unknowable):
+                ask(self.path("made/below"))
+        self.expect("made/own", "file", content=Text("x"))
+        self.expect("made", "absent")
+        self.assertFalse(files.exists(self.path("made/own")))
+
+    def test_new_below_setgid(self) -> None:
+        """What is made below a folder with setgid has its group, a folder its bit as well."""
+        self.expect("team", "directory", mode=0o2775, gid=7)
+        self.expect("team/a/b/file", "file", content=Text("x"))
+        self.expect("team/exact", "directory", mode=0o755)
+        found = {
+            name: self.context.files.status(self.path("team/" + name))
+            for name in ("a", "a/b", "a/b/file", "exact")
+        }
+        self.assertEqual(
+            {name: (oct(status.mode), status.gid) for name, status in found.items()},
+            {
+                "a": ("0o2755", 7),
+                "a/b": ("0o2755", 7),
+                "a/b/file": ("0o644", 7),
+                "exact": ("0o755", 7),
+            },
+        )
+
     def test_what_is_put_after_the_fog_is_known(self) -> None:
         """What was read in fog is noted, what was put there since is not, nor a folder of ours."""
         fog = Fog(Doubt(ASSUMED, "exec#x may change it"), everything)

@@ -1,0 +1,74 @@
+"""Paths that are one and the same because a folder is mounted in two places (target; previews)."""
+
+import os
+from typing import Dict, List, NamedTuple, Optional
+
+from remote_runtime.system.obstacles import unescaped
+
+_TABLE = "/proc/self/mountinfo"
+
+
+class _Mount(NamedTuple):
+    """``root`` of the file system ``device`` is seen at ``point``."""
+
+    device: str
+    root: str
+    point: str
+
+
+class Mounts(object):
+    """The host's, read when they are first asked for."""
+
+    def __init__(self, table: str = _TABLE) -> None:
+        self._table = table
+        self._shared: Optional[Dict[str, List[_Mount]]] = None
+        self._all: List[_Mount] = []
+
+    def others(self, path: str) -> List[str]:
+        """The other paths, without links, at which the same thing is seen."""
+        if self._shared is None:
+            self._shared = self._read()
+        if not self._shared:
+            return []
+        here = self._of(path)
+        if here is None:
+            return []
+        inside = _joined(here.root, _rest(path, here.point))
+        found = []
+        for mount in self._shared.get(here.device, ()):
+            if mount != here and _is_below(inside, mount.root):
+                other = _joined(mount.point, _rest(inside, mount.root))
+                if self._of(other) == mount:
+                    found.append(other)
+        return found
+
+    def _of(self, path: str) -> Optional[_Mount]:
+        """What a path is on: the innermost mount, of several at one place the last."""
+        around = [mount for mount in self._all if _is_below(path, mount.point)]
+        return max(reversed(around), key=lambda mount: len(mount.point), default=None)
+
+    def _read(self) -> Dict[str, List[_Mount]]:
+        try:
+            with open(self._table, "rb") as file:
+                lines = [line.split(b" ") for line in file]
+        except OSError:
+            return {}
+        for fields in lines:
+            device, root, point = (os.fsdecode(unescaped(field)) for field in fields[2:5])
+            self._all.append(_Mount(device, root, point))
+        found: Dict[str, List[_Mount]] = {}
+        for mount in self._all:
+            found.setdefault(mount.device, []).append(mount)
+        return {device: mounts for device, mounts in found.items() if len(mounts) > 1}
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return folder == "/" or path == folder or path.startswith(folder + "/")
+
+
+def _rest(path: str, folder: str) -> str:
+    return path[len(folder.rstrip("/")) :].lstrip("/")
+
+
+def _joined(folder: str, rest: str) -> str:
+    return os.path.join(folder, rest) if rest else folder
