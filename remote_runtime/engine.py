@@ -136,9 +136,13 @@ class Engine(object):
         worst = _SURE
         for reference in item.require + item.subscribe:
             turn = self._turns.get(reference)
-            if turn is not None:
+            if turn is not None and (reference in item.require or self._is_seen(turn, item)):
                 worst = worst.worse(turn.doubt)
         return worst
+
+    def _is_seen(self, turn: Turn, item: Item) -> bool:
+        """Whether what changed at a turn fires this one: in a child with noop it does so inside."""
+        return turn.apart in ("", self._apart_of(item))
 
     def _fired(self, item: Item, noop: bool) -> List[str]:
         """What of that which this one subscribes to has changed in this run."""
@@ -149,7 +153,7 @@ class Engine(object):
             turn = self._turns.get(reference)
             if turn is None or not turn.changed or (turn.noop and not noop):
                 continue
-            if turn.apart in ("", self._apart_of(item)):
+            if self._is_seen(turn, item):
                 fired.append(reference)
         return fired
 

@@ -335,6 +335,15 @@ class EngineTest(unittest.TestCase):
             self.assertEqual([e["refreshed"] for e in events], [False, True, False, False])
         self.assertEqual(seen, [True, False] * 2)
 
+    def test_doubt_over_what_a_noop_child_leaves(self) -> None:
+        """What cannot fire a resource leaves its prediction as it is."""
+        doubtful = Script(observe=Unknowable("why"))
+        parent = self.apply(item("t", "a", noop=True), noop=True)
+        after = item("t", "after", subscribe=("apply#p", "t#a"))
+        events = self.run_names(parent, after, scripts={"a": doubtful}, noop=True)
+        self.assertEqual(events["after"]["prediction"], "certain")
+        self.assertFalse(events["after"]["refreshed"])
+
     def test_child_that_is_only_checked(self) -> None:
         """health_check_only holds for the items that carry it, and the run goes on."""
         parent = self.apply(item("t", "a", monitor_only=True), monitor_only=True)
