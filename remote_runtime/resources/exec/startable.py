@@ -5,19 +5,18 @@ The ``CommandNotStarted`` that is raised is the one that the start would end in.
 
 import errno
 import os
-import stat
 from typing import TYPE_CHECKING, List, Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec.settings import Settings
+from remote_runtime.rights import Rights
 from remote_runtime.system.accounts import Identity
 from remote_runtime.system.commands import CommandNotStarted
 from remote_runtime.system.switch import Switch
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.system.files import Status
 
 _FIRST_LINE = 256  # bytes of a script that the kernel looks at
 _OTHER_FORMATS = "/proc/sys/fs/binfmt_misc"
@@ -36,6 +35,7 @@ def require_startable(context: "Context", settings: Settings, argv: List[str]) -
 class _Start(object):
     def __init__(self, context: "Context", program: str, identity: Identity) -> None:
         self._context, self._program, self._identity = context, program, identity
+        self._rights = Rights(context.files, identity)
 
     def require(self, full: str) -> None:
         """Raise what keeps the program at the path ``full`` from being started; "" is none."""
@@ -61,28 +61,8 @@ class _Start(object):
 
     def _executable(self, path: str) -> None:
         """Whether the command's user may execute a file, and reach it at all."""
-        files = self._context.files
-        parts = path.split("/")
-        for folder in ("/".join(parts[:length]) or "/" for length in range(1, len(parts))):
-            status = files.status(folder, follow=True)
-            if status is not None and not self._may(folder, status, root=True):
-                self._fail(errno.EACCES)
-        status = files.status(path, follow=True)
-        if status is not None and not self._may(path, status, root=bool(status.mode & 0o111)):
+        if not self._rights.execute(path):
             self._fail(errno.EACCES)
-
-    def _may(self, path: str, status: "Status", root: bool) -> bool:
-        """Whether the command's user has the right to execute; ``root`` whether root would."""
-        identity = self._identity
-        if identity.uid == 0:
-            return root
-        if _has_acl(path):  # which may give the right to anybody
-            return True
-        if identity.uid == status.uid:
-            return bool(status.mode & stat.S_IXUSR)
-        if status.gid == identity.gid or status.gid in identity.groups:
-            return bool(status.mode & stat.S_IXGRP)
-        return bool(status.mode & stat.S_IXOTH)
 
     def _head(self, path: str) -> Optional[bytes]:
         """What the kernel looks at; None where that cannot be read before."""
@@ -97,13 +77,6 @@ class _Start(object):
     def _fail(self, number: int) -> None:
         why = "%s could not be started: %s" % (self._program, os.strerror(number))
         raise CommandNotStarted(self._program, why, Switch(self._identity, None).hint())
-
-
-def _has_acl(path: str) -> bool:
-    try:
-        return bool(os.getxattr(path, "system.posix_acl_access"))
-    except OSError:
-        return False
 
 
 def _other_formats() -> bool:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Dict, List
 
 from remote_runtime.effects import Effect, PathEffect, UnitEffect
-from remote_runtime.resources.service.folders import own_folders, runtime_folders
+from remote_runtime.resources.service.folders import mounted, own_folders, runtime_folders
 from remote_runtime.resources.service.foreseen import ForeseenUnits
 from remote_runtime.resources.service.provider import DISABLE, ENABLE, RESTART, STOP
 from remote_runtime.resources.service.rehearsal import Rehearsal
@@ -72,7 +72,9 @@ class Consequences(object):
         for name, runs in running.items():
             unit = self._units.definition(name)
             effects.append(UnitEffect(unit.name, active=runs))
-            if runs:
+            if unit.name.endswith(".mount"):
+                effects += mounted(unit, runs)
+            elif runs:
                 effects += own_folders(unit, self._context)
             else:
                 folders = runtime_folders(unit, self._context)
@@ -91,7 +93,9 @@ class Consequences(object):
         effects: List[Effect] = []
         for unit in self._switched(name):
             effects.append(UnitEffect(unit.name, enabled=False))
-            effects += [PathEffect(link, "absent") for link in self._units.links(unit)]
+            links = self._units.links(unit)
+            links += [unit.path] if self._units.elsewhere(unit) else []
+            effects += [PathEffect(link, "absent") for link in links]
         return effects
 
     def _switched(self, name: str) -> List[Definition]:

@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, List, Optional, Tuple
 
-from remote_runtime.effects import PathEffect
+from remote_runtime.effects import UNKNOWN, Doubt, Effect, Fog, PathEffect, below
 from remote_runtime.resources.service.unit_files import Definition
 
 if TYPE_CHECKING:
@@ -46,6 +46,20 @@ def runtime_folders(unit: Definition, context: "Context") -> List[PathEffect]:
     names = [word.partition(":")[0] for word in unit.text.words("Service", "RuntimeDirectory")]
     paths = {os.path.join("/run", name) for name in names}
     return [made for made in own_folders(unit, context) if made.path in paths]
+
+
+def mounted(unit: Definition, runs: bool) -> List[Effect]:
+    """What is at the place of a mount unit once it is mounted, or no longer."""
+    where = unit.text.expand(unit.text.last("Mount", "Where")) or ""
+    if not where.startswith("/"):
+        return []
+    if not runs or unit.text.last("Mount", "Type") != "tmpfs":
+        doubt = Doubt(UNKNOWN, "what %s shows at %s is not known before" % (unit.name, where))
+        made: List[Effect] = [PathEffect(where, "directory")] if runs else []
+        return [*made, Fog(doubt, below(where, itself=True))]
+    options = dict(o.partition("=")[::2] for o in unit.text.last("Mount", "Options").split(","))
+    mode = int(options.get("mode", "1777"), 8)
+    return [PathEffect(where, "absent"), PathEffect(where, "directory", mode, 0, 0)]
 
 
 def _owner(unit: Definition, context: "Context") -> Tuple[Optional[int], Optional[int]]:

@@ -50,6 +50,10 @@ class ForeseenUnits(object):
         """The links that have it started at boot."""
         return self._files.links(unit)
 
+    def elsewhere(self, unit: Definition) -> bool:
+        """Whether its file stands where systemd does not look, and is linked to."""
+        return self._files.elsewhere(unit)
+
     def status(self, name: str) -> Status:
         """Its state as it will be."""
         return units.status(name, self.shown(name))

@@ -3,19 +3,15 @@
 Nothing is started: what is looked at is what systemd looks at before it has begun the program.
 """
 
-from typing import TYPE_CHECKING, Iterator, Optional, Tuple
+from typing import TYPE_CHECKING, Iterator, Optional
 
-from remote_runtime.changes import Unknowable
-from remote_runtime.resources.service.folders import own_folders
 from remote_runtime.resources.service.foreseen import ForeseenUnits
+from remote_runtime.resources.service.process import Process
 from remote_runtime.resources.service.unit_files import Definition
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # systemd's own
-_ELSEWHERE = ("RootDirectory", "RootImage", "ExtensionImages", "BindPaths", "MountImages")
-_HEAD = 256  # bytes of a program
 _DEPTH = 5  # units bound to units
 
 
@@ -25,6 +21,7 @@ class Rehearsal(object):
     def __init__(self, context: "Context", units: ForeseenUnits) -> None:
         self._context = context
         self._units = units
+        self._process = Process(context)
 
     def obstacle(self, name: str, depth: int = 0) -> str:
         """Why it would not run, in words that go on from its name; "" where nothing is seen."""
@@ -35,7 +32,7 @@ class Rehearsal(object):
         found = next((why for look in looks for why in look), "")
         if found or not unit.name.endswith(".service"):
             return found
-        return next(self._process(unit), "")
+        return next(self._process.lacks(unit), "")
 
     def ends(self, name: str) -> bool:
         """Whether it would end by itself at once and so never stay running."""
@@ -58,14 +55,24 @@ class Rehearsal(object):
                     yield "needs %s (%s), which is masked" % (other, key)
                 elif status.failure:
                     yield "needs %s (%s): %s" % (other, key, status.failure)
-                elif key == "BindsTo" and depth < _DEPTH:
-                    why = self.obstacle(other, depth + 1)
-                    if not why and self.ends(other):
-                        why = "never stays running"
-                    if why:
-                        yield "is bound to %s, which %s" % (other, why)
-                elif next(self._unmet(self._units.definition(other), "Assert"), ""):
-                    yield "needs %s (%s), whose assertion does not hold" % (other, key)
+                else:
+                    yield from self._pulled(unit, key, other, depth)
+
+    def _pulled(self, unit: Definition, key: str, name: str, depth: int) -> Iterator[str]:
+        """What would keep a unit that is started along from letting this one run."""
+        other = self._units.definition(name)
+        if next(self._unmet(other, "Assert"), ""):
+            yield "needs %s (%s), whose assertion does not hold" % (name, key)
+        # A simple service counts as started before its program is looked at.
+        at_once = name.endswith(".service") and other.kind in ("simple", "idle")
+        waited_for = name in unit.text.words("Unit", "After") and not at_once
+        if depth == _DEPTH or not (key == "BindsTo" or waited_for):
+            return
+        why = self.obstacle(name, depth + 1)
+        if not why and key == "BindsTo" and self.ends(name):
+            why = "never stays running"
+        if why:
+            yield "is bound to %s, which %s" % (name, why)
 
     # -- conditions -------------------------------------------------------------------------------
 
@@ -132,85 +139,3 @@ class Rehearsal(object):
                 yield "starts %s, which is not there" % other
             elif suffix == "socket" and status.running:
                 yield "cannot listen: %s runs already without it" % other
-
-    # -- what the process needs -------------------------------------------------------------------
-
-    def _process(self, unit: Definition) -> Iterator[str]:
-        text = unit.text
-        user = text.expand(text.last("Service", "User")) or ""
-        if not text.flag("Service", "DynamicUser"):
-            for kind, name in (("user", user), ("group", text.last("Service", "Group"))):
-                if name and not name.isdigit() and "%" not in name and self._lacks(kind, name):
-                    yield "runs as the %s %s, which is not there" % (kind, name)
-        for path in text.words("Service", "EnvironmentFile"):
-            plain = path.startswith("/") and not set(path) & set("*?[")
-            if plain and not self._context.files.exists(path):
-                yield "needs its EnvironmentFile %s, which is not there" % path
-        if not any(text.all("Service", key) for key in _ELSEWHERE):
-            yield from self._on_this_root(unit, user)
-
-    def _on_this_root(self, unit: Definition, user: str) -> Iterator[str]:
-        text = unit.text
-        folder = text.expand(text.last("Service", "WorkingDirectory")) or ""
-        made = folder in [own.path for own in own_folders(unit, self._context)]
-        if folder.startswith("/") and not (made or self._context.files.is_directory(folder)):
-            yield "needs its WorkingDirectory %s, which is not there" % folder
-        for key in ("ExecCondition", "ExecStartPre", "ExecStart"):
-            for program in text.programs(key):
-                ignored = program.ignored and (key != "ExecStart" or unit.kind == "oneshot")
-                if program.path and not ignored:
-                    why = self._unusable(program.path, user)
-                    yield from [why] if why else []
-
-    def _lacks(self, kind: str, name: str) -> bool:
-        return self._context.accounts.number(kind, name) is None
-
-    def _unusable(self, program: str, user: str) -> str:
-        """Why a program cannot be begun by the user, root where none is named."""
-        found, why = self._located(program)
-        if why:
-            return why
-        if self._denied(found, user):
-            return "runs %s as %s, who may not execute it" % (found, user)
-        blocks = self._context.files.blocks(found, follow=True)
-        try:
-            head = next(blocks, b"")[:_HEAD]
-        except Unknowable:
-            return ""
-        finally:
-            blocks.close()
-        if head.startswith(b"#!"):
-            words = head[2:].split(b"\n")[0].split()
-            interpreter = words[0].decode("utf-8", "replace") if words else ""
-            if interpreter.startswith("/") and not self._context.files.exists(interpreter):
-                return "runs %s, whose interpreter %s is not there" % (found, interpreter)
-        elif not head.strip() or _is_text(head):
-            return "runs %s, which does not begin with #! and is no program" % found
-        return ""
-
-    def _located(self, program: str) -> Tuple[str, str]:
-        """The file that a program is, and why there is none."""
-        programs = self._context.user_commands
-        if "/" not in program:
-            paths = ["%s/%s" % (folder, program) for folder in _PATH.split(":")]
-            found = next((path for path in paths if programs.is_program(path)), "")
-            return found, "" if found else "runs %s, which systemd does not find" % program
-        if programs.is_program(program):
-            return program, ""
-        if self._context.files.exists(program):
-            return "", "runs %s, which is not executable" % program
-        return "", "runs %s, which is not there" % program
-
-    def _denied(self, program: str, user: str) -> bool:
-        number = self._context.accounts.number("user", user) if user else 0
-        status = self._context.files.status(program, follow=True)
-        if not number or status is None:
-            return False
-        if status.uid == number:
-            return not status.mode & 0o100
-        # Whether the user is in the file's group only systemd can tell for certain.
-        return not status.mode & 0o011
-
-
-def _is_text(head: bytes) -> bool:
-    return all(byte in b"\t\n\r\f" or 32 <= byte < 127 for byte in head)

@@ -46,12 +46,15 @@ class Definition(NamedTuple):
 
     @property
     def refused(self) -> bool:
-        """Whether systemd would not load it: a service without anything to start."""
+        """Whether systemd would not load it: a service without anything to start, or a oneshot that
+        never were done."""
         if self.masked or not self.name.endswith(".service"):
             return False
         starts = len(self.text.programs("ExecStart"))
         if self.kind != "oneshot":
             return starts != 1 or (self.kind == "dbus" and not self.text.last("Service", "BusName"))
+        if self.text.last("Service", "Restart") in ("always", "on-success"):
+            return True
         idle = self.text.all("Service", "ExecStop") or self.text.last("Unit", "SuccessAction")
         return not starts and not (idle and self.text.flag("Service", "RemainAfterExit"))
 
@@ -135,6 +138,11 @@ class UnitFiles(object):
         if any(unit.text.all("Install", rule) for rule in _RULES):
             return "disabled"
         return "indirect" if unit.text.all("Install", "Also") else "static"
+
+    def elsewhere(self, unit: Definition) -> bool:
+        """Whether its file is only linked to from where units stand; disabling takes that away."""
+        target = self._files.link(unit.path) if unit.path else ""
+        return target.startswith("/") and os.path.dirname(target) not in SEARCHED
 
     def links(self, unit: Definition, folder: str = CONFIGURED) -> List[str]:
         """The links in a folder that have the unit started."""

@@ -12,11 +12,12 @@ _ROOT_FOLDERS = {"t": "/run", "S": "/var/lib", "C": "/var/cache", "L": "/var/log
 class Program(NamedTuple):
     """What a command line of a unit runs; ``path`` None where only systemd can tell.
 
-    ``ignored``: it does not matter how it ends.
+    ``ignored``: it does not matter how it ends. ``privileged``: root runs it, whatever the user.
     """
 
     path: Optional[str]
     ignored: bool
+    privileged: bool = False
 
 
 class UnitText(object):
@@ -78,7 +79,7 @@ class UnitText(object):
             for line in _commands(value):
                 bare = line[0].lstrip(_PREFIXES)
                 marks = line[0][: len(line[0]) - len(bare)]
-                found.append(Program(self.expand(bare), "-" in marks))
+                found.append(Program(self.expand(bare), "-" in marks, bool(set(marks) & set("+!"))))
         return found
 
     def expand(self, value: str) -> Optional[str]:
@@ -124,7 +125,7 @@ def _logical_lines(text: str) -> List[str]:
     """Lines without comments and blanks; one that ends with a backslash goes on with the next."""
     lines: List[str] = []
     begun = ""
-    for raw in text.splitlines():
+    for raw in text.lstrip("\ufeff").splitlines():
         line = raw.strip()
         if line.startswith(("#", ";")) or (not line and not begun):
             continue
@@ -145,9 +146,13 @@ def _split(value: str) -> List[str]:
 
 
 def _commands(value: str) -> List[List[str]]:
-    """The commands of a line: a lone semicolon stands between two."""
+    """The commands of a line, none where its quotes do not pair; a lone semicolon parts two."""
+    try:
+        words = shlex.split(value)
+    except ValueError:
+        return []
     lines: List[List[str]] = [[]]
-    for word in _split(value):
+    for word in words:
         if word == ";":
             lines.append([])
         else:

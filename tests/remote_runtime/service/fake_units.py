@@ -8,13 +8,15 @@ from remote_runtime.resources.service.unit_text import UnitText
 
 
 class FakeUnits(object):
-    """Units by their texts; ``running`` names those that run, ``masked`` those that are."""
+    """Units by their texts; ``running`` names those that run, ``masked`` those that are,
+    ``from_elsewhere`` those whose file is only linked to."""
 
     def __init__(self, texts: Dict[str, str]) -> None:
         self.texts = texts
         self.running = []  # type: List[str]
         self.masked = []  # type: List[str]
         self.linked = []  # type: List[str]
+        self.from_elsewhere = []  # type: List[str]
 
     def definition(self, name: str) -> Definition:
         text = UnitText(name)
@@ -28,6 +30,9 @@ class FakeUnits(object):
     def by(self, key: str, name: str) -> List[str]:
         named = [o for o in self.texts if name in self.definition(o).text.words("Unit", key)]
         return sorted(named)
+
+    def elsewhere(self, unit: Definition) -> bool:
+        return unit.name in self.from_elsewhere
 
     def links(self, unit: Definition) -> List[str]:
         return self.linked

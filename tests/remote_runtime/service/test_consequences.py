@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.effects import PathEffect, UnitEffect
+from remote_runtime.effects import Fog, PathEffect, UnitEffect
 from remote_runtime.resources.service.consequences import Consequences
 
 from ..fakes import FakeAccounts, context
@@ -54,6 +54,26 @@ class ConsequencesTest(unittest.TestCase):
             self.active("stop", "x", texts, "xabcd"),
             {"x": False, "a": False, "b": False, "c": False},
         )
+
+    def test_a_mount(self):
+        """A tmpfs is empty; what another file system shows, and what it hid, nobody can tell."""
+        for kind, verb, last in (("tmpfs", "start", "directory"), ("ext4", "start", Fog),
+                                 ("tmpfs", "stop", Fog)):  # fmt: skip
+            text = "[Mount]\nWhere=/srv/x\nType=%s\nOptions=nosuid,mode=0750\n" % kind
+            units = FakeUnits({"srv-x.mount": text})
+            units.running = ["srv-x.mount"] if verb == "stop" else []
+            effect = Consequences(self.context, units).of(verb, "srv-x.mount")[-1]
+            if last is Fog:
+                self.assertTrue(effect.covers("path", "/srv/x/y", False))
+            else:
+                self.assertEqual(effect, PathEffect("/srv/x", "directory", 0o750, 0, 0))
+
+    def test_disabling_what_is_linked_from_elsewhere(self):
+        """The link to the unit's file goes as well."""
+        units = FakeUnits({"x.service": RUN})
+        units.from_elsewhere = ["x.service"]
+        effects = Consequences(self.context, units).of("disable", "x.service")
+        self.assertIn(PathEffect("/lib/x.service", "absent"), effects)
 
     def test_a_restart_leaves_others_running(self):
         """What stops with the unit is started with it again."""

@@ -14,6 +14,7 @@ RUN = "[Service]\nExecStart=%s\n"
 class RehearsalTest(FolderTest):
     def setUp(self):
         super().setUp()
+        os.chmod(self.root, 0o755)
         self.context = context(noop=True, accounts=FakeAccounts({"ccm-app": 4711}))
         self.program = self.write("run", b"#!/bin/sh\n", 0o755)
 
@@ -32,7 +33,10 @@ class RehearsalTest(FolderTest):
             RUN % "-sh -c true",
             RUN % ("@%s other" % self.program) + "User=ccm-app\nGroup=0\n",
             RUN % "/nowhere/%m" + "WorkingDirectory=-/nowhere\nEnvironmentFile=-/nowhere\n",
-            RUN % "/only/there" + "RootDirectory=/srv/chroot\n",
+            RUN % "/only/there" + "RootDirectory=%s\n" % self.root,
+            RUN % self.program + "ReadWritePaths=-/nowhere +/tmp\nBindPaths=/tmp:/made\n",
+            RUN % self.program
+            + "StandardOutput=append:%s/log\nStandardError=journal\n" % self.root,
             RUN % self.program + "ExecStartPre=-/nowhere\n",
             RUN % self.program + "Type=oneshot\nRemainAfterExit=yes\nExecStart=-/nowhere\n",
             RUN % self.program + "User=nobody-knows\nDynamicUser=yes\n",
@@ -63,6 +67,50 @@ class RehearsalTest(FolderTest):
             (
                 RUN % "sh" + "EnvironmentFile=/nowhere\n",
                 "needs its EnvironmentFile /nowhere, which is not there",
+            ),
+            (
+                RUN % "sh" + "SupplementaryGroups=root ccm-gone\n",
+                "runs as the group ccm-gone, which is not there",
+            ),
+            (
+                RUN % "sh" + "RootDirectory=/nowhere\n",
+                "needs its RootDirectory /nowhere, which is not there",
+            ),
+            (
+                RUN % "sh" + "StandardInput=file:/nowhere\n",
+                "cannot open its StandardInput /nowhere",
+            ),
+            (
+                RUN % "sh" + "StandardError=append:/nowhere/log\n",
+                "cannot open its StandardError /nowhere/log",
+            ),
+            (
+                RUN % "sh" + "LoadCredential=key:/nowhere\n",
+                "needs its credential /nowhere, which is not there",
+            ),
+            *(
+                (
+                    RUN % "sh" + "%s=/nowhere\n" % key,
+                    "needs /nowhere (%s), which is not there" % key,
+                )
+                for key in ("ReadWritePaths", "InaccessiblePaths", "BindPaths", "BindReadOnlyPaths")
+            ),
+        ]
+        for unit, expected in rows:
+            self.assertEqual(self.why(unit), expected, unit)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root runs units as others")
+    def test_what_its_user_may_not_reach(self):
+        """Each folder on the way counts, and the program's own rights unless root runs it."""
+        os.mkdir(self.path("closed"), 0o700)
+        inside = self.write("closed/run", b"#!/bin/sh\n", 0o755)
+        user = "User=ccm-app\n"
+        rows = [
+            (RUN % inside + user, "runs %s as ccm-app, who may not execute it" % inside),
+            (RUN % ("+" + inside) + user, ""),
+            (
+                RUN % self.program + user + "WorkingDirectory=%s\n" % self.path("closed"),
+                "needs its WorkingDirectory %s, which ccm-app may not enter" % self.path("closed"),
             ),
         ]
         for unit, expected in rows:
@@ -117,6 +165,13 @@ class RehearsalTest(FolderTest):
                 {"y": RUN % "/nowhere"},
                 "is bound to y.service, which runs /nowhere, which is not there",
             ),
+            ("Requires=y.service\nAfter=y.service", {"y": RUN % "/nowhere"}, ""),
+            (
+                "Requires=y.service\nAfter=y.service",
+                {"y": RUN % "/nowhere" + "Type=exec\n"},
+                "is bound to y.service, which runs /nowhere, which is not there",
+            ),
+            ("Requires=y.service", {"y": RUN % "/nowhere" + "Type=exec\n"}, ""),
             (
                 "Requires=y.service",
                 {"y": "[Unit]\nAssertPathExists=/nowhere\n"},

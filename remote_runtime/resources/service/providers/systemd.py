@@ -171,6 +171,8 @@ class Provider(ServiceProvider):
                 raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
         elif verb == STOP and units.shown(full).get("LoadState") == "not-found":
             raise UnsettledError("once it is stopped there is no unit %s any more" % full)
+        elif verb == DISABLE and units.elsewhere(units.definition(full)):
+            raise UnsettledError("once it is disabled there is no unit %s any more" % full)
         elif verb == ENABLE and units.shown(full).get("Id", full) != full:
             own = units.shown(full)["Id"]
             raise ResourceError(
