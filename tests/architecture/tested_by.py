@@ -265,6 +265,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/resources/archive/staging.py",
     ),
     "tests/remote_runtime/exec/test_exec.py": ("remote_runtime/resources/exec/",),
+    "tests/remote_runtime/exec/test_startable.py": ("remote_runtime/rights.py",),
     "tests/remote_runtime/facts/test_facts.py": (
         "remote_runtime/facts/fit.py",
         "remote_runtime/facts/source.py",
@@ -309,6 +310,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/resources/package/deb_installed.py",
         "remote_runtime/resources/package/deb_probe.py",
         "remote_runtime/resources/package/deb_scripts.py",
+        "remote_runtime/resources/package/presets.py",
     ),
     "tests/remote_runtime/package/test_dnf.py": (
         "remote_runtime/resources/package/dnf_candidates.py",

@@ -75,7 +75,9 @@ class Consequences(object):
         self._planned = planned
         self._effects: List[Effect] = []
         self._doubtful: List[Effect] = []
+        self._scripted: List[Effect] = []
         self._started: Set[str] = set()
+        self._own: Set[str] = set()
         self._owners: Optional[Dict[str, int]] = None
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
@@ -90,6 +92,12 @@ class Consequences(object):
         }
         # One package may start the unit of another, as nginx does.
         self._started = {unit for done in deeds.values() for unit in done.started}
+        self._own = {
+            unit
+            for contents in coming.values()
+            if contents is not None
+            for unit in units_below([member.path for member in contents.members], UNIT_FOLDERS)
+        }
         for change in sorted(changes, key=lambda change: bool(change.after)):
             contents = coming.get(change.name)
             is_so = contents.is_so if contents is not None else None
@@ -101,8 +109,8 @@ class Consequences(object):
             else:
                 self._installed(change, contents, deeds[change.name])
                 self._planned[change.name, change.after] = contents
-        # What is known counts more than fog, so it comes later.
-        return self._doubtful + self._effects
+        # What is known counts more than fog, so it comes later; scripts run when all is unpacked.
+        return self._doubtful + self._effects + self._scripted
 
     # -- what goes --------------------------------------------------------------------------------
 
@@ -117,8 +125,12 @@ class Consequences(object):
         kept = self._kept(change)
         gone = self._without(kept.paths, set(kept.conffiles))
         self._effects += [PathEffect(path, "absent") for path in gone]
-        deeds = deb_scripts.read(kept.scripts.get("prerm", "") + kept.scripts.get("postrm", ""))
-        for unit in units_below(kept.paths, UNIT_FOLDERS):
+        scripts = kept.scripts.get("prerm", "") + kept.scripts.get("postrm", "")
+        deeds = deb_scripts.read(deb_scripts.without_purge(scripts))
+        self._fog(change.name, deeds)
+        units = units_below(kept.paths, UNIT_FOLDERS)
+        self._effects += [UnitEffect(unit, active=False) for unit in deeds.stopped - set(units)]
+        for unit in units:
             stopped = False if unit in deeds.stopped else None
             self._effects.append(UnitEffect(unit, active=stopped))
             own = os.path.join(_LINKS, unit)
@@ -168,6 +180,7 @@ class Consequences(object):
                 self._member(member, change.name)
         self._accounts(deeds, contents)
         self._units(before.paths, contents, deeds)
+        self._others(change.name, deeds)
         self._fog(change.name, deeds)
 
     def _member(self, member: Member, package: str) -> None:
@@ -233,6 +246,17 @@ class Consequences(object):
                 starts = bool(enabled) and starts and self._starts(unit)
                 self._effects.append(UnitEffect(unit, starts, enabled))
 
+    def _others(self, name: str, deeds: deb_scripts.Deeds) -> None:
+        """Units that are no package's of this transaction, which its scripts start or enable."""
+        for unit in sorted((deeds.started | deeds.enabled) - self._own):
+            asked = ("systemctl", "show", "--property=ActiveState,UnitFileState", "--", unit)
+            shown = self._context.commands.run(asked).stdout.split()
+            runs = unit not in deeds.started or "ActiveState=active" in shown
+            boots = unit not in deeds.enabled or "UnitFileState=enabled" in shown
+            if not (runs and boots):
+                doubt = Doubt(UNKNOWN, "the scripts of the package %s may start it" % name)
+                self._scripted.append(Fog(doubt, _only("unit", unit)))
+
     def _starts(self, unit: str) -> bool:
         """Whether the host lets a package start a unit; fog over it where a program decides."""
         allowed = self._allowed()
@@ -261,13 +285,16 @@ class Consequences(object):
         return found is not None and found.kind == "symlink"
 
     def _left_disabled(self, unit: str) -> bool:
-        """Whether somebody masked or disabled it while it was installed before."""
+        """Whether somebody masked it, or disabled it while it was installed before; where it never
+        was, what the host's presets say."""
         files = self._context.files
         if self._mask(unit):
             return not files.is_there(os.path.join(_MASKED, unit))  # else a removal masked it
         remembered = os.path.join(_REMEMBERED, unit + ".dsh-also")
         if not files.is_there(remembered):
-            return False
+            from remote_runtime.resources.package import presets
+
+            return not presets.wants(files, unit)
         links = files.read(remembered, 1 << 16).decode("utf-8", "replace").split("\n")
         return not all(files.is_there(link) for link in links if link)
 
@@ -283,11 +310,15 @@ class Consequences(object):
     # -- what nobody can tell ---------------------------------------------------------------------
 
     def _fog(self, name: str, deeds: deb_scripts.Deeds) -> None:
+        """What is there changes only where a line names it, all that is not may come."""
         if not deeds.others:
             return
         text = "\n".join(deeds.others)
+        touched = deb_scripts.touched(deeds.others)
 
         def covers(kind: str, value: str, present: bool) -> bool:
+            if kind == "path" and _is_at_or_below(value, touched):
+                return True
             if present:
                 return False
             if kind == "path":
@@ -295,8 +326,8 @@ class Consequences(object):
                 return value in text or (folder in text and bool(folder) and _word(value, text))
             return kind in ("user", "group", "unit") and _word(value, text)
 
-        doubt = Doubt(UNKNOWN, "the scripts of the package %s may bring it" % name)
-        self._doubtful.append(Fog(doubt, covers))
+        doubt = Doubt(UNKNOWN, "the scripts of the package %s may bring or change it" % name)
+        self._scripted.append(Fog(doubt, covers))
 
     def _unknown(self, change: VersionChange) -> None:
         """Nothing is known of what it holds: what is not there may be its own."""
@@ -321,6 +352,10 @@ def _wanted(unit: str, text: str) -> List[str]:
                 place = "%s.%s/%s" % (word, folder, unit) if folder else word
                 found.append(os.path.join(_LINKS, place))
     return found
+
+
+def _is_at_or_below(path: str, folders: Sequence[str]) -> bool:
+    return any(path == folder or path.startswith(folder + "/") for folder in folders)
 
 
 def _only(kind: str, name: str) -> Callable[[str, str, bool], bool]:

@@ -5,7 +5,7 @@ done, because that is what the conditions of debhelper's own snippets come to on
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Set
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set
 
 _ASSIGNED = re.compile(r"^[ \t]*([A-Za-z_]\w*)=[\"']?([\w@./:+-]*)[\"']?[ \t]*$", re.MULTILINE)
 _BETWEEN = re.compile(r";(?!;)|&&|\|\||\b(?:then|do|else)\b")
@@ -26,6 +26,18 @@ _WITH_WORD = (
     "--lastuid", "--home-dir", "--groups", "--key", "--conf", "-c", "-d", "-g", "-G", "-u", "-s",
     "-b", "-k", "-K",
 )  # fmt: skip
+
+
+_CHANGING = (
+    "rm", "rmdir", "mv", "cp", "ln", "install", "mkdir", "touch", "chown", "chmod", "chgrp",
+    "setfacl", "sed", "tee", "dpkg-statoverride", ">", ">>",
+)  # fmt: skip
+_PATH = re.compile(r"(?:/[\w@.+:-]+){2,}\Z")
+_PROGRAMS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/dev/", "/proc/", "/sys/")
+_PURGE = re.compile(
+    r"^[ \t]*purge\)(?s:.*?);;|\bif \[+ \"?\$\{?1\}?\"? ==? \"?purge\"? \]+(?s:.*?)\bfi\b",
+    re.MULTILINE,
+)
 
 
 class Account(NamedTuple):
@@ -72,6 +84,27 @@ def read(text: str) -> Deeds:
         else:
             deeds.accounts.extend(_account(command))
     return deeds._replace(enabled=deeds.enabled - only_again)
+
+
+def touched(lines: Sequence[str]) -> List[str]:
+    """The paths that lines change, remove or make, as far as they name them."""
+    found: List[str] = []
+    for line in lines:
+        words = line.split()
+        if any(word in _CHANGING for word in words):
+            found += [path for path in map(_plain_path, words) if path]
+    return found
+
+
+def _plain_path(word: str) -> str:
+    """The path that a word is; "" for another, a program, and one that the shell makes more of."""
+    word = word.strip("\"';").rstrip("/")
+    return word if _PATH.match(word) and not word.startswith(_PROGRAMS) else ""
+
+
+def without_purge(text: str) -> str:
+    """A script without what it only does when its package is purged."""
+    return _PURGE.sub("", text)
 
 
 def _heeds_sysusers(text: str) -> bool:

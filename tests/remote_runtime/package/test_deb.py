@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 from remote_runtime.effects import AccountEffect, Doubt, Fog, PackageEffect, PathEffect, UnitEffect
+from remote_runtime.resources.file.content import Text
 from remote_runtime.resources.package import apt_effects, deb_contents, deb_scripts
 from remote_runtime.resources.package.apt_effects import Consequences
 from remote_runtime.resources.package.deb_contents import Contents, Member
@@ -281,12 +282,53 @@ class Host(unittest.TestCase):
         self.assertIn(AccountEffect("user", "daemon-of-a"), effects)
         (unit,) = [e for e in effects if isinstance(e, UnitEffect)]
         self.assertEqual((unit.name, unit.enabled), ("ccm-a.service", True))
-        fog = effects[0]
+        fog = effects[-1]  # a script runs once all is unpacked
         self.assertIsInstance(fog, Fog)
         self.assertTrue(fog.covers("path", "/var/lib/a/made", False))
         self.assertFalse(fog.covers("path", "/var/lib/a/made", True))
         for other in ("/srv/else", "/usr/local/sbin/made"):
             self.assertFalse(fog.covers("path", other, False), other)
+
+    def test_what_a_script_changes(self):
+        """A path that a line changes or removes is in fog, with all below it; not on a purge."""
+        self.known["a"] = Contents([], [], {"postinst": "chown -R root:adm /var/log/a\n"})
+        fog = self.effects(("a", "", "1"))[-1]
+        for path in ("/var/log/a", "/var/log/a/old"):
+            self.assertTrue(fog.covers("path", path, True), path)
+        self.assertFalse(fog.covers("path", "/var/log", True))
+        self.path("dpkg/info/a.postrm", "rm -rf /var/cache/a\ncase $1 in\npurge)\nrm -rf /etc/a;;\n"
+                  'esac\nif [ "$1" = "purge" ]; then rm -rf /var/lib/a; fi\n')  # fmt: skip
+        (fog,) = [e for e in self.effects(("a", "1", "")) if isinstance(e, Fog)]
+        self.assertTrue(fog.covers("path", "/var/cache/a/x", True))
+        for path in ("/etc/a/conf", "/var/lib/a/x"):
+            self.assertFalse(fog.covers("path", path, True), path)
+
+    def test_units_of_others(self):
+        """A unit that is not its own, and that a script starts, is not known from then on; one
+        that it stops does not run."""
+        script = "systemctl restart other.service\n"
+        self.known["a"] = Contents([], [], {"postinst": script})
+        (fog,) = [e for e in self.effects(("a", "", "1")) if isinstance(e, Fog)]
+        self.assertTrue(fog.covers("unit", "other.service", True))
+        self.assertFalse(fog.covers("unit", "third.service", True))
+        self.path("dpkg/info/a.prerm", "invoke-rc.d other stop\n")
+        self.assertIn(UnitEffect("other.service", active=False), self.effects(("a", "1", "")))
+
+    def test_presets(self):
+        """What the host's presets leave out is not enabled; the first line that fits counts."""
+        scripts = {"postinst": DEBHELPER.replace("a.service", "ccm-a.service")}
+        member = Member("/lib/systemd/system/ccm-a.service", "file", 0o644, 0, 0, text=UNIT)
+        self.known["a"] = Contents([member], [], scripts)
+        for text, enabled in (
+            ("disable *\n", False),
+            ("# disable *\nenable ccm-a.*\ndisable *\n", True),
+            ("disable b.service\n", True),
+        ):
+            preset = PathEffect("/etc/systemd/system-preset/00.preset", "file", content=Text(text))
+            self.context = fakes.context(noop=True)
+            self.context.expect([preset], Doubt(), "file#x")
+            units = [e for e in self.effects(("a", "", "1")) if isinstance(e, UnitEffect)]
+            self.assertEqual([unit.enabled for unit in units], [enabled], text)
 
     def test_a_package_of_which_nothing_is_known(self):
         """It may bring whatever is not there, and change its own."""

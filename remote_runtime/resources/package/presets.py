@@ -1,0 +1,39 @@
+"""systemd's presets: whether a host wants a unit started at boot that a package brings (target)."""
+
+import os
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Dict
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
+_FOLDERS = (
+    "/etc/systemd/system-preset",
+    "/run/systemd/system-preset",
+    "/usr/local/lib/systemd/system-preset",
+    "/usr/lib/systemd/system-preset",
+    "/lib/systemd/system-preset",
+)
+_HELPER = "/usr/bin/deb-systemd-helper"
+_LIMIT = 1 << 20  # bytes of one file
+
+
+def wants(files: "Files", unit: str) -> bool:
+    """Whether the first line that fits a unit enables it; what no line fits is enabled.
+
+    A helper of Debian that is older than presets does not ask them.
+    """
+    if files.exists(_HELPER) and b"preset" not in files.read(_HELPER, _LIMIT, follow=True):
+        return True
+    found: Dict[str, str] = {}
+    for folder in _FOLDERS:
+        for name in files.entries(folder) if files.is_directory(folder) else ():
+            if name.endswith(".preset"):
+                found.setdefault(name, os.path.join(folder, name))
+    for name in sorted(found):
+        text = files.read(found[name], _LIMIT, follow=True).decode("utf-8", "replace")
+        for line in text.splitlines():
+            words = line.split()
+            if len(words) > 1 and words[0] in ("enable", "disable") and fnmatchcase(unit, words[1]):
+                return words[0] == "enable"
+    return True
