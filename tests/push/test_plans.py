@@ -1,6 +1,7 @@
 """A plan is kept of a preview, and a push does exactly that or nothing."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -172,6 +173,20 @@ def test_the_other_hosts_are_done(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None
     later = push(ccm, "-l", "failed")
     assert later.code == 0, later.output
     assert [e["host"] for e in later.events] == [drifted.name]
+
+
+def test_a_plan_with_packages(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
+    """What the preview within its push learns of packages is no surprise to it."""
+    site = ccm.site(
+        "ccm: {resources: [{package: [{ccm-daemon: {ensure: present}}]},"
+        " {service: [{ccm-daemon: {ensure: running, enable: true}}]}]}"
+    )
+    inventory = str(lab.inventory())
+    assert ccm.run("plan", "-i", inventory, "-o", "change.plan", str(site)).code == 0
+    shutil.rmtree(ccm.scratch / "state" / "ccm" / "packages")  # that of another workstation
+    done = push(ccm)
+    assert done.code == 0, done.output
+    assert f"as predicted: {2 * len(hosts)} of {2 * len(hosts)}" in done.stdout, done.output
 
 
 def test_a_plan_for_no_host_is_not_written(ccm: Ccm, tmp_path: Path) -> None:
