@@ -7,6 +7,8 @@ if TYPE_CHECKING:
 
 ASSUMED, UNKNOWN = "assumed", "unknown"
 _ORDER = ("", ASSUMED, UNKNOWN)
+_DATABASES = {"user": "/etc/passwd", "group": "/etc/group"}
+_UNITS = ("/etc/systemd/system/", "/lib/systemd/system/", "/usr/lib/systemd/system/")
 
 
 class Doubt(NamedTuple):
@@ -85,13 +87,22 @@ def everything(kind: str, value: str, present: bool) -> bool:
 
 
 def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool]:
-    """What is covered by something that writes below a path, or ``itself`` at it, too."""
+    """What is covered by something that writes below a path, or ``itself`` at it, too.
+
+    Accounts and units are what the files say in which they stand.
+    """
     inside = path.rstrip("/") + "/"
+
+    def holds(place: str) -> bool:
+        return place.startswith(inside) or (itself and place == path)
 
     def covers(kind: str, value: str, present: bool) -> bool:
         if kind == "host":  # what reads it may read here
             return True
-        return kind == "path" and (value.startswith(inside) or (itself and value == path))
+        if kind == "unit":
+            texts = [folder + value for folder in _UNITS]
+            return any([holds(text) or inside.startswith(text + ".d/") for text in texts])
+        return holds(value if kind == "path" else _DATABASES.get(kind, ""))
 
     return covers
 

@@ -22,6 +22,13 @@ class AffectsTest(unittest.TestCase):
             (some, "unit", "other.service", False),
             (some, "package", "nginx", True),
             (some, "user", "nginx", False),
+            (["/etc/passwd"], "user", "anybody", True),
+            (["/etc/passwd"], "group", "anybody", False),
+            (["/etc/"], "group", "anybody", True),
+            (["/etc/systemd/system"], "unit", "web.service", True),
+            (["/etc/systemd/system/web.service"], "unit", "web.service", True),
+            (["/etc/systemd/system/web.service.d/x.conf"], "unit", "web.service", True),
+            (["/etc/systemd/system/web.service"], "unit", "other.service", False),
         ):
             with self.subTest(affects=affects, kind=kind, value=value):
                 self.assertEqual(affected(affects)(kind, value, True), covered)
