@@ -89,7 +89,7 @@ def everything(kind: str, value: str, present: bool) -> bool:
 def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool]:
     """What is covered by something that writes below a path, or ``itself`` at it, too.
 
-    Accounts and units are what the files say in which they stand.
+    Accounts and units are what the files say in which they stand; root is root whatever happens.
     """
     inside = path.rstrip("/") + "/"
 
@@ -101,8 +101,10 @@ def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool
             return True
         if kind == "unit":
             texts = [folder + value for folder in _UNITS]
-            return any([holds(text) or inside.startswith(text + ".d/") for text in texts])
-        return holds(value if kind == "path" else _DATABASES.get(kind, ""))
+            return any(holds(text) or inside.startswith(text + ".d/") for text in texts)
+        if kind == "path":
+            return holds(value)
+        return value != "root" and holds(_DATABASES.get(kind, ""))
 
     return covers
 

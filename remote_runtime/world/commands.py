@@ -1,6 +1,6 @@
 """Commands of the user in a preview (target): guards, validations, post commands."""
 
-from typing import TYPE_CHECKING, Callable, Dict, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Callable, Dict, Mapping, Optional, Sequence, Set
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.system.commands import KEEP, CommandNotStarted, Commands, Result
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class WorldCommands(Commands):
     """Runs them on the host as it will be: where the layer holds paths, with these over it.
 
-    ``beyond`` says whether something is planned that no path shows: a package, a unit, an account.
+    ``beyond`` has the names of what is planned that no path shows: packages, units, accounts.
     ``hearsay`` has the packages whose files in the layer are another host's word, each with what
     looks whether it is so: nothing is run over them before.
     """
@@ -29,12 +29,17 @@ class WorldCommands(Commands):
         files: WorldFiles,
         accounts: WorldAccounts,
         clouds: Clouds,
-        beyond: Callable[[], bool],
+        beyond: Callable[[], Set[str]],
         hearsay: Dict[str, Callable[[], bool]],
     ) -> None:
         self._host, self._layer, self._files = host, layer, files
         self._theirs, self._clouds, self._beyond = accounts, clouds, beyond
         self._hearsay = hearsay
+
+    def _texts_of_units(self) -> Set[str]:
+        """The units whose files are planned, or files beside them."""
+        found = [path.partition("/systemd/system/")[2] for path in self._layer.nodes]
+        return {name.partition("/")[0] for name in found if name}
 
     def is_program(self, path: str) -> bool:
         return self._files.is_program(path)
@@ -59,10 +64,13 @@ class WorldCommands(Commands):
     ) -> Result:
         """Run it as ``Commands.run`` does. ``Unknowable`` where it would not see what there will
         be."""
-        if self._beyond():
-            from remote_runtime.world.looking import looks_at_files_only
+        beyond = self._beyond()
+        if any("systemctl" in word for word in argv):  # it asks who sees no layer
+            beyond.update(self._texts_of_units())
+        if beyond:
+            from remote_runtime.world.looking import is_settled
 
-            if not looks_at_files_only(argv):
+            if not is_settled(argv, beyond):
                 raise Unknowable("what %s says depends on what is not there yet" % argv[0])
         self._clouds.heed("host", "", True)
         identity = self._theirs.identity(user, group)

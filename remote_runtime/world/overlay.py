@@ -5,7 +5,7 @@ nobody can tell what one of them does there is fog, and what is read in it is no
 changes things there is no world but the host; in a preview there is none before the first change.
 """
 
-from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Set, Tuple
 
 from remote_runtime.effects import (
     UNKNOWN,
@@ -70,9 +70,17 @@ class World(object):
             files=self.files,
             accounts=self.accounts,
             clouds=clouds,
-            beyond=lambda: bool(self.accounts.planned or self.packages or self.units),
+            beyond=self._beyond_files,
             hearsay=self._hearsay,
         )
+
+    def _beyond_files(self) -> Set[str]:
+        """What is planned that no file shows to a command, by each of its names."""
+        names = {name for _, name in self.accounts.planned}
+        names.update(self.packages)
+        for unit in self.units:
+            names.update((unit, unit.rpartition(".")[0]))
+        return names
 
     def fork(self) -> "World":
         """A world that begins as this one and goes its own way."""

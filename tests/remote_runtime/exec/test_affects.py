@@ -23,6 +23,7 @@ class AffectsTest(unittest.TestCase):
             (some, "package", "nginx", True),
             (some, "user", "nginx", False),
             (["/etc/passwd"], "user", "anybody", True),
+            (["/etc/passwd"], "user", "root", False),
             (["/etc/passwd"], "group", "anybody", False),
             (["/etc/"], "group", "anybody", True),
             (["/etc/systemd/system"], "unit", "web.service", True),

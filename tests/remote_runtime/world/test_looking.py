@@ -1,24 +1,46 @@
-"""Which commands look at files and at nothing else."""
+"""Which commands find the same, whatever is planned beside files."""
 
 import unittest
 
-from remote_runtime.world.looking import looks_at_files_only
+from remote_runtime.world.looking import is_settled
+
+PLANNED = {"app", "app.service"}
 
 
 class LookingTest(unittest.TestCase):
     def test_programs(self) -> None:
-        """Those that are known for it, unless they look where running things show."""
+        """Those that are known for looking at files, unless they look where running things show,
+        and those that ask for what is not planned."""
         rows = [
             (["test", "-f", "/etc/app.conf"], True),
             (["/usr/bin/grep", "-q", "x", "/etc/app.conf"], True),
             (["test", "-e", "/proc/1"], False),
             (["test", "-S", "/var/run/app.sock"], False),
             (["systemctl", "is-active", "app"], False),
+            (["systemctl", "is-active", "--quiet", "app.service"], False),
+            (["systemctl", "-q", "is-active", "ssh"], True),
+            (["systemctl", "is-enabled", "ssh"], False),
+            (["systemctl", "restart", "ssh"], False),
+            (["systemctl", "is-active"], False),
             (["id", "app"], False),
+            (["id", "-u", "shop"], True),
+            (["id"], True),
+            (["id", "1000"], False),
+            (["getent", "passwd", "shop"], True),
+            (["getent", "passwd", "app"], False),
+            (["getent", "passwd"], False),
+            (["getent", "hosts", "shop"], False),
+            (["dpkg", "-s", "nginx:amd64"], True),
+            (["dpkg", "-s", "app:amd64"], False),
+            (["dpkg", "-s", "a*"], False),
+            (["dpkg", "-l", "nginx"], False),
+            (["which", "app"], True),
+            (["command", "-v", "app"], True),
+            (["command", "app"], False),
             (["/opt/check", "-f"], False),
         ]
         for argv, expected in rows:
-            self.assertIs(looks_at_files_only(argv), expected, argv)
+            self.assertIs(is_settled(argv, PLANNED), expected, argv)
 
     def test_scripts(self) -> None:
         """A script of such commands alone is one, whatever holds them together."""
@@ -29,13 +51,23 @@ class LookingTest(unittest.TestCase):
             ("A=1 test -n x | wc -l", True),
             ("test $(cat /a | wc -l) = 3", True),
             ("test $(id -u app) = 3", False),
+            ("test $(id -u shop) = 3", True),
             ("A=$(cat /a) id", False),
-            ("(test -f /a); id", False),
-            ("test -f `which app`", False),
+            ("(test -f /a); id app", False),
+            ("id shop >/dev/null 2>&1", True),
+            ("id shop > /dev/null", True),
+            ("id $USER", False),
+            ("id shop &>/dev/null || exit 1", True),
+            ("test -f `which app`", True),
             ("test -f /a && dpkg -s app", False),
+            ("test -f /a && dpkg -s 'nginx'", True),
+            ("dpkg -l | grep -q nginx", False),
+            ("getent passwd shop | cut -d: -f7 | grep -q bash", True),
             ("test -f /run/app.pid", False),
+            ("command -v app >/dev/null", True),
+            ("command -v curl && curl -f http://localhost", False),
             ("A=1", True),
         ]
         for text, expected in rows:
-            self.assertIs(looks_at_files_only(["/bin/sh", "-c", text]), expected, text)
-        self.assertFalse(looks_at_files_only(["sh", "/opt/check.sh"]))
+            self.assertIs(is_settled(["/bin/sh", "-c", text], PLANNED), expected, text)
+        self.assertFalse(is_settled(["sh", "/opt/check.sh"], PLANNED))

@@ -67,8 +67,16 @@ class OverlayTest(unittest.TestCase):
             self.assertEqual(self.context.doubt.level, ASSUMED)
             self.context.expect([PackageEffect("a", "1")], SURE, "t#a")
             with self.assertRaises(Unknowable):
-                self.context.user_commands.run(["id"])
+                self.context.user_commands.run(["dpkg", "-s", "a"])
+            self.assertEqual(self.context.user_commands.run(["id"]).code, 0)
             self.assertEqual(self.context.commands.run(["true"]).code, 0)
+
+    def test_the_manager_of_units(self) -> None:
+        """It sees no text of a unit that is planned, so nobody knows what it would say of it."""
+        effects = [PathEffect("/etc/systemd/system/app.service.d/x.conf", "file")]
+        self.context.expect(effects, SURE, "t#a")
+        with self.context.turn(item("t", "a"), True), self.assertRaises(Unknowable):
+            self.context.user_commands.run(["systemctl", "is-enabled", "app"])
 
     def test_what_is_unknown_stays_so(self) -> None:
         """Each thing that an unknown action speaks of is in fog, and nothing else."""
