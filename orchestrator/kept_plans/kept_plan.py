@@ -128,20 +128,22 @@ def canonical(value: Any) -> bytes:
 
 def digest_of(value: Any) -> str:
     """The SHA-256 of that text."""
-    return hashlib.sha256(canonical(value)).hexdigest()
+    return _sha256(_encode(value))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def work_of(record: Record) -> str:
     """The digest of what a plan does, but for the values of secrets."""
-    items = [
-        digest_of({k: v for k, v in item.items() if k != "secret"}) for item in record["items"]
-    ]
+    items = [_sha256(f"{item['desired']} {item['resource']}") for item in record["items"]]
     done = [digest_of(done_by(told)) for told in record["outcomes"]]
     hosts = {
         name: [
             *(planned[key] for key in _IDENTITY),
-            digest_of([items[place] for place in planned["items"]]),
-            digest_of([done[place] for place in planned["outcomes"]]),
+            _sha256("".join([items[place] for place in planned["items"]])),
+            _sha256("".join([done[place] for place in planned["outcomes"]])),
         ]
         for name, planned in record["hosts"].items()
     }

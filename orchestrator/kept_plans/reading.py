@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +17,10 @@ from orchestrator.kept_plans.kept_plan import (
     PROTOCOL,
     KeptPlan,
     canonical,
-    digest_of,
     id_of,
 )
-from orchestrator.manifest.fitting import fits
 from remote_runtime.errors import InputError, Problem, UsageError
+from schemas.fitting import fits
 
 SUFFIX = ".plan"
 MOST_BYTES = 512 << 20
@@ -41,9 +42,7 @@ def is_plan(path: str) -> bool:
 
 def write_plan(kept: KeptPlan, path: str) -> None:
     """Write a plan, 0600 and whole at every instant. UsageError."""
-    rest = {key: value for key, value in kept.record.items() if key != "protocol"}
-    head = {"protocol": PROTOCOL, "digest": digest_of(kept.record)}
-    text = canonical(head)[:-1] + b"," + canonical(rest)[1:] + b"\n"
+    text = text_of(kept.record)
     target = Path(path)
     temporary = ""
     try:
@@ -58,6 +57,17 @@ def write_plan(kept: KeptPlan, path: str) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         raise _unwritable(path, error.strerror) from error
+
+
+def text_of(record: Mapping[str, Any]) -> bytes:
+    """The text of a plan's file: a digest of all that stands behind it, then that."""
+    rest = {key: value for key, value in record.items() if key != "protocol"}
+    text = canonical(rest)[1:] + b"\n"
+    return _head(hashlib.sha256(text).hexdigest()) + text
+
+
+def _head(digest: str) -> bytes:
+    return canonical({"protocol": PROTOCOL, "digest": digest})[:-1] + b","
 
 
 def require_place(path: str) -> None:
@@ -116,11 +126,12 @@ def _record(path: str, text: bytes) -> dict[str, Any]:
             f"is a plan of format {theirs}, this ccm reads format {FORMAT}",
             "push it with the ccm that made it, or plan anew",
         )
-    digest = record.pop("digest", None)
+    head = _head(str(record.pop("digest", "")))
+    digest = hashlib.sha256(memoryview(text)[len(head) :]).hexdigest()
     check = fits(schemas.load("kept_plan"))
     assert check is not None
     try:
-        whole = digest == digest_of(record) and check(record) and _is_consistent(record)
+        whole = text.startswith(_head(digest)) and check(record) and _is_consistent(record)
     except RecursionError:
         whole = False
     if not whole:

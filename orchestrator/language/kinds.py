@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from typing import Any
+
+from schemas.fitting import is_number
 
 _KINDS = {bool: "true or false", int: "a number", float: "a number", type(None): "nil"}
 
@@ -17,11 +19,6 @@ def kind(value: Any) -> str:
     if isinstance(value, list | tuple | range):
         return "a list"
     return _KINDS.get(type(value), f"a {type(value).__name__}")
-
-
-def is_number(value: Any) -> TypeGuard[int | float]:
-    """Whether it is a number; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def texts(name: str, *values: Any) -> None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import schemas
 from orchestrator.manifest.complaint import Complaint, complaints
-from orchestrator.manifest.fitting import fits
 from remote_runtime import registry
 from remote_runtime.errors import ResourceError
+from schemas.fitting import fits
 
 if TYPE_CHECKING:
     from orchestrator.site_types import SiteTypes

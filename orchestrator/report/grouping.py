@@ -72,11 +72,11 @@ def blocks_of(collected: Collected) -> list[Block]:
     """The blocks, failures first, then the larger ones first."""
     alike_results: dict[tuple[object, ...], list[HostResult]] = {}
     order = collected.started.hosts if collected.started else tuple(collected.results)
-    for host in order:
-        result = collected.results.get(host)
-        if result is not None:
-            key = _key(result, collected.entries.get(host, []))
-            alike_results.setdefault(key, []).append(result)
+    results = [collected.results[host] for host in order if host in collected.results]
+    for result in results:
+        alone = len(results) == 1  # what it is like makes no difference
+        key = () if alone else _key(result, collected.entries.get(result.host, []))
+        alike_results.setdefault(key, []).append(result)
     return sorted((_block(results, collected) for results in alike_results.values()), key=_rank)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from orchestrator.fleet import outcome
-from orchestrator.report.collected import Collected
+from orchestrator.report.collected import Collected, Entry
 from orchestrator.report.grouping import (
     FINGERPRINT,
     Block,
@@ -235,15 +235,17 @@ class Summary:
 
 def _by_manifest(block: Block) -> list[Row]:
     """The rows manifest by manifest, failures first."""
-    told = set(told_of_manifest(next(iter(row)) for row in block.entries))
-    rows = [row for row in block.entries if next(iter(row)) in told]
+    heads = [(next(iter(row)), row) for row in block.entries]
+    told = set(map(id, told_of_manifest(entry for entry, _ in heads)))
+    heads = [head for head in heads if id(head[0]) in told]
     order: dict[str, tuple[int, int]] = {}
-    for at, row in enumerate(rows):
-        rank, first = order.get(next(iter(row)).manifest, (2, at))
-        order[next(iter(row)).manifest] = (min(rank, _first_failures(row)), first)
-    return sorted(rows, key=lambda row: (*order[next(iter(row)).manifest], _first_failures(row)))
+    for at, (entry, _) in enumerate(heads):
+        rank, first = order.get(entry.manifest, (2, at))
+        order[entry.manifest] = (min(rank, _first_failures(entry)), first)
+    heads.sort(key=lambda head: (*order[head[0].manifest], _first_failures(head[0])))
+    return [row for _, row in heads]
 
 
-def _first_failures(row: Row) -> int:
+def _first_failures(entry: Entry) -> int:
     """Failures first, then what they kept from running; otherwise the order of the run."""
-    return {"failed": 0, "skipped": 1}.get(next(iter(row)).status, 2)
+    return {"failed": 0, "skipped": 1}.get(entry.status, 2)

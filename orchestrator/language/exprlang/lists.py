@@ -8,6 +8,7 @@ from typing import Any
 from orchestrator.language import bounds, kinds
 from orchestrator.language.exprlang import values
 from orchestrator.language.exprlang.values import Table
+from schemas.fitting import is_number
 
 Predicate = Callable[..., Any]
 """Called with the entry and its index, and for ``reduce`` with what the runs so far came to."""
@@ -109,7 +110,7 @@ def _descending(name: str, order: Any) -> bool:
 def _sorted(name: str, pairs: list[tuple[Any, Any]], order: Any) -> list[Any]:
     """Entries by their keys, which are all numbers or all texts."""
     keys = [key for key, _ in pairs]
-    if not (all(map(kinds.is_number, keys)) or all(isinstance(key, str) for key in keys)):
+    if not (all(map(is_number, keys)) or all(isinstance(key, str) for key in keys)):
         raise ValueError(f"{name} orders numbers or texts, not both and nothing else")
     made = sorted(pairs, key=lambda pair: pair[0], reverse=_descending(name, order))
     return [entry for _, entry in made]

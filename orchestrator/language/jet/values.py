@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.language import bounds, kinds
+from schemas.fitting import is_number
 
 
 def truth(value: Any) -> bool:
@@ -48,7 +49,7 @@ def equal(left: Any, right: Any) -> bool:
 def compare(operator: str, left: Any, right: Any) -> bool:
     """``<``, ``<=``, ``>`` or ``>=`` of two numbers or two texts."""
     both_text = isinstance(left, str) and isinstance(right, str)
-    if not both_text and not (kinds.is_number(left) and kinds.is_number(right)):
+    if not both_text and not (is_number(left) and is_number(right)):
         raise ValueError(f"{operator} compares two numbers or two texts, {_both(left, right)}")
     if operator == "<":
         return bool(left < right)
@@ -63,9 +64,9 @@ def calculate(operator: str, left: Any, right: Any) -> Any:
         right = text(right)
         bounds.check_replace(left, ("", ""))
         return left + right
-    if operator == "+" and kinds.is_number(left) and isinstance(right, str):
+    if operator == "+" and is_number(left) and isinstance(right, str):
         right = _numeric(right)
-    if not (kinds.is_number(left) and kinds.is_number(right)):
+    if not (is_number(left) and is_number(right)):
         raise ValueError(f"{operator} takes two numbers, {_both(left, right)}")
     if operator == "+":
         return left + right
@@ -112,7 +113,7 @@ def element(base: Any, key: Any, path: str) -> Any:
     if not isinstance(base, list | tuple | range | str):
         raise ValueError(f"{path}: {kinds.kind(base)} has nothing inside")
     sequence = base.encode("utf-8") if isinstance(base, str) else base
-    if not kinds.is_number(key) or isinstance(key, float):
+    if not is_number(key) or isinstance(key, float):
         raise ValueError(f"{path}: {kinds.kind(base)} has numbers as its index, not {text(key)!r}")
     if not 0 <= key < len(sequence):
         raise MissingError(f"{path}[{key}]: there are only {len(sequence)}")

@@ -9,10 +9,15 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import schemas
-from orchestrator.kept_plans.kept_plan import digest_of
-from orchestrator.kept_plans.reading import is_plan, read_plan, require_place, write_plan
-from orchestrator.manifest.fitting import fits
+from orchestrator.kept_plans.reading import (
+    is_plan,
+    read_plan,
+    require_place,
+    text_of,
+    write_plan,
+)
 from remote_runtime.errors import InputError, UsageError
+from schemas.fitting import fits
 from tests.orchestrator.kept_plans.made import keep
 
 
@@ -35,7 +40,7 @@ def rewritten(path: Path, **changes: Any) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(path.read_bytes())
     del record["digest"]
     record.update(changes)
-    path.write_text(json.dumps({**record, "digest": digest_of(record)}))
+    path.write_bytes(text_of(record))
     return record
 
 

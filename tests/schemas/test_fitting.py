@@ -10,8 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import schemas
-from orchestrator.manifest.fitting import fits
 from remote_runtime import registry
+from schemas.fitting import fits
 
 _TEXTS = [
     "", "x", "never", "present", "absent", "/etc/motd", "0644", "file#/x", "file#", "30s", "1h30m",
