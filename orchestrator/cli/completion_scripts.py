@@ -116,7 +116,9 @@ def _command(name: str, module: Any) -> Command:
     unique = {option.names: option for option in options}
     files, asked = (not arguments.isdisjoint(names) for names in (_FILES, _ASKED))
     help_ = _first_line(module.HELP)
-    return Command(name, help_, tuple(unique.values()), tuple(words), files, asked)
+    return Command(
+        name, help_, options=tuple(unique.values()), words=tuple(words), files=files, asked=asked
+    )
 
 
 def _option(action: argparse.Action) -> Option:

@@ -68,7 +68,16 @@ def flags_of(type_: Type) -> list[Flag]:
         text = str(kind.schema.get("description", ""))
         shape = shape_of(kind.schema, kind.definitions)
         more = kind.schema.get("x-ccm-flags", {})
-        found.append(Flag(name, options, shape, text, kind.definitions, more))
+        found.append(
+            Flag(
+                name,
+                options,
+                shape=shape,
+                description=text,
+                definitions=kind.definitions,
+                more=more,
+            )
+        )
     return found
 
 

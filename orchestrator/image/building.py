@@ -64,7 +64,9 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
         kept = (archive, bootstrap.compiled(archive), program())
         keeping.save(names, kept)
     archive, code, text = kept
-    return Image(archive, _sha256(archive), code, _sha256(code), tag, text)
+    return Image(
+        archive, _sha256(archive), code=code, code_sha256=_sha256(code), tag=tag, program=text
+    )
 
 
 def _sources() -> dict[str, str]:

@@ -164,7 +164,7 @@ def _report(
             kind = "input" if refusal else "input.quote"
         missing = "" if path else complaint.missing
         text = f"{declared.id}: {message}"
-        problems.append(Problem(text, declared.where(path), hint, kind, missing))
+        problems.append(Problem(text, declared.where(path), hint=hint, kind=kind, missing=missing))
 
 
 def _refusal_of_quoted(declared: Declared, path: tuple[str | int, ...], text: str) -> str:

@@ -125,9 +125,15 @@ class ManifestData:
     ) -> Scope:
         given = self._given
         return Scope(
-            facts, data, given.environ.told_to(heard), names, self._folder, RENDERERS, lenient,
+            facts,
+            data,
+            environ=given.environ.told_to(heard),
+            host=names,
+            folder=self._folder,
+            renderers=RENDERERS,
+            lenient=lenient,
             registry=given.registry,
-        )  # fmt: skip
+        )
 
     def _resolve(self, scope: Scope, handed: Mapping[str, Any]) -> Resolved:
         try:

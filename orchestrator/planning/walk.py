@@ -44,7 +44,9 @@ class _Row(NamedTuple):
             alias = self.declared.values.get("alias")
             return Named(self.declared, "", alias if isinstance(alias, str) else None, self.place)
         name, alias = (item.name, item.alias or None) if item else (None, None)
-        return Named(self.declared, name, alias, self.place, self.opens, self.begin)
+        return Named(
+            self.declared, name, alias=alias, place=self.place, opens=self.opens, begin=self.begin
+        )
 
 
 class Walk:
@@ -171,7 +173,7 @@ class Walk:
         if runs and entry.item.deferred_render:
             self.turns[at] = (declared, scope, place.part.travel)
             scope.environ.hear(repr(declared.raw))
-        self._rows.append(_Row(declared, entry, number, runs, opens, begin))
+        self._rows.append(_Row(declared, entry, place=number, runs=runs, opens=opens, begin=begin))
         return entry
 
     def _veiled(self, entry: Compiled) -> Compiled:

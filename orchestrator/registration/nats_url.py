@@ -63,10 +63,10 @@ def parse_url(text: str) -> StreamAddress:
     return StreamAddress(
         tuple(f"{scheme}://{name}" for name in names),
         stream,
-        unquote(user) if colon else "",
-        unquote(password),
-        "" if colon else unquote(user),
-        options.get("creds", ""),
-        options.get("ca", ""),
-        shown,
+        user=unquote(user) if colon else "",
+        password=unquote(password),
+        token="" if colon else unquote(user),
+        creds=options.get("creds", ""),
+        ca=options.get("ca", ""),
+        shown=shown,
     )

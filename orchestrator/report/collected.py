@@ -209,23 +209,23 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
     return Entry(
         f"{told['type']}#{told['name']}",
         told["status"],
-        message,
-        doubt,
-        errors_of(told),
-        tuple(told["unmet_requirements"]),
-        tuple(
+        message=message,
+        doubt=doubt,
+        errors=errors_of(told),
+        unmet=tuple(told["unmet_requirements"]),
+        health=tuple(
             CheckResult(check["name"], check["status"], check["output"])
             for check in told.get("health_check", ())
             if verbose or check["status"] != "OK"
         ),
-        (*changes, *_traces(drift)),
-        told["noop"],
-        told["refreshed"],
-        told.get("due_since", ""),
-        drift["by"],
-        told.get("manifest", ""),
-        told.get("output", "") if verbose and not told["error"] else "",
-        told.get("planned", ""),
+        changes=(*changes, *_traces(drift)),
+        noop=told["noop"],
+        fired=told["refreshed"],
+        due=told.get("due_since", ""),
+        drift=drift["by"],
+        manifest=told.get("manifest", ""),
+        output=told.get("output", "") if verbose and not told["error"] else "",
+        planned=told.get("planned", ""),
     )
 
 

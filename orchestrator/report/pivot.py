@@ -61,7 +61,7 @@ def _of_hosts(collected: Collected) -> list[Turn]:
             if result.outcome == outcome.INTERRUPTED:
                 how, why = (why if result.had_turn else how), ""
             key = result.outcome, how, alike(result.message, host)
-            turn = Turn(result.outcome, "", how, why, [])
+            turn = Turn(result.outcome, "", how=how, why=why, hosts=[])
             found.setdefault(key, turn).hosts.append(host)
     return sorted(found.values(), key=lambda turn: (ORDER.index(turn.role), -len(turn.hosts)))
 
@@ -81,6 +81,8 @@ def _turn(entry: Entry, host: str) -> Turn:
     what = one_line(alike_but_for(host, entry.resource))
     if entry.status == "failed":
         why = next(itertools.chain(entry.errors, ["no reason given"]))
-        return Turn("failed", what, "failed", one_line(why), [])
+        return Turn("failed", what, how="failed", why=one_line(why), hosts=[])
     words = meant(entry).words
-    return Turn("changed", what, f"would {words}" if entry.pending else "changed", "", [])
+    return Turn(
+        "changed", what, how=f"would {words}" if entry.pending else "changed", why="", hosts=[]
+    )

@@ -131,7 +131,9 @@ def parse_line(text: str, path: str = "", number: int = 0) -> Line | None:
         blob = base64.b64decode(words[2], validate=True)
     except (ValueError, binascii.Error):
         return None
-    return Line(marker, tuple(words[0].split(",")), words[1], blob, path, number)
+    return Line(
+        marker, tuple(words[0].split(",")), key_type=words[1], blob=blob, path=path, number=number
+    )
 
 
 _lock = threading.Lock()

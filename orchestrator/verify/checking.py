@@ -146,7 +146,7 @@ class Checking:
             return
         host, label, derived = self._places.get(report.nodeid, ("", report.nodeid, False))
         self._ran.add(report.nodeid)
-        outcome = Outcome(host, label, report.outcome, _why(report), derived)
+        outcome = Outcome(host, label, status=report.outcome, text=_why(report), derived=derived)
         self._outcomes.append(outcome)
         self._told(outcome)
 

@@ -43,9 +43,9 @@ def equal(what: str, expected: Any, find: Ask, shown: Callable[[Any], str] = str
     return Expectation(
         what,
         shown(expected),
-        find,
-        lambda found: bool(found == expected),
-        lambda host, found: shown(found),
+        find=find,
+        holds=lambda found: bool(found == expected),
+        tell=lambda host, found: shown(found),
     )
 
 

@@ -75,9 +75,9 @@ def exists(path: str, what: str) -> Expectation:
     return Expectation(
         what,
         path,
-        lambda host: kind(host, path, follow=True),
-        lambda found: bool(found != "nothing"),
-        lambda host, _: "nothing there",
+        find=lambda host: kind(host, path, follow=True),
+        holds=lambda found: bool(found != "nothing"),
+        tell=lambda host, _: "nothing there",
         gate=True,
     )
 

@@ -79,7 +79,9 @@ class Visit(HostTask[Visited]):
         ]
         warnings = [one_line(mask.text(text)) for text in plan.warnings]
         self._kept = self._keep
-        return Visited(self.name, verdicts, derived.left_out, plan.secrets, warnings)
+        return Visited(
+            self.name, verdicts, left_out=derived.left_out, secrets=plan.secrets, warnings=warnings
+        )
 
     def _read(self, path: str) -> bytes:
         """A file of the host for a template; ResourceError, which fails that resource's check."""

@@ -102,11 +102,19 @@ class Accounts(object):
         except KeyError:
             name, home, shell, primary = str(uid), "/", "/bin/sh", os.getegid() if own else uid
         if own and group is None:
-            return Identity(uid, os.getegid(), tuple(os.getgroups()), name, home, shell, True)
+            return Identity(
+                uid,
+                os.getegid(),
+                groups=tuple(os.getgroups()),
+                name=name,
+                home=home,
+                shell=shell,
+                current=True,
+            )
         gid = primary if group is None else self.gid(group)
         groups = tuple(os.getgroups()) if own else tuple(os.getgrouplist(name, gid))
         current = uid == os.geteuid() and gid == os.getegid() and set(groups) == set(os.getgroups())
-        return Identity(uid, gid, groups, name, home, shell, current)
+        return Identity(uid, gid, groups=groups, name=name, home=home, shell=shell, current=current)
 
 
 def _of_user(name: str) -> Optional[int]:

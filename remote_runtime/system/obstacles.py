@@ -139,7 +139,7 @@ def at(
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     there = real if counts and os.path.lexists(real) else ""
-    return Obstacles(Spot(path, folder, direct, there, planned))
+    return Obstacles(Spot(path, folder, direct=direct, there=there, planned=planned))
 
 
 def keeps_from_executing(path: str) -> bool:

@@ -98,6 +98,8 @@ class WorldCommands(Commands):
             if not self._hearsay[package]():
                 raise Unknowable("nothing can be run on what another host says of %s" % package)
             del self._hearsay[package]
-        start = Start(argv, program, cwd or "/", env, identity, umask, input)
+        start = Start(
+            argv, program, cwd=cwd or "/", env=env, identity=identity, umask=umask, input=input
+        )
         layered = Layered(self._host, self._layer.nodes, sorted(self._files.own_folders))
         return layered.run(start, timeout, limit, on_output)

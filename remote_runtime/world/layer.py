@@ -259,9 +259,9 @@ class Layer(object):
         return Node(
             status.kind,
             status.mode,
-            status.uid,
-            status.gid,
-            content,
+            uid=status.uid,
+            gid=status.gid,
+            content=content,
             opaque=opaque,
             device=status.device,
             inode=_shared(found.path),

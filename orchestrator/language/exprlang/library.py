@@ -41,7 +41,9 @@ def _add(group: Table, predicate: int = -1) -> None:
         if "…" in parameters:
             least, most = least - 1, ANY
         usage = f"{name}({parameters})"
-        FUNCTIONS[name] = Function(call, usage, meaning, least, most, predicate)
+        FUNCTIONS[name] = Function(
+            call, usage, meaning=meaning, least=least, most=most, predicate=predicate
+        )
 
 
 _add(texts.FUNCTIONS)

@@ -25,5 +25,5 @@ def slowest_resources(grid: Grid) -> list[Slow]:
     for name, times in found.items():
         longest, where = max(times)
         mean = sum(seconds for seconds, _ in times) / len(times)
-        slow.append(Slow(name, len(times), mean, longest, where))
+        slow.append(Slow(name, len(times), mean=mean, longest=longest, where=where))
     return sorted(slow, key=lambda one: -one.longest)

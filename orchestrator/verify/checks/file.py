@@ -58,7 +58,11 @@ def _same(path: str, source: str) -> Expectation:
         return f"{shown_hash(found[0])}, the source has {shown_hash(found[1])}"
 
     return Expectation(
-        "content", f"the content of {source}", find, lambda found: found[0] == found[1], tell
+        "content",
+        f"the content of {source}",
+        find=find,
+        holds=lambda found: found[0] == found[1],
+        tell=tell,
     )
 
 

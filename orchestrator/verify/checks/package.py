@@ -20,18 +20,18 @@ def expectations(subject: Subject) -> list[Expectation]:
             Expectation(
                 "state",
                 "not installed",
-                lambda host: _is_installed(host, name),
-                lambda found: not found,
-                lambda host, _: f"version {_installed(host, name)}",
+                find=lambda host: _is_installed(host, name),
+                holds=lambda found: not found,
+                tell=lambda host, _: f"version {_installed(host, name)}",
             )
         ]
     found = [
         Expectation(
             "state",
             "installed",
-            lambda host: _is_installed(host, name),
-            bool,
-            lambda host, _: "not installed",
+            find=lambda host: _is_installed(host, name),
+            holds=bool,
+            tell=lambda host, _: "not installed",
             gate=True,
         )
     ]
@@ -40,9 +40,9 @@ def expectations(subject: Subject) -> list[Expectation]:
             Expectation(
                 "version",
                 ensure,
-                lambda host: _installed(host, name),
-                lambda installed: installed.is_version(ensure),
-                lambda host, installed: str(installed),
+                find=lambda host: _installed(host, name),
+                holds=lambda installed: installed.is_version(ensure),
+                tell=lambda host, installed: str(installed),
             )
         )
     return found

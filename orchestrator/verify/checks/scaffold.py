@@ -75,4 +75,4 @@ def _no_others(top: str, wanted: set[str]) -> Expectation:
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
         return ", ".join(others[:_SHOWN]) + more
 
-    return Expectation("other files", "none", find, lambda others: not others, tell)
+    return Expectation("other files", "none", find=find, holds=lambda others: not others, tell=tell)

@@ -141,11 +141,13 @@ def _of_tar(archive: Any, entry: Any) -> Member:
     return Member(
         entry.name,
         kind,
-        entry.size if kind == FILE else 0,
-        entry.mode & 0o7777,
-        float(entry.mtime),
-        entry.linkname,
-        lambda: archive.extractfile(entry) if entry.issparse() else _Part(archive.fileobj, entry),
+        size=entry.size if kind == FILE else 0,
+        mode=entry.mode & 0o7777,
+        mtime=float(entry.mtime),
+        link=entry.linkname,
+        content=lambda: (
+            archive.extractfile(entry) if entry.issparse() else _Part(archive.fileobj, entry)
+        ),
     )
 
 
@@ -195,11 +197,11 @@ def _of_zip(archive: Any, entry: Any) -> Member:
     return Member(
         entry.filename,
         kind,
-        entry.file_size if kind == FILE else 0,
-        stat.S_IMODE(bits) or (0o755 if kind == DIRECTORY else 0o644),
-        _time(entry.date_time),
-        link,
-        lambda: archive.open(entry),
+        size=entry.file_size if kind == FILE else 0,
+        mode=stat.S_IMODE(bits) or (0o755 if kind == DIRECTORY else 0o644),
+        mtime=_time(entry.date_time),
+        link=link,
+        content=lambda: archive.open(entry),
     )
 
 

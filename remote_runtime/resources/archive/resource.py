@@ -163,14 +163,18 @@ class Resource(ResourceType):
         regular = status is not None and status.kind == "file"
         mode = status.mode & 0o777 if status is not None and regular else _NEW_MODE
         uid, gid, _ = self._owners()
-        fetched = PathEffect(self.name, "file", mode, uid, gid, Fetched(self.settings.checksum))
+        fetched = PathEffect(
+            self.name, "file", mode=mode, uid=uid, gid=gid, content=Fetched(self.settings.checksum)
+        )
 
         def rehearse() -> None:
             self.context.files.obstacles(self.name).writing(0, uid, gid)
             if self.context.options.probe_urls:
                 self.provider.probe(self.name, self.settings)
 
-        return Action(wording.DOWNLOADED, download, changes, [fetched], rehearse)
+        return Action(
+            wording.DOWNLOADED, download, changes=changes, effects=[fetched], rehearse=rehearse
+        )
 
     def _extracting(self) -> Action:
         parent, creates = self.settings.extract_parent, self.settings.creates
@@ -193,7 +197,9 @@ class Resource(ResourceType):
         def rehearse() -> None:
             self.context.files.obstacles(parent.rstrip("/") + "/x").writing(0)
 
-        return Action(wording.EXTRACTED, self._extract, changes, effects, rehearse)
+        return Action(
+            wording.EXTRACTED, self._extract, changes=changes, effects=effects, rehearse=rehearse
+        )
 
     def _extract(self) -> None:
         """Extract first, put the archive at its place then: one that is there was extracted."""
@@ -234,7 +240,7 @@ class Resource(ResourceType):
         return Action(
             message,
             remove,
-            changes,
-            [PathEffect(self.name, "absent")],
-            lambda: self.context.files.obstacles(self.name).removing(),
+            changes=changes,
+            effects=[PathEffect(self.name, "absent")],
+            rehearse=lambda: self.context.files.obstacles(self.name).removing(),
         )

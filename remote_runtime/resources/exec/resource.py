@@ -67,9 +67,9 @@ class Resource(ResourceType):
         action = Action(
             message,
             self._execute,
-            [Change("command", None, settings.command)],
-            self._effects(),
-            lambda: self.provider.rehearse(settings),
+            changes=[Change("command", None, settings.command)],
+            effects=self._effects(),
+            rehearse=lambda: self.provider.rehearse(settings),
         )
         try:
             self.provider.require_start(settings, "the command")

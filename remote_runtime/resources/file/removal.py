@@ -45,7 +45,13 @@ def _removing(resource: ResourceType, message: str, before: str, recursively: bo
         resource.context.files.obstacles(resource.name).removing(recursively)
 
     effects = [PathEffect(resource.name, "absent")]
-    return Action(message, remove, [Change("ensure", before, "absent")], effects, rehearse)
+    return Action(
+        message,
+        remove,
+        changes=[Change("ensure", before, "absent")],
+        effects=effects,
+        rehearse=rehearse,
+    )
 
 
 def _some(entries: List[str]) -> str:

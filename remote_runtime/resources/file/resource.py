@@ -162,7 +162,7 @@ class Resource(ResourceType):
                 wording.CREATED,
                 lambda: self._store(None, want),
                 [Change("content", None, None)],
-                [PathEffect(self.name, "file", want.mode, want.uid, want.gid)],
+                [PathEffect(self.name, "file", mode=want.mode, uid=want.uid, gid=want.gid)],
             )
         ]
 
@@ -178,7 +178,9 @@ class Resource(ResourceType):
     def _effect(
         self, kind: str, want: Wanted, content: Optional[Content] = None, at: str = ""
     ) -> PathEffect:
-        return PathEffect(at or self.name, kind, want.mode, want.uid, want.gid, content)
+        return PathEffect(
+            at or self.name, kind, mode=want.mode, uid=want.uid, gid=want.gid, content=content
+        )
 
     # -- a regular file ---------------------------------------------------------------------------
 
@@ -205,9 +207,9 @@ class Resource(ResourceType):
             Action(
                 wording.CREATED,
                 lambda: self._store(content, want),
-                changes + attributes,
-                [self._effect("file", want, content)],
-                lambda: self._rehearse_store(content, want),
+                changes=changes + attributes,
+                effects=[self._effect("file", want, content)],
+                rehearse=lambda: self._rehearse_store(content, want),
             )
         ], unmet + self._validator()
 
@@ -250,9 +252,9 @@ class Resource(ResourceType):
             Action(
                 wording.EMPTY,
                 lambda: self._store(empty, want),
-                [Change("ensure", "absent", "present")],
-                [self._effect("file", want, empty)],
-                lambda: self._rehearse_store(empty, want),
+                changes=[Change("ensure", "absent", "present")],
+                effects=[self._effect("file", want, empty)],
+                rehearse=lambda: self._rehearse_store(empty, want),
             )
         ]
 
@@ -265,9 +267,9 @@ class Resource(ResourceType):
             Action(
                 wording.ATTRIBUTES,
                 lambda: self._set_attributes(want),
-                changes,
-                effects,
-                lambda: self._obstacles(kind == "directory").changing(want.uid, want.gid),
+                changes=changes,
+                effects=effects,
+                rehearse=lambda: self._obstacles(kind == "directory").changing(want.uid, want.gid),
             )
         ]
 
@@ -352,9 +354,9 @@ class Resource(ResourceType):
         return Action(
             wording.DIRECTORY_CREATED,
             lambda: self._create_directory(want),
-            [Change("ensure", "absent", "directory")],
-            [*above, self._effect("directory", want)],
-            lambda: self._obstacles().making(),
+            changes=[Change("ensure", "absent", "directory")],
+            effects=[*above, self._effect("directory", want)],
+            rehearse=lambda: self._obstacles().making(),
         )
 
     def _above(self, mode: int) -> List[PathEffect]:

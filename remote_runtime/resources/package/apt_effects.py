@@ -187,7 +187,9 @@ class Consequences(object):
         if member.kind == "directory":
             if self._context.files.is_directory(member.path):
                 return  # dpkg leaves a folder that is there as it is, a link to one as well
-            effect = PathEffect(member.path, "directory", member.mode, member.uid, member.gid)
+            effect = PathEffect(
+                member.path, "directory", mode=member.mode, uid=member.uid, gid=member.gid
+            )
         elif member.kind == "symlink":
             if self._context.files.is_directory(member.path):
                 return
@@ -198,7 +200,9 @@ class Consequences(object):
 
     def _file(self, member: Member, package: str) -> PathEffect:
         content = Packed(member, package)
-        return PathEffect(member.path, "file", member.mode, member.uid, member.gid, content=content)
+        return PathEffect(
+            member.path, "file", mode=member.mode, uid=member.uid, gid=member.gid, content=content
+        )
 
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
         """dpkg keeps a configuration file that was edited or deleted (``--force-confold``)."""

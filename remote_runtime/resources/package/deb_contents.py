@@ -138,15 +138,26 @@ def _walk(root: str, below: str, members: List[Member]) -> None:
         found = os.lstat(root + path)
         mode, uid, gid = stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid
         if stat.S_ISDIR(found.st_mode):
-            members.append(Member(path, "directory", mode, uid, gid))
+            members.append(Member(path, "directory", mode=mode, uid=uid, gid=gid))
             _walk(root, path, members)
         elif stat.S_ISLNK(found.st_mode):
             target = os.readlink(root + path)
-            members.append(Member(path, "symlink", 0o777, uid, gid, target=target))
+            members.append(Member(path, "symlink", mode=0o777, uid=uid, gid=gid, target=target))
         elif stat.S_ISREG(found.st_mode):
             sha = digest(root + path)
             text = _text(root + path) if path.startswith(_TEXTS) else ""
-            members.append(Member(path, "file", mode, uid, gid, found.st_size, sha, text=text))
+            members.append(
+                Member(
+                    path,
+                    "file",
+                    mode=mode,
+                    uid=uid,
+                    gid=gid,
+                    size=found.st_size,
+                    sha256=sha,
+                    text=text,
+                )
+            )
 
 
 def digest(path: str) -> str:

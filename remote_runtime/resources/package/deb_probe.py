@@ -122,5 +122,13 @@ def indexed(coming: Sequence[VersionChange], shown: str, native: str) -> List[In
         sha, size = apt_simulation.field(stanza, "SHA256"), apt_simulation.field(stanza, "Size")
         unpacked = apt_simulation.field(stanza, "Installed-Size") or "0"
         if sha and size.isdigit() and unpacked.isdigit():
-            found.append(Indexed(change.name, change.after, sha, int(size), int(unpacked) << 10))
+            found.append(
+                Indexed(
+                    change.name,
+                    change.after,
+                    sha256=sha,
+                    size=int(size),
+                    unpacked=int(unpacked) << 10,
+                )
+            )
     return found

@@ -65,7 +65,15 @@ class Deeds(NamedTuple):
 
 def read(text: str) -> Deeds:
     """Read a script, or several behind one another."""
-    deeds = Deeds(set(), set(), set(), set(), [], _heeds_sysusers(text), [])
+    deeds = Deeds(
+        enabled=set(),
+        started=set(),
+        stopped=set(),
+        masked=set(),
+        accounts=[],
+        sysusers=_heeds_sysusers(text),
+        others=[],
+    )
     only_again: Set[str] = set()  # debhelper's --no-enable
     for line in _lines(text):
         words = line.split()

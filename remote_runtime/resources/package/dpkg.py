@@ -52,7 +52,13 @@ class Database(object):
                 continue
             held = record.want == "hold"
             if record.status == "installed":
-                return Installed(record.version, record.status, held, (), record.architecture)
+                return Installed(
+                    record.version,
+                    record.status,
+                    held=held,
+                    others=(),
+                    architecture=record.architecture,
+                )
             found = Installed("", record.status, held)
         return found
 

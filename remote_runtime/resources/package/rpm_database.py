@@ -70,7 +70,9 @@ def installed(records: Sequence[Record]) -> Installed:
         key = cmp_to_key(rpm_version.compare)
         newest, *others = sorted(records, key=lambda record: key(record.evr), reverse=True)
     beside = [record.evr for record in others]
-    return Installed(newest.evr, "installed", False, beside, newest.architecture)
+    return Installed(
+        newest.evr, "installed", held=False, others=beside, architecture=newest.architecture
+    )
 
 
 def shown(evr: str) -> str:

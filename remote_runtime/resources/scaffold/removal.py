@@ -63,7 +63,9 @@ def _removing(resource: ResourceType, look: Look, path: str, message: str) -> Ac
         resource.context.files.obstacles(full).removing()
 
     changes = [Change(shown(path), "present", "absent")]
-    return Action(message, remove, changes, [PathEffect(full, "absent")], rehearse)
+    return Action(
+        message, remove, changes=changes, effects=[PathEffect(full, "absent")], rehearse=rehearse
+    )
 
 
 def _tidying(

@@ -144,7 +144,9 @@ class Resource(ResourceType):
         def rehearse() -> None:
             self.context.files.obstacles(full).making()
 
-        return Action(wording.DIRECTORY_CREATED, create, [change], effects, rehearse)
+        return Action(
+            wording.DIRECTORY_CREATED, create, changes=[change], effects=effects, rehearse=rehearse
+        )
 
     # -- files ------------------------------------------------------------------------------------
 
@@ -187,7 +189,7 @@ class Resource(ResourceType):
         def rehearse() -> None:
             self.context.files.obstacles(full).writing(wanted.content.size)
 
-        return Action(wording.CHANGED, put, [change], effects, rehearse)
+        return Action(wording.CHANGED, put, changes=[change], effects=effects, rehearse=rehearse)
 
     def _mode(self, look: Look, path: str, status: Status, mode: int) -> Optional[Action]:
         if status.mode & 0o777 == mode:
@@ -207,9 +209,9 @@ class Resource(ResourceType):
         return Action(
             wording.CHANGED,
             set_mode,
-            [change],
-            [PathEffect(full, "file", mode, firm=False)],
-            rehearse,
+            changes=[change],
+            effects=[PathEffect(full, "file", mode, firm=False)],
+            rehearse=rehearse,
         )
 
 

@@ -28,13 +28,13 @@ def own_folders(unit: Definition, context: "Context") -> List[PathEffect]:
             path = os.path.join(base, relative)
             above = os.path.dirname(path)
             if above != base and not context.files.is_directory(above):
-                found.append(PathEffect(above, "directory", 0o755, 0, 0))
+                found.append(PathEffect(above, "directory", mode=0o755, uid=0, gid=0))
             if unit.text.flag("Service", "DynamicUser"):
                 found.append(PathEffect(path, "something"))
                 continue
             uid, gid = (0, 0) if base == "/etc" else _owner(unit, context)
             number = int(mode, 8) if mode.isdigit() else 0o755
-            found.append(PathEffect(path, "directory", number, uid, gid))
+            found.append(PathEffect(path, "directory", mode=number, uid=uid, gid=gid))
     return found
 
 
@@ -59,7 +59,7 @@ def mounted(unit: Definition, runs: bool) -> List[Effect]:
         return [*made, Fog(doubt, below(where, itself=True))]
     options = dict(o.partition("=")[::2] for o in unit.text.last("Mount", "Options").split(","))
     mode = int(options.get("mode", "1777"), 8)
-    return [PathEffect(where, "absent"), PathEffect(where, "directory", mode, 0, 0)]
+    return [PathEffect(where, "absent"), PathEffect(where, "directory", mode=mode, uid=0, gid=0)]
 
 
 def _owner(unit: Definition, context: "Context") -> Tuple[Optional[int], Optional[int]]:

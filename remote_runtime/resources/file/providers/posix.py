@@ -57,7 +57,7 @@ class Provider(BaseProvider):
         if os.geteuid() == 0 and content.size <= _LAID:
             folder, name = os.path.split(path)
             beside = os.path.join(folder, ".%s.preview" % name[:_NAME_ROOM])
-            copy = PathEffect(beside, "file", mode, uid, gid, content)
+            copy = PathEffect(beside, "file", mode=mode, uid=uid, gid=gid, content=content)
             try:
                 self._validate(validate, beside, path, self.context.commands_with([copy]))
                 return
