@@ -1,22 +1,21 @@
 """Users and groups as they will be at a resource's turn (target)."""
 
-from typing import Container, Dict, Optional, Tuple
+from typing import Dict, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import AccountEffect
 from remote_runtime.system.accounts import Accounts, Identity
 from remote_runtime.world.clouds import Clouds
 
-_FILES = {"user": "/etc/passwd", "group": "/etc/group"}
 _FIRST = -1000  # numbers below stand for accounts that get theirs when they are made
 
 
 class WorldAccounts(Accounts):
     """Those of the host, and what is planned of them."""
 
-    def __init__(self, host: Accounts, nodes: Container[str], clouds: Clouds) -> None:
+    def __init__(self, host: Accounts, clouds: Clouds) -> None:
         super().__init__()
-        self._host, self._nodes, self._clouds = host, nodes, clouds
+        self._host, self._clouds = host, clouds
         self.planned: Dict[Tuple[str, str], Tuple[AccountEffect, int]] = {}
         self._stand_ins: Dict[int, str] = {}
 
@@ -29,16 +28,7 @@ class WorldAccounts(Accounts):
         found = self._host.number(kind, name) if effect is None else self._planned(effect)
         if not name.isdigit():
             self._clouds.heed(kind, name, found is not None, since)
-            if found is None and effect is None:
-                self._heed_files(kind, name)
         return found
-
-    def _heed_files(self, kind: str, name: str) -> None:
-        """An account that is not there may come with a file of accounts that is planned."""
-        path = _FILES[kind]
-        if path in self._nodes:
-            why = "whether there is a %s %s is up to the planned %s" % (kind, name, path)
-            raise Unknowable(why)
 
     def _planned(self, effect: AccountEffect) -> Optional[int]:
         if not effect.present:

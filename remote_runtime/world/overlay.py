@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
 
+_ACCOUNTS = {"/etc/passwd": "user", "/etc/group": "group"}
+
+
 class Clash(NamedTuple):
     """What another resource wants at a path is undone."""
 
@@ -63,7 +66,7 @@ class World(object):
         self.layer = layer
         self.clouds = clouds
         self.files = WorldFiles(files, layer, clouds)
-        self.accounts = WorldAccounts(accounts, layer.nodes, clouds)
+        self.accounts = WorldAccounts(accounts, clouds)
         self.commands = WorldCommands(
             commands,
             layer,
@@ -109,6 +112,8 @@ class World(object):
                 self.clouds.add(Fog(why, _named(effect)), self.sequence)
             elif isinstance(effect, PathEffect):
                 other = self.layer.put(effect, self.sequence, by)
+                if effect.path in _ACCOUNTS:
+                    self.clouds.add(_new_accounts(effect.path), self.sequence)
                 if other:
                     clashes.append(Clash(other, effect.path))
             else:
@@ -125,6 +130,12 @@ class World(object):
         elif isinstance(effect, UnitEffect):
             older = self.units.get(effect.name)
             self.units[effect.name] = effect if older is None else _merged(older, effect)
+
+
+def _new_accounts(path: str) -> Fog:
+    """Who is not there yet may stand in a file of accounts that is planned."""
+    why = "whether it is there is up to the planned %s" % path
+    return Fog(Doubt(UNKNOWN, why), lambda kind, _, there: kind == _ACCOUNTS[path] and not there)
 
 
 def _named(effect: Effect) -> Callable[[str, str, bool], bool]:

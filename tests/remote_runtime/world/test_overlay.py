@@ -37,10 +37,14 @@ class OverlayTest(unittest.TestCase):
     def test_a_planned_file_of_accounts(self) -> None:
         """Whether there is a user that is not there yet is up to it; one that is stays."""
         self.context.expect([PathEffect("/etc/passwd", "file")], Doubt(), "file#p")
-        with self.assertRaises(Unknowable):
-            self.context.accounts.uid("ccm-new")
-        self.assertEqual(self.context.accounts.uid("root"), 0)
-        self.assertIn("no group", self.context.accounts.lacking("group", "ccm-new")[0])
+        for kind, name, level in (
+            ("user", "root", ""),
+            ("group", "ccm-new", ""),
+            ("user", "ccm-new", UNKNOWN),
+        ):
+            with self.context.turn(item("file", "x"), noop=True):
+                self.context.accounts.number(kind, name)
+                self.assertEqual(self.context.doubt.level, level, name)
 
     def test_accounts(self) -> None:
         """One that will be there has a number, one that goes has none, others are the host's."""

@@ -234,7 +234,10 @@ class Provider(PackageProvider):
 
         known = self._contents([change for change in foreseen if change.after])
         registry = Registry(self._architecture)
-        return Consequences(self.context, registry, known.get, self._planned).of(foreseen)
+        try:
+            return Consequences(self.context, registry, known.get, self._planned).of(foreseen)
+        except Unknowable:  # what is there already, of which it depends what comes
+            return super().effects(operation, foreseen)
 
     def _contents(self, coming: Sequence[VersionChange]) -> Dict[str, "Contents"]:
         """What the packages hold that come, without those of which nothing can be learnt."""
