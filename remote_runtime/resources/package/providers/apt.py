@@ -229,10 +229,18 @@ class Provider(PackageProvider):
         """Files, units and accounts as well, as far as the packages' contents are known."""
         if self.plain(operation.name) not in [change.name for change in foreseen]:
             return super().effects(operation, foreseen)
+        from remote_runtime.resources.package import overwriting
         from remote_runtime.resources.package.apt_effects import Consequences
         from remote_runtime.resources.package.deb_installed import Registry
 
         known = self._contents([change for change in foreseen if change.after])
+        overwriting.refuse(
+            self.context,
+            known,
+            changes=foreseen,
+            planned=self._planned,
+            shown=lambda: self._show({c.name: c.after for c in foreseen if c.after}),
+        )
         registry = Registry(self._architecture)
         try:
             return Consequences(self.context, registry, known.get, self._planned).of(foreseen)
