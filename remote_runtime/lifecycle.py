@@ -64,7 +64,7 @@ class Lifecycle(object):
         outcome.health_only = options.monitor_only or item.monitor_only
 
         def manage() -> None:
-            if options.status_only:
+            if options.status_only and not item.monitor_only:
                 self._look(item, outcome)
             elif item.applies:
                 self._compose(item, noop, refresh=refresh, outcome=outcome, children=children)

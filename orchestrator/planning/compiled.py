@@ -37,6 +37,11 @@ class Compiled(NamedTuple):
     children: tuple[Compiled, ...] = ()
     registrations: tuple[Mapping[str, Any], ...] = ()
 
+    @classmethod
+    def alone(cls, item: Item) -> Compiled:
+        """A resource that needs no blob."""
+        return cls(item, _text(item), ())
+
     @property
     def text(self) -> bytes:
         """The JSON text of the entry with its children."""

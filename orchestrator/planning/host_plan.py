@@ -103,6 +103,13 @@ class HostPlan:
         """How often the plan names blobs; a folder of templates names one for each file."""
         return sum(len(resource.blobs) for resource in self._everything)
 
+    def of(self, items: Sequence[Item]) -> HostPlan:
+        """A plan of these alone, in this order; they need no blob and nothing at their turn."""
+        some = [Compiled.alone(item) for item in items]
+        return HostPlan(
+            some, some, declared=(), secrets=self.secrets, warnings=(), fail_on_error=False
+        )
+
     @property
     def rounds(self) -> int:
         """How often the target goes through the resources: one that is held to a plan rehearses."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from orchestrator.verify.checks import Expectations
 from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.own_commands import healthy, to_run
 from orchestrator.verify.subject import Subject
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
@@ -39,11 +40,15 @@ class Plan(Protocol):
 
 
 class Check(NamedTuple):
-    """All that is expected of one resource; ``broken`` says why nothing can be."""
+    """All that is expected of one resource; ``broken`` says why nothing can be.
+
+    ``commands`` is what the runtime is asked where the user's own commands have to tell.
+    """
 
     item: Item
     expectations: Sequence[Expectation]
     broken: str = ""
+    commands: Item | None = None
 
     @property
     def id(self) -> str:
@@ -69,6 +74,9 @@ def derive(
     checks: list[Check] = []
     left_out: Counter[str] = Counter()
     for item, reason in _walked(plan.resources):
+        if reason == MONITORED and item.health_checks:
+            checks.append(_commanded(item, []))
+            continue
         if reason:
             left_out[reason] += 1
             continue
@@ -85,16 +93,22 @@ def _check(
 ) -> Check | None:
     if item.deferred_error:
         return Check(item, (), item.deferred_error)
-    if expectations is None:
-        return None
     properties = item.properties
     try:
         if item.deferred_render:
             properties = {**properties, **plan.render(item.index, read)}
-        made = expectations(Subject(item.name, properties))
+        made = expectations(Subject(item.name, properties)) if expectations else []
     except ResourceError as error:
         return Check(item, (), str(error))
+    if item.health_checks or any(one.commands for one in made):
+        return _commanded(item._replace(properties=properties), made)
     return Check(item, made) if made else None
+
+
+def _commanded(item: Item, made: Sequence[Expectation]) -> Check:
+    """A check for which the user's own commands are run."""
+    looked_at = any(one.commands for one in made)
+    return Check(item, [*made, *healthy(item)], commands=to_run(item, looked_at))
 
 
 def _walked(resources: Sequence[Planned]) -> Iterator[tuple[Item, str]]:

@@ -10,7 +10,7 @@ from orchestrator.support.plain_text import one_line
 from remote_runtime.masking import MASKED, Mask
 
 if TYPE_CHECKING:
-    from testinfra.host import Host
+    pass
 
 LONGEST = 200
 
@@ -18,7 +18,7 @@ _UNEXPECTED = (AssertionError, RuntimeError, ValueError, IndexError, NotImplemen
 
 _OTHERS = ("testinfra.", "remote_runtime.resources.")  # a site's own types stand among the latter
 
-Ask = Callable[["Host"], Any]
+Ask = Callable[[Any], Any]
 
 
 class Expectation(NamedTuple):
@@ -26,16 +26,18 @@ class Expectation(NamedTuple):
 
     ``holds`` judges the answer; ``tell`` words one that does not hold, and may ask further
     questions. Where a ``gate`` does not hold, the expectations behind it are not judged: those of
-    its ``group``, or all where it has none.
+    its ``group``, or all where it has none. Of one that takes the user's own ``commands`` the
+    runtime runs those, and ``find`` and ``tell`` get the event that came of it.
     """
 
     what: str
     expected: str
     find: Ask
     holds: Callable[[Any], bool]
-    tell: Callable[[Host, Any], str] | None = None
+    tell: Callable[[Any, Any], str] | None = None
     gate: bool = False
     group: str = ""
+    commands: bool = False
 
 
 def equal(what: str, expected: Any, find: Ask, shown: Callable[[Any], str] = str) -> Expectation:
@@ -67,10 +69,11 @@ class Mismatch(NamedTuple):
         return f"{self.what}: expected {self.expected}, found {self.found}"
 
 
-def look(expectation: Expectation, host: Host, mask: Mask) -> Found:
+def look(expectation: Expectation, host: Any, mask: Mask) -> Found:
     """Ask the host; a question that it cannot answer is an expectation that does not hold.
 
-    What was found is masked whole, then cut: half a secret would not be found.
+    Of one that takes commands it is an event that is asked, in the host's place. What was found is
+    masked whole, then cut: half a secret would not be found.
     """
     try:
         answer = expectation.find(host)
@@ -113,9 +116,9 @@ def _is_of_others(error: BaseException) -> bool:
     return any(name.startswith(_OTHERS) for name in modules[ours[-1] + 1 if ours else 0 :])
 
 
-def _reason(error: BaseException, host: Host) -> str:
+def _reason(error: BaseException, host: Any) -> str:
     """Why there is no answer: testinfra's own words hold the whole command and its bytes."""
-    last = getattr(host.backend, "last", None)
+    last = getattr(getattr(host, "backend", None), "last", None)
     if last is None or not isinstance(error, AssertionError):
         return str(error) or type(error).__name__
     said = last.stderr.strip() or last.stdout.strip()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet.conversation import gather
 from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.host_task import InterruptedRunError
+from orchestrator.fleet.looking import look_at
 from orchestrator.verify.checks import Expectations, expectations_of
+from orchestrator.verify.own_commands import bounded
 from orchestrator.verify.shell import Shell, image
 from remote_runtime.errors import UnreachableError, UsageError
 
@@ -19,9 +21,11 @@ if TYPE_CHECKING:
     from inventory import Host, Inventory
     from orchestrator.expressions import Scope
     from orchestrator.fleet.gathered import Gathered
+    from orchestrator.image import Image
     from orchestrator.planning import HostPlan, Planner
     from orchestrator.transport import Connector, Link
     from orchestrator.transport.login import Login
+    from remote_runtime.item import Item
 
 TIMEOUT = 300.0
 _SESSION_WAIT = 5.0
@@ -63,18 +67,32 @@ class Member:
         """The channel for commands; UnreachableError."""
         with self._lock:
             if self._shell is None:
-                self._shell = Shell(self.name, self._start(), self._means.timeout)
+                self._shell = Shell(self.name, self._start(image()), self._means.timeout)
             return self._shell
 
-    def _start(self) -> Link:
-        """The channel of the program that answers.
+    def run_commands(self, items: Sequence[Item]) -> list[dict[str, Any]]:
+        """The events of these resources, whose guards and health checks the runtime has run.
 
-        A server that allows one session (MaxSessions 1) refuses it until the runtime is gone.
+        CcmError.
+        """
+        with self._lock:
+            if self._shell is not None:  # a server may allow one session at a time
+                self._shell.close()
+                self._shell = None
+            plan = self.plan().of([bounded(item, self._means.timeout) for item in items])
+            link = FramedLink(self._start(self._means.connector.image))
+            with contextlib.closing(link):
+                return look_at(link, plan, self.name)
+
+    def _start(self, program: Image) -> Link:
+        """The channel of a program there.
+
+        A server that allows one session (MaxSessions 1) refuses it until the one before is gone.
         """
         login, end = self._logged_in(), time.monotonic() + _SESSION_WAIT
         while True:
             try:
-                return login.start(image())
+                return login.start(program)
             except UnreachableError as error:
                 if error.kind != "transport.session" or time.monotonic() > end:
                     raise

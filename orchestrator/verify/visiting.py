@@ -14,6 +14,7 @@ from orchestrator.verify.derivation import Check, derive
 from orchestrator.verify.expectation import Found, judge
 from orchestrator.verify.members import Member
 from orchestrator.verify.observing import ReadAll, observe
+from orchestrator.verify.own_commands import answers
 from orchestrator.verify.shell import Answer
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.masking import MASKED, Mask
@@ -69,19 +70,29 @@ class Visit(HostTask[Visited]):
         plan = self._member.plan()
         self._secrets = plan.secrets
         mask = Mask(plan.secrets)
-        shell = self._member.shell()
         derived = derive(plan, self._read, self._member.expectations)
-        questions = [check.expectations for check in derived.checks]
-        answers = observe(self.name, questions, _discreet(shell.read_all, mask), mask)
+        checks = derived.checks
+        commanded = self._commanded(checks, mask)
+        questions = [[one for one in c.expectations if not one.commands] for c in checks]
+        read_all = _discreet(self._member.shell().read_all, mask)
+        observed = observe(self.name, questions, read_all, mask)
         verdicts = [
-            _verdict(check, found, mask)
-            for check, found in zip(derived.checks, answers, strict=True)
+            _verdict(*found, mask) for found in zip(checks, observed, commanded, strict=True)
         ]
         warnings = [one_line(mask.text(text)) for text in plan.warnings]
         self._kept = self._keep
         return Visited(
             self.name, verdicts, left_out=derived.left_out, secrets=plan.secrets, warnings=warnings
         )
+
+    def _commanded(self, checks: Sequence[Check], mask: Mask) -> list[list[Found]]:
+        """What the user's own commands say, for each check."""
+        asked = [check.commands for check in checks if check.commands is not None]
+        events = iter(self._member.run_commands(asked) if asked else ())
+        return [
+            answers(check.expectations, next(events), mask) if check.commands else []
+            for check in checks
+        ]
 
     def _read(self, path: str) -> bytes:
         """A file of the host for a template; ResourceError, which fails that resource's check."""
@@ -107,13 +118,17 @@ def _discreet(read_all: ReadAll, mask: Mask) -> ReadAll:
     return ask
 
 
-def _verdict(check: Check, answers: Sequence[Found], mask: Mask) -> Verdict:
+def _verdict(
+    check: Check, observed: Sequence[Found], commanded: Sequence[Found], mask: Mask
+) -> Verdict:
     label, hidden = one_line(mask.text(check.id)), check.item.sensitive
     if check.broken:
         return Verdict(label, [MASKED if hidden else one_line(mask.text(check.broken))])
     # What a template gives at its turn was not looked into.
     mask = mask.extended((), check.item.veiled or check.item.deferred_render)
-    return Verdict(label, list(map(str, judge(check.expectations, answers, mask, hidden))))
+    told, said = iter(observed), iter(commanded)
+    found = [next(said if one.commands else told) for one in check.expectations]
+    return Verdict(label, list(map(str, judge(check.expectations, found, mask, hidden))))
 
 
 def visit_all(

@@ -1,18 +1,21 @@
-"""exec: the path that it creates (controller). What a command did cannot be looked at otherwise."""
+"""exec: what it creates, or what its guards say (controller); nothing else tells what it did."""
 
 from __future__ import annotations
 
 import posixpath
 
 from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.own_commands import settled
 from orchestrator.verify.paths import exists
 from orchestrator.verify.subject import Subject
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """``creates``, unless a guard or a subscription may rightly have kept the command back."""
+    """What it creates is there, or its guards keep it from running; nothing of a refresh."""
+    if subject.get("refresh_only"):
+        return []
     path = subject.text("creates")
-    if path:
-        path = posixpath.join(subject.text("cwd"), path)
-    kept_back = any(subject.get(key) for key in ("onlyif", "unless", "refresh_only"))
-    return [] if kept_back or not path else [exists(path, "creates")]
+    given = [key for key in ("creates", "onlyif", "unless") if subject.get(key)]
+    if given not in ([], ["creates"]):
+        return [settled("conditions", f"{' or '.join(given)} to keep the command from running")]
+    return [exists(posixpath.join(subject.text("cwd"), path), "creates")] if path else []

@@ -22,6 +22,7 @@ from remote_runtime.resources.exec.affects import affected
 from remote_runtime.resources.exec.running import RAISE_TIMEOUT, TIMEOUT, overdue
 from remote_runtime.resources.exec.settings import expected, of_command, of_guard
 
+GUARDS = ("onlyif", "unless")
 LOGGED = 500  # lines that logoutput tells of one command; a flood would drown the events
 
 
@@ -49,13 +50,16 @@ class Resource(ResourceType):
         return State("present")
 
     def found(self) -> Properties:
-        raise ResourceError("an exec has no state of its own, only conditions on when it runs")
+        """Present where its guards keep it from running, absent where they would let it run."""
+        if not any(self.properties.get(key) for key in GUARDS):
+            raise ResourceError("an exec has no state of its own, only conditions on when it runs")
+        return {"ensure": "absent" if self._due() else "present"}
 
     def remembered(self) -> Optional[Properties]:
         """Whether what it creates is there; what guards say is known at its turn only."""
         if self._creates() is not None:
             return {"created": self._is_created()}
-        guarded = any(self.properties.get(key) for key in ("onlyif", "unless"))
+        guarded = any(self.properties.get(key) for key in GUARDS)
         return None if guarded and not self.properties.get("refresh_only") else {}
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:

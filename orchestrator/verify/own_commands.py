@@ -1,0 +1,82 @@
+"""What the user's own commands say, guards and health checks: the runtime runs them (controller).
+
+A second opinion on those would be one on the user's commands. So they are run as a push runs them:
+as the same user, by the same interpreter, with secrets where nobody reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from orchestrator.verify.expectation import Expectation, Found, look
+from remote_runtime.item import Item
+from remote_runtime.masking import Mask
+
+Event = dict[str, Any]
+
+_GOOD = ("OK", "WARNING")
+
+
+def settled(what: str, expected: str) -> Expectation:
+    """Nothing is left to do, as the type itself says."""
+    return Expectation(
+        what,
+        expected,
+        lambda event: event["final_ensure"],
+        "present".__eq__,
+        lambda event, found: "that it would run" if found else "; ".join(event["error"]),
+        commands=True,
+    )
+
+
+def healthy(item: Item) -> Iterator[Expectation]:
+    """Each health check of a resource is OK, or warns."""
+    for number, check in enumerate(item.health_checks):
+        yield _healthy(number, str(check.get("name") or f"check {number + 1}"))
+
+
+def _healthy(number: int, name: str) -> Expectation:
+    def result(event: Event) -> dict[str, Any]:
+        results = event.get("health_check") or ()
+        if number >= len(results):
+            raise RuntimeError("it was not run")
+        found: dict[str, Any] = results[number]
+        return found
+
+    def tell(event: Event, status: str) -> str:
+        output = result(event).get("output")
+        return f"{status}: {output}" if output else status
+
+    return Expectation(
+        f"health check {name}",
+        "OK",
+        lambda event: result(event).get("status"),
+        _GOOD.__contains__,
+        tell,
+        commands=True,
+    )
+
+
+def to_run(item: Item, looked_at: bool) -> Item:
+    """The resource with nothing but what takes commands: ``looked_at``, or its checks alone."""
+    return item._replace(
+        require=(),
+        subscribe=(),
+        properties=item.properties if looked_at else {},
+        monitor_only=not looked_at,
+        deferred_render=False,
+    )
+
+
+def bounded(item: Item, timeout: float) -> Item:
+    """No command of it takes longer than ``timeout`` seconds, unless it has a bound of its own."""
+    bound = {"timeout": f"{timeout:g}s"}
+    properties = {**bound, **item.properties} if item.properties else item.properties
+    checks = tuple({**bound, **check} for check in item.health_checks)
+    return item._replace(properties=properties, health_checks=checks)
+
+
+def answers(expectations: Sequence[Expectation], event: Event, mask: Mask) -> list[Found]:
+    """What the event of a resource says of those that take commands, in their order."""
+    return [look(one, event, mask) for one in expectations if one.commands]
