@@ -116,7 +116,7 @@ class EnsureType:
         for key, node in given_common(read_common_flags(args)):
             properties.entries[key] = (_key(key), node)
         return adhoc_site(
-            self._type,
+            self._type.for_command(),
             name,
             properties=properties,
             folder=Path.cwd(),

@@ -114,6 +114,20 @@ class Type:
         self.decisive = _decisive(schema)
         self.applies = bool(schema.get("x-ccm-manifest"))
 
+    def for_command(self) -> Type:
+        """The type as ``ccm ensure`` has it: what a thing that exists may keep is not required."""
+        kept = frozenset(self.schema.get("x-ccm-kept", ()))
+        schema = _without_required(self.schema, kept)
+        return Type(
+            self.name,
+            schema,
+            providers=self.providers,
+            check=self.check,
+            doubts=self.doubts,
+            claims=self.claims,
+            own=self.own,
+        )
+
     def name_complaints(self, name: Any) -> list[Complaint]:
         """What is wrong with a resource's name by the pattern of the type."""
         return self._name.complaints(name)
@@ -127,6 +141,15 @@ class Type:
             self._whole = _compile(self._whole_schema)
         errors = self._whole.iter_errors(own)
         return [entry for error in errors for entry in complaints(error, "it")]
+
+
+def _without_required(node: Any, names: frozenset[str]) -> Any:
+    if isinstance(node, Mapping):
+        found = {key: _without_required(value, names) for key, value in node.items()}
+        if isinstance(node.get("required"), list):
+            found["required"] = [name for name in node["required"] if name not in names]
+        return found
+    return [_without_required(one, names) for one in node] if isinstance(node, list) else node
 
 
 def _decisive(schema: Mapping[str, Any]) -> frozenset[str]:
@@ -150,6 +173,12 @@ def _decisive(schema: Mapping[str, Any]) -> frozenset[str]:
 def common_schema() -> dict[str, Any]:
     """The schema of what every resource may have."""
     return schemas.load("common")
+
+
+@cache
+def common_property(name: str) -> PropertyType:
+    """A property that every resource may have."""
+    return _properties(common_schema())[name]
 
 
 @cache

@@ -74,6 +74,35 @@ def test_one_resource(target: Target) -> None:
     assert "argument --mode" in wrong.stderr
 
 
+def test_what_exists_keeps_what_is_not_given(target: Target) -> None:
+    """``ensure file`` leaves owner, group and mode of what exists alone; what is new needs them."""
+    target.write("old", "old\n", 0o640)
+    path = f"{target.folder}/old"
+    words = ("-i", str(target.inventory), "-l", "web1", "--detailed-exitcode")
+    preview = target.ccm.run("ensure", "file", path, "--content", "new\n", *words, "--noop")
+    assert (preview.code, target.read("old")) == (4, "old\n"), preview.output
+    done = target.ccm.run("ensure", "file", path, "--content", "new\n", *words)
+    assert done.code == 4, done.output
+    assert target.read("old") == "new\n"
+    seen = target.look("old")
+    assert seen is not None
+    assert seen.mode == 0o640
+    again = target.ccm.run("ensure", "file", path, "--content", "new\n", *words)
+    assert again.code == 0, again.output
+    done = target.ccm.run("ensure", "file", path, "--mode", "600", *words)
+    assert done.code == 4, done.output
+    target.path("d").mkdir(mode=0o755)
+    done = target.ccm.run("ensure", "file", f"{target.folder}/d", "directory", *words)
+    assert done.code == 0, done.output
+    for more in ((), ("--noop",)):
+        new = target.ccm.run(
+            "ensure", "file", f"{target.folder}/new", "--mode", "600", *words, *more
+        )
+        assert new.code == 1, new.output
+        assert "is new, so its owner and group must be given" in new.output
+    assert target.look("new") is None
+
+
 def test_a_login_in_a_name_is_shown_nowhere(target: Target) -> None:
     """The command that names an exec is masked wherever the run is told of or kept."""
     words = ("ensure", "exec", "true http://user:url-password@127.0.0.1/", "-v")

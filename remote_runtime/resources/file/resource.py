@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from remote_runtime.system.obstacles import Obstacles
 
 
+ATTRIBUTES = ("owner", "group", "mode")
+
+
 class Wanted(NamedTuple):
     """The attributes that a file is to have; -1 for an account that does not exist (yet)."""
 
@@ -122,29 +125,44 @@ class Resource(ResourceType):
             needs.raise_first(unmet, actions)
         return actions
 
-    def _wanted(self, extra: int = 0) -> Tuple[Wanted, List[Missing]]:
-        """The attributes, and the accounts of them that are not there."""
-        owner, group = self._required("owner"), self._required("group")
-        uid, gid, unmet = needs.owners(self.context, owner, group)
-        mode = rules.parse_mode(self._required("mode"))
-        if self.ensure == "directory":
-            mode = rules.directory_mode(mode)
-        return Wanted(uid, gid, mode | extra), unmet
+    def _wanted(self, status: Optional[Status]) -> Tuple[Wanted, List[Missing]]:
+        """The attributes, and the accounts of them that are not there.
 
-    def _required(self, key: str) -> str:
-        if self.properties.get(key) is None:
-            raise ResourceError("%s is required for %s" % (key, self.name))
-        return str(self.properties[key])
+        Those that are not given, as ``ccm ensure`` may leave them, are those of what is there.
+        """
+        left = [key for key in ATTRIBUTES if self.properties.get(key) is None]
+        if left and (status is None or status.kind not in ("file", "directory")):
+            raise ResourceError(
+                "%s is new, so its %s must be given" % (self.name, " and ".join(left)),
+                hint="only what exists may keep them; give %s"
+                % " ".join("--%s" % key for key in left),
+            )
+        owner, group = (str(self.properties.get(key) or "") for key in ("owner", "group"))
+        uid, gid, unmet = needs.owners(
+            self.context,
+            owner or str(status.uid if status else -1),
+            group or str(status.gid if status else -1),
+        )
+        return Wanted(uid, gid, self._wanted_mode(status)), unmet
+
+    def _wanted_mode(self, status: Optional[Status]) -> int:
+        given = self.properties.get("mode")
+        if given is None:
+            return status.mode if status is not None else 0
+        mode = rules.parse_mode(str(given))
+        if self.ensure != "directory":
+            return mode
+        # What /tmp has beside its permissions it keeps, unless the mode speaks of it.
+        kept = status is not None and rules.leaves_special_bits(str(given))
+        return rules.directory_mode(mode) | (status.mode & 0o7000 if status and kept else 0)
 
     def _attributes(self, status: Status, want: Wanted) -> List[Change]:
-        accounts = self.context.accounts
+        accounts, given = self.context.accounts, self.properties
         changes = []
         if status.uid != want.uid:
-            changes.append(Change("owner", accounts.user_name(status.uid), self._required("owner")))
+            changes.append(Change("owner", accounts.user_name(status.uid), str(given["owner"])))
         if status.gid != want.gid:
-            changes.append(
-                Change("group", accounts.group_name(status.gid), self._required("group"))
-            )
+            changes.append(Change("group", accounts.group_name(status.gid), str(given["group"])))
         if status.mode != want.mode:
             changes.append(Change("mode", "%04o" % status.mode, "%04o" % want.mode))
         return changes
@@ -154,7 +172,8 @@ class Resource(ResourceType):
             from remote_runtime.resources.file import removal
 
             return [removal.supposed(self)]
-        want, _ = self._wanted()
+        kept = any(self.properties.get(key) is None for key in ATTRIBUTES)
+        want, _ = self._wanted(self.observe().status if kept else None)
         if self.ensure == "directory":
             return [self._making(want, [])]
         return [
@@ -169,7 +188,7 @@ class Resource(ResourceType):
     def pins(self, state: Any) -> Sequence[Effect]:
         if self.ensure == "absent":
             return [PathEffect(self.name, "absent")]
-        want, _ = self._wanted()
+        want, _ = self._wanted(state.status)
         if self.ensure == "directory":
             return [self._effect("directory", want)]
         content = self._content()
@@ -186,7 +205,7 @@ class Resource(ResourceType):
 
     def _file(self, status: Optional[Status]) -> Tuple[List[Action], List[Missing]]:
         """What is left to do, and what keeps it from being done."""
-        want, unmet = self._wanted()
+        want, unmet = self._wanted(status)
         content: Optional[Content] = None
         try:
             content = self._content()
@@ -336,7 +355,7 @@ class Resource(ResourceType):
     def _directory(self, status: Optional[Status]) -> Tuple[List[Action], List[Missing]]:
         """What is left to do, and what keeps it from being done."""
         if status is None:
-            want, unmet = self._wanted()
+            want, unmet = self._wanted(None)
             above = self._above(want.mode & 0o755)
             return [self._making(want, above)], unmet
         if status.kind != "directory":
@@ -345,9 +364,7 @@ class Resource(ResourceType):
                 "%s is a %s, not a directory" % (self.name, kind),
                 hint="name another path, or the directory that it leads to",
             )
-        # What /tmp has beside its permissions it keeps, unless the mode speaks of it.
-        kept = rules.leaves_special_bits(self._required("mode"))
-        want, unmet = self._wanted(status.mode & 0o7000 if kept else 0)
+        want, unmet = self._wanted(status)
         return self._attribute_action(self._attributes(status, want), want), unmet
 
     def _making(self, want: Wanted, above: Sequence[PathEffect]) -> Action:

@@ -104,7 +104,7 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
     ("words", "told"),
     [
         (["file", "/x", *OWNED[:-1], "9"], "argument --mode: mode '9' is not allowed"),
-        (["file", "/x", *OWNED[:-2]], "--mode is required"),
+        (["archive", "/x.tar", *OWNED[:-2]], "--url is required"),
         (["file", "x", *OWNED], "argument NAME: name 'x' is not allowed"),
         (["file", "/x", "presnt", *OWNED], "argument ENSURE: ensure must be one of"),
         (["file", "/x", "--ower", "root"], "there is no option --ower\n     did you mean --owner?"),
