@@ -57,6 +57,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="contact no host; --facts, vars and --fact are all its facts",
     )
+    parse.add_argument(
+        "-E",
+        "--env-facts",
+        action="store_true",
+        help="let the variables of the environment be facts, but for those with a secret's name",
+    )
     parse.add_argument("--query", metavar="PATH", help="one value by its GJSON path")
     add_form(parse).add_argument(
         "--env", action="store_true", help="variables for a shell: HIERA_KEY=VALUE; not with -i"
@@ -85,7 +91,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--env is for the data of one host", hint="leave -i out, or take --json")
     chosen = assembly.choose(read_inventory(args))
     data = read_data(args)
-    hierarchy = _hierarchy(args.file, data._replace(fact=[*data.fact, *args.given]))
+    data = data._replace(fact=[*data.fact, *args.given])
+    hierarchy = _hierarchy(args.file, data, args.env_facts)
     answers: Mapping[str, Gathered | CcmError] = {}
     if not (args.offline or hierarchy.is_static):
         answers = gather(chosen, read_connection(args))
@@ -106,11 +113,11 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _hierarchy(file: str, options: "PlanOptions") -> "Hierarchy":
+def _hierarchy(file: str, options: "PlanOptions", with_environ: bool) -> "Hierarchy":
     from orchestrator.planning.hierarchy import Hierarchy
     from orchestrator.support.plain_text import plain
 
-    hierarchy = Hierarchy(file, options)
+    hierarchy = Hierarchy(file, options, with_environ)
     for problem in hierarchy.warnings:
         print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
     return hierarchy

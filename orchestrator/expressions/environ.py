@@ -35,6 +35,10 @@ class Environ(dict[str, str]):
         )
         self.heard: dict[str, None] = {}
 
+    def public(self) -> dict[str, str]:
+        """The variables whose names call none of them secret."""
+        return {name: text for name, text in dict.items(self) if name not in self._secret}
+
     def told_to(self, heard: dict[str, None]) -> Environ:
         """A copy whose secrets go elsewhere."""
         copy = Environ({})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import yaml
@@ -71,19 +72,25 @@ class NothingGathered(NamedTuple):
 class FactOverlay:
     """What ``--facts``, the inventory's vars and ``--fact`` lay over a host's facts, in that order.
 
-    Reads the files once. InputError, UsageError.
+    Reads the files once; ``below`` lies beneath them. InputError, UsageError.
     """
 
-    def __init__(self, files: Sequence[str] = (), pairs: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        files: Sequence[str] = (),
+        pairs: Sequence[str] = (),
+        below: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         problems: list[Problem] = []
         self._files = load_fact_files(files, problems)
         if problems:
             raise InputError(problems)
         self._pairs = assignments("--fact", pairs)
+        self._below = below
 
     def __call__(self, host: Any, gathered: Gathered) -> tuple[Facts, list[str]]:
         """The facts of a host (an inventory's ``Host``), and the warnings about them."""
-        return merge_host_facts(gathered, self._files, host.vars, self._pairs)
+        return merge_host_facts(gathered, self._below, self._files, host.vars, self._pairs)
 
 
 def merge_host_facts(gathered: Gathered, *above: Mapping[str, Any]) -> tuple[Facts, list[str]]:

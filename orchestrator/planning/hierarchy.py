@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from inventory.document import Mapping, read_document
+from orchestrator.expressions.environ import Environ
 from orchestrator.language.files import Folder
 from orchestrator.manifest.data import KEYS, DataSource, refuse_unknown_keys
 from orchestrator.planning.data import Given, ManifestData, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
-from orchestrator.planning.options import PlanOptions
+from orchestrator.planning.options import PlanOptions, load_environ
 from remote_runtime.errors import InputError, Problem
 from remote_runtime.masking import MASKED, Mask
 
@@ -19,10 +20,11 @@ from remote_runtime.masking import MASKED, Mask
 class Hierarchy:
     """``data``, ``hierarchy`` and ``overrides`` of a manifest or of a file of data.
 
-    The resources of a manifest are not looked at. InputError with every problem of the data.
+    The resources of a manifest are not looked at. ``with_environ``: the variables of the
+    environment are facts, but for the secret ones. InputError with every problem of the data.
     """
 
-    def __init__(self, path: str, options: PlanOptions) -> None:
+    def __init__(self, path: str, options: PlanOptions, with_environ: bool = False) -> None:
         problems: list[Problem] = []
         self.warnings: list[Problem] = []
         root = read_document(path, problems)
@@ -38,7 +40,8 @@ class Hierarchy:
             hint="values go under data:",
         )
         source = DataSource(root, problems, self.warnings)
-        self._overlay = FactOverlay(options.facts, options.fact)
+        variables = Environ(load_environ()).public() if with_environ else {}
+        self._overlay = FactOverlay(options.facts, options.fact, variables)
         given = Given(options, problems, self.warnings)
         self._data = ManifestData(source, Folder(Path(path).absolute().parent), given)
         shared = self._data.shared(None, {}) if not problems else None

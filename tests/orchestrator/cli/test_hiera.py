@@ -66,6 +66,16 @@ def test_facts_may_follow_the_file(ccm: Ccm) -> None:
     assert behind == parse(ccm, "--offline", "site.yaml", "--fact", "role=web")
 
 
+def test_the_environment_may_be_facts(ccm: Ccm) -> None:
+    """``-E`` makes facts of its variables, but for the secret ones; ``--fact`` goes over them."""
+    ccm.environment |= {"role": "web", "DB_PASSWORD": "hunter22"}
+    assert parse(ccm, "--offline", "-E", "site.yaml", "--query", "port") == 8080
+    assert parse(ccm, "--offline", "site.yaml", "--query", "port") == 80
+    assert parse(ccm, "--offline", "-E", "site.yaml", "role=db", "--query", "port") == 80
+    ccm.site("data: {word: \"{{ lookup('facts.DB_PASSWORD', 'none') }}\"}\n", "word.yaml")
+    assert parse(ccm, "--offline", "-E", "word.yaml") == {"word": "none"}
+
+
 def test_yaml_comes_out_too(ccm: Ccm) -> None:
     """``--yaml`` writes the same as YAML."""
     done = ccm.run("hiera", "parse", "--offline", "--yaml", "site.yaml")
