@@ -5,25 +5,31 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from orchestrator.cli.documents import write
 from orchestrator.cli.options import add_registration, count, seconds
 
 if TYPE_CHECKING:
-    from orchestrator.registration.entry import Query, Registration
+    from orchestrator.registration.entry import Registration
     from orchestrator.registration.store import Store
 
-HELP = "Show and remove service registrations, and prepare a registry for them."
+HELP = "Show, add and remove service registrations, and prepare a registry for them."
 EXAMPLE = """
 ccm registration query prod http web
-ccm registration rm prod http web 192.0.2.10
+ccm registration watch prod
+ccm registration create --cluster prod --protocol http --service web \\
+  --address 192.0.2.10 --port 80 --ttl 1h -A zone=a
+ccm registration rm prod http web 192.0.2.10 --port 80
 ccm registration init --registration registry.json
 ccm registration init --registration nats://nats.example.net --max-age 1h
 """
 _PARTS = ("cluster", "protocol", "service", "address")
 _FLAG = "flag_"
 _MOST_REPLICAS = 5
-_INIT = ("init", "create")
+_PAUSE = 1.0  # seconds between two looks of a watcher
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,16 +39,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "query", help="show what is registered", description="Show what is registered."
     )
     _add_query(query)
-    query.add_argument("--json", action="store_true", help="one JSON list on stdout")
+    form = query.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON list on stdout")
+    form.add_argument("--yaml", action="store_true", help="the same as YAML")
+    watching = actions.add_parser(
+        "watch",
+        help="show what is registered, and what becomes of it, until interrupted",
+        description="Show what is registered, then each entry that comes, changes or goes.",
+    )
+    _add_query(watching)
+    watching.add_argument("--json", action="store_true", help="a JSON object per line")
+    _add_create(actions)
     remove = actions.add_parser(
         "rm",
+        aliases=["delete"],
         help="remove what is registered, such as a service that is no more",
         description="Remove registrations; the next push of a stable resource brings its own back.",
     )
     _add_query(remove)
+    remove.add_argument(
+        "--force", action="store_true", help="as Choria CCM has it; nothing is asked here anyway"
+    )
     init = actions.add_parser(
         "init",
-        aliases=["create"],
         help="create the file or NATS stream, or bring the stream up to date",
         description="Create the file or the NATS JetStream stream that keeps registrations, or "
         "bring the stream up to date.",
@@ -67,7 +86,30 @@ def _add_query(parser: argparse.ArgumentParser) -> None:
         )
     for part in _PARTS:
         parser.add_argument(f"--{part}", dest=f"{_FLAG}{part}", help=f"the same as {part.upper()}")
+    parser.add_argument("--port", metavar="N", type=count, help="only this port")
     add_registration(parser)
+
+
+def _add_create(actions: Any) -> None:
+    create = actions.add_parser(
+        "create",
+        help="register a service by hand; one of the same endpoint gives way",
+        description="Register a service by hand. A push does so with register_when_stable.",
+    )
+    for part in _PARTS:
+        create.add_argument(f"--{part}", required=True, help=f"its {part}")
+    create.add_argument("--port", metavar="N", type=count, help="its port, if it has one")
+    create.add_argument("--priority", metavar="N", type=count, help="1 to 255 (default: 1)")
+    create.add_argument("--ttl", metavar="DURATION", help="how long it is valid (default: no end)")
+    create.add_argument(
+        "-A",
+        "--annotation",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="what else is known of it; repeatable",
+    )
+    add_registration(create)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -75,17 +117,26 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.registration.entry import Query
     from orchestrator.registration.store import open_store
 
-    store = open_store(args.registration, new=args.action in _INIT)
-    if args.action in _INIT:
+    store = open_store(args.registration, new=args.action == "init")
+    if args.action == "init":
         return _init(args, store)
+    if args.action == "create":
+        return _create(args, store)
     query = Query(*(_part(args, part) for part in _PARTS))
-    if args.action == "rm":
-        return _remove(store, query)
-    entries = store.lookup(query)
-    if args.json:
-        print(json.dumps([entry.payload() for entry in entries], indent=2))
+
+    def look() -> list[Registration]:
+        return [e for e in store.lookup(query) if args.port in (None, e.port)]
+
+    if args.action in ("rm", "delete"):
+        return _remove(store, look())
+    if args.action == "watch":
+        return _watch(look, args.json)
+    entries = look()
+    if args.json or args.yaml:
+        write([entry.payload() for entry in entries], args.yaml)
     else:
-        _show(entries, store, "nothing" if query == Query() else "nothing that fits")
+        some = args.port is not None or query != Query()
+        _show(entries, store, "nothing that fits" if some else "nothing")
     return 0
 
 
@@ -95,7 +146,7 @@ def _part(args: argparse.Namespace, part: str) -> str:
     word, flag = getattr(args, part), getattr(args, f"{_FLAG}{part}")
     if word is not None and flag is not None:
         raise UsageError(f"{part.upper()} and --{part} are the same", hint="give one of them")
-    if word is None and flag is None and part == "cluster" and args.action == "rm":
+    if word is None and flag is None and part == "cluster" and args.action in ("rm", "delete"):
         raise UsageError("rm: which cluster?", hint="name it; '*' is any")
     return str(word or flag or "*")
 
@@ -110,22 +161,68 @@ def _init(args: argparse.Namespace, store: Store) -> int:
     return 0
 
 
-def _remove(store: Store, query: Query) -> int:
-    entries = store.lookup(query)
+def _create(args: argparse.Namespace, store: Store) -> int:
+    from orchestrator.registration.entry import Registration
+
+    given = {key: getattr(args, key) for key in (*_PARTS, "port", "priority", "ttl")}
+    properties: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    properties["annotations"] = dict(map(_annotation, args.annotation))
+    _check(properties)
+    entry = Registration.of(properties)
+    store.publish([entry])
+    print(f"registered {_told(entry)} in {store.shown}")
+    return 0
+
+
+def _annotation(text: str) -> tuple[str, str]:
+    from remote_runtime.errors import UsageError
+
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise UsageError(f"-A {text!r} is not an annotation", hint="write -A name=value")
+    return key, value
+
+
+def _check(properties: dict[str, Any]) -> None:
+    """UsageError for what register_when_stable would not take either."""
+    from orchestrator.manifest.types import common_property
+    from remote_runtime.errors import UsageError
+
+    for wrong in common_property("register_when_stable").complaints([properties]):
+        flag = f"--{wrong.path[1]}: " if len(wrong.path) > 1 else ""
+        raise UsageError(f"create: {flag}{wrong.message}", hint=wrong.hint)
+
+
+def _remove(store: Store, entries: list[Registration]) -> int:
     if entries:
         store.remove(entries)
     print(f"removed {len(entries)} registration{'' if len(entries) == 1 else 's'}")
     return 0
 
 
-def _show(entries: list[Registration], store: Store, none: str) -> None:
-    from orchestrator.support.plain_text import one_line
+def _watch(look: Callable[[], list[Registration]], as_json: bool) -> int:
+    from orchestrator.registration.watching import watch
 
+    for one in watch(look, lambda: time.sleep(_PAUSE), time.time):
+        if as_json:
+            print(json.dumps(one.payload(), ensure_ascii=False), flush=True)
+        else:
+            print(f"{one.what:<10}  {_told(one.entry)}", flush=True)
+    return 0
+
+
+def _show(entries: list[Registration], store: Store, none: str) -> None:
     if not entries:
         print(f"{none} is registered in {store.shown}", file=sys.stderr)
     for entry in entries:
-        words = [f"{entry.cluster} {entry.protocol} {entry.service}", entry.endpoint]
-        words += [f"priority {entry.priority}", f"since {entry.timestamp}"]
-        words += [f"ttl {entry.ttl}"] if entry.ttl else []
-        words += [f"{key}={value}" for key, value in entry.annotations]
-        print("  ".join(map(one_line, words)))
+        print(_told(entry))
+
+
+def _told(entry: Registration) -> str:
+    from orchestrator.support.plain_text import one_line
+
+    words = [f"{entry.cluster} {entry.protocol} {entry.service}", entry.endpoint]
+    words += [f"priority {entry.priority}", f"since {entry.timestamp}"]
+    words += [f"ttl {entry.ttl}"] if entry.ttl else []
+    words += [f"{key}={value}" for key, value in entry.annotations]
+    return "  ".join(map(one_line, words))

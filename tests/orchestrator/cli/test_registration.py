@@ -1,12 +1,15 @@
 import json
+import signal
 from pathlib import Path
 
 import pytest
+import yaml
 
 from orchestrator.cli.app import main
 from orchestrator.registration.entry import Registration
 from orchestrator.registration.store import open_store
 from tests.orchestrator.registration.test_nats_stream import server, url
+from tests.push.command import Ccm
 
 __all__ = ["server", "url"]
 
@@ -67,6 +70,70 @@ def test_parts_by_name(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "removed 1 registration\n"
 
 
+ENDPOINT = ("--cluster", "prod", "--protocol", "http", "--service", "web", "--address", "::1")
+
+
+def test_create(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A service is registered by hand, in the place of one of the same endpoint."""
+    for zone in ("a", "b"):
+        words = ("--port", "8080", "--ttl", "1h", "-A", f"zone={zone}", "-A", "note=x y")
+        assert main(["registration", "create", *ENDPOINT, *words]) == 0
+        out = capsys.readouterr().out
+        assert out.startswith("registered prod http web  [::1]:8080  priority 1  since ")
+        assert out.endswith(f"  note=x y  zone={zone} in {place}\n")
+    assert main(["registration", "query", *ENDPOINT, "--port", "8080", "--yaml"]) == 0
+    (entry,) = yaml.safe_load(capsys.readouterr().out)
+    assert (entry["ttl"], entry["priority"]) == ("1h", 1)
+    assert entry["annotations"] == {"zone": "b", "note": "x y"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--port", "70000"], "--port: "),
+        (["--ttl", "soon"], "--ttl"),
+        (["--priority", "300"], "--priority"),
+        (["-A", "zone"], "-A 'zone' is not an annotation"),
+        (["--service", "*"], "--service"),
+    ],
+)
+def test_what_cannot_be_registered(
+    place: str, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    """What a manifest could not announce is refused of the flag, and nothing is written."""
+    before = Path(place).read_bytes()
+    assert main(["registration", "create", *ENDPOINT, *words]) == 2
+    assert said in capsys.readouterr().err
+    assert Path(place).read_bytes() == before
+
+
+def test_a_port(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """``rm --port`` leaves the other ports of a service alone; ``--force`` and ``delete`` pass."""
+    assert main(["registration", "create", *ENDPOINT, "--port", "8080"]) == 0
+    capsys.readouterr()
+    assert main(["registration", "delete", *ENDPOINT, "--port", "8080", "--force"]) == 0
+    assert capsys.readouterr().out == "removed 1 registration\n"
+    main(["registration", "query", *ENDPOINT])
+    assert "[::1]:80 " in capsys.readouterr().out
+
+
+def test_watch(tmp_path: Path) -> None:
+    """What is there is told at once, and later what comes, until it is interrupted."""
+    ccm = Ccm(tmp_path)
+    ccm.environment["CCM_REGISTRATION"] = place = str(tmp_path / "r.json")
+    open_store(place, new=True).publish(ENTRIES[:1])
+    watching = ccm.start("registration", "watch", "prod", "--json")
+    assert watching.stdout is not None
+    first = json.loads(watching.stdout.readline())
+    open_store(place).remove(ENTRIES[:1])
+    second = json.loads(watching.stdout.readline())
+    watching.send_signal(signal.SIGINT)
+    watching.communicate(timeout=60)
+    assert watching.returncode == 130
+    assert [first["action"], second["action"]] == ["registered", "removed"]
+    assert second["entry"] == ENTRIES[0].payload()
+
+
 def test_init(place: str, url: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A stream is made ready, again without harm; what is for streams is refused for a file."""
     assert main(["registration", "init", "--max-age", "1h"]) == 2
@@ -89,8 +156,8 @@ def test_a_registry_that_is_not_there(
     monkeypatch.chdir(tmp_path)
     assert main(["registration", "query", "--registration", "PROD"]) == 2
     assert "nats://host:4222/STREAM" in capsys.readouterr().err
-    for action in ("init", "create"):
-        assert main(["registration", action, "--registration", "PROD"]) == 0
+    for _ in range(2):
+        assert main(["registration", "init", "--registration", "PROD"]) == 0
     assert json.loads((tmp_path / "PROD").read_text())["registrations"] == []
     assert main(["registration", "query", "--registration", "PROD"]) == 0
 

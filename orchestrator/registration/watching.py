@@ -1,0 +1,41 @@
+"""What changes among registrations while somebody looks on (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from orchestrator.registration.entry import Registration
+
+REGISTERED, UPDATED, REMOVED, EXPIRED = "registered", "updated", "removed", "expired"
+
+
+class Happening(NamedTuple):
+    """One entry, and what became of it: ``what`` is one of the words above."""
+
+    what: str
+    entry: Registration
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON object of it."""
+        return {"action": self.what, "entry": self.entry.payload()}
+
+
+def watch(
+    look: Callable[[], list[Registration]], pause: Callable[[], None], clock: Callable[[], float]
+) -> Iterator[Happening]:
+    """All that ``look`` finds, then whatever it finds otherwise after each ``pause``; no end.
+
+    What comes and goes within a pause is not seen.
+    """
+    known: dict[str, Registration] = {}
+    while True:
+        found = {entry.subject: entry for entry in look()}
+        for subject, entry in known.items():
+            if subject not in found:
+                yield Happening(REMOVED if entry.is_valid(clock()) else EXPIRED, entry)
+        for subject, entry in found.items():
+            if known.get(subject) != entry:
+                yield Happening(UPDATED if subject in known else REGISTERED, entry)
+        known = found
+        pause()
