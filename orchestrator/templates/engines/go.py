@@ -68,6 +68,7 @@ class GoEngine(Alone):
     def __init__(self, delimiters: tuple[str, str] | None, prefix: str) -> None:
         left, right = delimiters or ("{{", "}}")
         self._prefix = prefix
+        self._delimiters = left, right
         self._environment = _environment(left, right)
         self.openers = (left,)
 
@@ -77,13 +78,28 @@ class GoEngine(Alone):
 
         name = self._prefix + path
         try:
-            return GoTemplate(self._environment.from_string(text, name=name), name)
+            template = self._environment.from_string(text, name=name)
+            self._check(text, name)
+            return GoTemplate(template, name)
         except gotpl.TemplateSyntaxError as error:
             message = str(error).removeprefix(f"template:{error.line}:{error.column}: ")
             where = Position(name, error.line, error.column)
             raise InputError([Problem(message, where, _hint(message), "template")]) from error
         except RecursionError as error:
             too_deep(name, error)
+
+    def _check(self, text: str, name: str) -> None:
+        """InputError for a ``lookup`` whose path a host could choose."""
+        if "lookup" not in text:
+            return
+        from orchestrator.templates.engines.go_checks import lookup_problems
+
+        problems = []
+        for message, at in lookup_problems(text, self._delimiters, tuple(_functions())):
+            line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+            problems.append(Problem(message, Position(name, line, column), "", "template"))
+        if problems:
+            raise InputError(problems)
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
         """See ``Engine``: gotpl does not tell."""

@@ -59,6 +59,34 @@ def test_jet_mistakes_of_included_files_carry_their_place(tmp_path: Path) -> Non
 
 @needs_gotpl
 @pytest.mark.parametrize(
+    "path",
+    [
+        ".Facts.x", "(.Facts.x)", '(print .Facts.x ".y")', '(printf "%s.x" .Facts.x)',
+        '(ternary "data.a" .Facts.x true)', "$p", '(.Facts.x | printf "data%s")', '"nope.x"',
+    ],
+)  # fmt: skip
+def test_go_looks_up_no_path_that_a_host_chooses(tmp_path: Path, path: str) -> None:
+    """What is not spelt out up to its first dot is refused with its place, wherever it stands."""
+    template = '{{ $p := "data.name" }}\n{{ if true }} {{ lookup PATH "d" }}{{ end }}'
+    told = refused(tmp_path, {"a": template.replace("PATH", path)}, engine="go")
+    assert "t/a:2:18: lookup: " in told
+
+
+@needs_gotpl
+@pytest.mark.parametrize(
+    "call",
+    [
+        'lookup "data.name"', '"data.name" | lookup', 'lookup (print "data." "name")',
+        'lookup (printf "data.%s" "name")', 'lookup (ternary "data.name" "data.port" true)',
+    ],
+)  # fmt: skip
+def test_go_looks_up_what_is_spelt_out(tmp_path: Path, call: str) -> None:
+    """A path may be put together behind its first dot."""
+    assert text(tmp_path, "go", "{{ " + call + " }}") == "web"
+
+
+@needs_gotpl
+@pytest.mark.parametrize(
     ("template", "expected"),
     [
         (
