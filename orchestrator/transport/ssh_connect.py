@@ -27,6 +27,7 @@ from orchestrator.transport.ssh_transport import (
     BROKEN,
     CHANNEL_TIMEOUT,
     EagerTransport,
+    OversizeError,
     session_factory,
 )
 from remote_runtime.errors import UnreachableError
@@ -261,6 +262,11 @@ def _mapped(
             "transport.handshake",
             hint=f"is {route.port} the port of sshd there, and is it overloaded?",
         )
+    if isinstance(error, OversizeError):
+        return UnreachableError(
+            f"{route.label} does not keep to SSH: {text}", "transport.handshake",
+            hint=f"is {route.port} the port of sshd there? Something else may answer",
+        )  # fmt: skip
     if "Indecipherable" in text:
         return UnreachableError(
             f"{route.address} port {route.port} is no SSH server", "transport.handshake",

@@ -29,6 +29,7 @@ from paramiko.transport import ServiceRequestingTransport
 # How a connection ends that breaks off or is tampered with, wherever that shows.
 BROKEN = (OSError, EOFError, paramiko.SSHException, InvalidTag)
 WINDOW = 1 << 20  # at most this much unread data of a host is held
+LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
 AUTH_TIMEOUT = 60.0
 CHANNEL_TIMEOUT = 30.0
 
@@ -49,6 +50,21 @@ def _first(names: Sequence[str], *wanted: str) -> tuple[str, ...]:
 
 def _no_timer(timeout: float) -> None:
     """In place of a thread per connection: ``start_client`` is given a timeout anyway."""
+
+
+class OversizeError(paramiko.SSHException):
+    """The server announces a packet that no server of SSH sends."""
+
+
+def _bounded(read_all: Callable[..., bytes]) -> Callable[..., bytes]:
+    """paramiko believes whatever length a packet tells, before anything proves who sent it."""
+
+    def read(count: int, check_rekey: bool = False) -> bytes:
+        if count > LARGEST_PACKET:
+            raise OversizeError(f"it announces a packet of {count} bytes")
+        return read_all(count, check_rekey)
+
+    return read
 
 
 class EagerTransport(ServiceRequestingTransport):
@@ -79,6 +95,7 @@ class EagerTransport(ServiceRequestingTransport):
         super().__init__(sock, default_window_size=WINDOW)
         # of this one alone, not of its class
         self.packetizer.start_handshake = _no_timer  # type: ignore[method-assign]
+        self.packetizer.read_all = _bounded(self.packetizer.read_all)  # type: ignore[method-assign]
         self.banner_timeout = timeout
         self.handshake_timeout = timeout
         self.auth_timeout = AUTH_TIMEOUT

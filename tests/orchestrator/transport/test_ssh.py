@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -544,6 +545,28 @@ def test_a_server_that_does_not_speak_ssh_is_told(connect: Connect) -> None:
         thread.start()
         error = failure(connect(), Host(port=server.getsockname()[1], connect_timeout=5.0))
     assert "is no SSH server" in error.message
+
+
+def test_a_packet_without_end_is_refused(connect: Connect) -> None:
+    """A server that announces a gigabyte, before anything proves who it is, is not listened to."""
+    sent: list[int] = []
+
+    def serve(server: socket.socket) -> None:
+        connection, _ = server.accept()
+        with connection, contextlib.suppress(OSError):  # it is hung up on
+            connection.sendall(
+                b"SSH-2.0-hostile\r\n" + struct.pack(">I", (1 << 30) + 4) + b"\x04\x14"
+            )
+            while sum(sent) < 64 << 20:
+                sent.append(connection.send(bytes(1 << 16)))
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=serve, args=(server,), daemon=True)
+        thread.start()
+        error = failure(connect(), Host(port=server.getsockname()[1], connect_timeout=20.0))
+        thread.join(20)
+    assert "a packet of 1073741" in error.message
+    assert sum(sent) < 32 << 20
 
 
 def test_noise_of_the_login_shell_is_passed_over(
