@@ -21,11 +21,11 @@ _GOOD = ("OK", "WARNING")
 def settled(what: str, expected: str) -> Expectation:
     """Nothing is left to do, as the type itself says."""
     return Expectation(
-        what,
-        expected,
-        lambda event: event["final_ensure"],
-        "present".__eq__,
-        lambda event, found: "that it would run" if found else "; ".join(event["error"]),
+        what=what,
+        expected=expected,
+        find=lambda event: event["final_ensure"],
+        holds="present".__eq__,
+        tell=lambda event, found: "that it would run" if found else "; ".join(event["error"]),
         commands=True,
     )
 
@@ -49,11 +49,11 @@ def _healthy(number: int, name: str) -> Expectation:
         return f"{status}: {output}" if output else status
 
     return Expectation(
-        f"health check {name}",
-        "OK",
-        lambda event: result(event).get("status"),
-        _GOOD.__contains__,
-        tell,
+        what=f"health check {name}",
+        expected="OK",
+        find=lambda event: result(event).get("status"),
+        holds=_GOOD.__contains__,
+        tell=tell,
         commands=True,
     )
 
