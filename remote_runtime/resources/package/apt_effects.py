@@ -35,6 +35,8 @@ _LINKS = "/etc/systemd/system"
 _REMEMBERED = "/var/lib/systemd/deb-systemd-helper-enabled"
 _MASKED = "/var/lib/systemd/deb-systemd-helper-masked"
 _REFUSES = re.compile(r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*exit 101;?\s*\Z")
+_ASKING = 10.0  # seconds
+_MOST_ASKED = 20  # units of one package
 _UNIT = re.compile(r"[\w@.:\\-]+\Z")
 
 
@@ -252,9 +254,12 @@ class Consequences(object):
 
     def _others(self, name: str, deeds: deb_scripts.Deeds) -> None:
         """Units that are no package's of this transaction, which its scripts start or enable."""
-        for unit in sorted((deeds.started | deeds.enabled) - self._own):
+        commands = self._context.commands
+        others = sorted((deeds.started | deeds.enabled) - self._own)
+        most = _MOST_ASKED if others and commands.find("systemctl") else 0
+        for at, unit in enumerate(others):
             asked = ("systemctl", "show", "--property=ActiveState,UnitFileState", "--", unit)
-            shown = self._context.commands.run(asked).stdout.split()
+            shown = commands.run(asked, timeout=_ASKING).stdout.split() if at < most else ()
             runs = unit not in deeds.started or "ActiveState=active" in shown
             boots = unit not in deeds.enabled or "UnitFileState=enabled" in shown
             if not (runs and boots):

@@ -33,8 +33,7 @@ def own_folders(unit: Definition, context: "Context") -> List[PathEffect]:
                 found.append(PathEffect(path, "something"))
                 continue
             uid, gid = (0, 0) if base == "/etc" else _owner(unit, context)
-            number = int(mode, 8) if mode.isdigit() else 0o755
-            found.append(PathEffect(path, "directory", mode=number, uid=uid, gid=gid))
+            found.append(PathEffect(path, "directory", mode=_mode(mode, 0o755), uid=uid, gid=gid))
     return found
 
 
@@ -58,8 +57,14 @@ def mounted(unit: Definition, runs: bool) -> List[Effect]:
         made: List[Effect] = [PathEffect(where, "directory")] if runs else []
         return [*made, Fog(doubt, below(where, itself=True))]
     options = dict(o.partition("=")[::2] for o in unit.text.last("Mount", "Options").split(","))
-    mode = int(options.get("mode", "1777"), 8)
+    mode = _mode(options.get("mode", ""), 0o1777)
     return [PathEffect(where, "absent"), PathEffect(where, "directory", mode=mode, uid=0, gid=0)]
+
+
+def _mode(text: str, default: int) -> int:
+    """The number of a mode; what is none is left out, as systemd does."""
+    octal = len(text) <= 5 and bool(text) and set(text) <= set("01234567")
+    return int(text, 8) if octal else default
 
 
 def _owner(unit: Definition, context: "Context") -> Tuple[Optional[int], Optional[int]]:

@@ -314,6 +314,17 @@ class Host(unittest.TestCase):
         self.path("dpkg/info/a.prerm", "invoke-rc.d other stop\n")
         self.assertIn(UnitEffect("other.service", active=False), self.effects(("a", "1", "")))
 
+    def test_units_of_others_are_asked_for_within_bounds(self):
+        """Where there is no systemctl, or there are too many of them, they are not known."""
+        starting = "".join("systemctl restart u%d.service\n" % n for n in range(100))
+        self.known["a"] = Contents([], [], {"postinst": starting})
+        for missing, asked in (([], 20), (["systemctl"], 0)):
+            commands = FakeCommands(missing)
+            commands.on("systemctl show", "ActiveState=active\n")
+            self.context = make_context(commands, noop=True)
+            fogs = [e for e in self.effects(("a", "", "1")) if isinstance(e, Fog)]
+            self.assertEqual((commands.count("systemctl"), len(fogs)), (asked, 100 - asked))
+
     def test_presets(self):
         """What the host's presets leave out is not enabled; the first line that fits counts."""
         scripts = {"postinst": DEBHELPER.replace("a.service", "ccm-a.service")}

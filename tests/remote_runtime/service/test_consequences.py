@@ -100,6 +100,15 @@ class ConsequencesTest(unittest.TestCase):
         kept = {"x": texts["x"] + "RuntimeDirectoryPreserve=yes\n"}
         self.assertEqual(self.of("stop", "x", kept)[1:], [])
 
+    def test_modes_that_are_none(self):
+        """They are left out, as systemd leaves them out."""
+        text = RUN + "StateDirectory=ccm-x\nStateDirectoryMode=0888\n"
+        made = PathEffect("/var/lib/ccm-x", "directory", 0o755, 0, 0)
+        self.assertEqual(self.of("start", "x", {"x": text})[1:], [made])
+        units = FakeUnits({"a.mount": "[Mount]\nWhere=/a\nType=tmpfs\nOptions=mode=u+x\n"})
+        effect = Consequences(self.context, units).of("start", "a.mount")[-1]
+        self.assertEqual(effect, PathEffect("/a", "directory", 0o1777, 0, 0))
+
     def test_enabling(self):
         """The links are made, those of what goes along too, and removed again."""
         install = "[Install]\nWantedBy=a.target\nAlso=y.service\n"
