@@ -234,10 +234,6 @@ class Types:
         """Every type, sorted."""
         return sorted([*type_names(), *(self._own.names() if self._own else ())])
 
-    def own_names(self) -> list[str]:
-        """The types of the site, sorted."""
-        return self._own.names() if self._own else []
-
     def sources(self) -> Mapping[str, bytes]:
         """The modules of the site's own types, which must be sent along (see ``image.build``)."""
         return self._own.sources() if self._own else {}

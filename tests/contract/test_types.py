@@ -28,7 +28,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SITES = {
     name: folder.parent
     for folder in sorted(EXAMPLES.glob("*/types"))
-    for name in types_beside(folder.parent).own_names()
+    for name in types_beside(folder.parent).names()
+    if name not in type_names()
 }
 TYPES = sorted([*type_names(), *SITES])
 SHOWN = {"ensure", "owner", "group", "mode"}
