@@ -123,11 +123,11 @@ class Context(object):
         """Runs what the user wrote, such as a guard, and looks up the programs of it."""
         return self._doors[2] if self.world is None else self.world.commands
 
-    def commands_with(self, effects: Sequence[Effect]) -> "Commands":
-        """Those of the user's as in a preview, with these effects beside what is planned."""
+    def world_with(self, effects: Sequence[Effect]) -> "World":
+        """The target as it would be with these as well; for this look only."""
         world = self._new_world() if self._world is None else self._world.fork()
         world.lay(tuple(effects), Doubt(), "")
-        return world.commands
+        return world
 
     def saw(self, kind: str, value: str, present: bool = True) -> None:
         """Say that something was read that no door above leads to: a package, unit or lists.

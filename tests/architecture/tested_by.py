@@ -312,6 +312,9 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/resources/package/deb_scripts.py",
         "remote_runtime/resources/package/presets.py",
     ),
+    "tests/remote_runtime/package/test_deb_deeds.py": (
+        "remote_runtime/resources/package/deb_steps.py",
+    ),
     "tests/remote_runtime/package/test_dnf.py": (
         "remote_runtime/resources/package/dnf_candidates.py",
         "remote_runtime/resources/package/dnf_errors.py",

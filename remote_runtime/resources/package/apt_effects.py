@@ -111,6 +111,10 @@ class Consequences(object):
             else:
                 self._installed(change, contents, deeds[change.name])
                 self._planned[change.name, change.after] = contents
+        for change in changes:
+            contents = coming.get(change.name)
+            if contents is not None:
+                self._configured(change, contents)
         # What is known counts more than fog, so it comes later; scripts run when all is unpacked.
         return self._doubtful + self._effects + self._scripted
 
@@ -183,7 +187,21 @@ class Consequences(object):
         self._accounts(deeds, contents)
         self._units(before.paths, contents, deeds)
         self._others(change.name, deeds)
-        self._fog(change.name, deeds)
+
+    def _configured(self, change: VersionChange, contents: Contents) -> None:
+        """What its scripts do once all is unpacked, as far as that can be told."""
+        from remote_runtime.resources.package.deb_deeds import Deeds
+
+        world = self._context.world_with(self._effects)
+
+        def lay(effect: PathEffect) -> None:
+            world.lay((effect,), Doubt(), "")
+
+        followed = Deeds(world.files, world.accounts, lay, fresh=not change.before)
+        told = followed.of(contents.scripts.get("postinst", ""))
+        self._effects += told.effects
+        text = "%s\n%s" % (contents.scripts.get("preinst", ""), told.rest)
+        self._fog(change.name, deb_scripts.read(text))
 
     def _member(self, member: Member, package: str) -> None:
         if member.kind == "directory":

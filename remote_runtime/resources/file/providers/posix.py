@@ -59,7 +59,7 @@ class Provider(BaseProvider):
             beside = os.path.join(folder, ".%s.preview" % name[:_NAME_ROOM])
             copy = PathEffect(beside, "file", mode=mode, uid=uid, gid=gid, content=content)
             try:
-                self._validate(validate, beside, path, self.context.commands_with([copy]))
+                self._validate(validate, beside, path, self.context.world_with([copy]).commands)
                 return
             except Unknowable:
                 if self.context.world is not None:
