@@ -55,8 +55,8 @@ class Connection:
 
     @property
     def host_key(self) -> str:
-        """The fingerprint of the key that the host proved to have."""
-        return fingerprint(self.session.get_remote_server_key().asbytes())
+        """The fingerprint of the key that the host proved to have, though it may have hung up."""
+        return fingerprint(self.session.host_key.asbytes())
 
     def close(self) -> None:
         """Hang up; any thread may call it."""

@@ -72,6 +72,7 @@ class EagerTransport(ServiceRequestingTransport):
 
     # the stubs leave these out
     active: bool
+    host_key: paramiko.PKey
     _preferred_keys: tuple[str, ...]
     _service_userauth_accepted: bool
     _send_message: Callable[[Message], None]

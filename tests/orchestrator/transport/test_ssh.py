@@ -136,6 +136,16 @@ def test_a_lost_connection_is_the_end_of_the_link(sshd: Sshd, connect: Connect) 
         link.close()
 
 
+def test_a_host_that_hangs_up_has_shown_its_key(sshd: Sshd, connect: Connect) -> None:
+    """What is known of a host is told of one that is lost in the next moment, too."""
+    login = connect().login(sshd.host(), lambda phase: None)
+    connection = login._connection
+    known = connection.host_key
+    connection.session.close()
+    assert connection.host_key == known
+    login.close()
+
+
 def test_an_unknown_host_key_is_refused(sshd: Sshd, connect: Connect, tmp_path: Path) -> None:
     """The fingerprint and the command that trusts it are in the message."""
     connector = connect({"inventory": ("my hosts.yaml", "more.yaml")})
