@@ -24,13 +24,13 @@ def _template(scope: Scope, literals: frozenset[str], text: str) -> str:
     source, name = _own(
         "template()", text, scope=scope, literals=literals, is_template=holds_expression
     )
-    if name.endswith(".jet"):
-        return _jet(scope, literals, text)
     depth = _nesting.get()
     if depth >= MAX_NESTING:
         raise EvaluationError(f"template() is nested deeper than {MAX_NESTING} levels")
     token = _nesting.set(depth + 1)
     try:
+        if name.endswith(".jet"):
+            return _jet(scope, literals, text)
         return Template.parse_file(source, name, scope.lenient, tuple(scope.loop)).render_text(
             scope
         )

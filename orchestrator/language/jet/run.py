@@ -45,7 +45,7 @@ def render(
     """
     assert template.library is not None  # only a library compiles
     given = names(frozenset(template.library.literals))
-    more = {**{name: given[name] for name in FUNCTIONS}, **(functions or {})}
+    more = {**{name: given[name] for name in (*FUNCTIONS, "template")}, **(functions or {})}
     return Run(template.library, template_variables(given), more).render(template, context)
 
 

@@ -23,6 +23,17 @@ def test_jet_renders_a_file_beside_the_manifest(tmp_path: Path) -> None:
     assert evaluate("jet(file('motd.jet'))", tmp_path) == "web1\n"
 
 
+def test_jet_renders_other_templates(tmp_path: Path) -> None:
+    """template() in Jet renders a file beside the manifest, never what a host says; it ends."""
+    write(tmp_path, a_jet='<[[ template("b") ]]>', b="{{ Data.port }}")
+    assert evaluate("jet('a.jet')", tmp_path) == "<80>"
+    write(tmp_path, evil_jet="[[ template(facts.evil) ]]", round_jet='[[ template("round.jet") ]]')
+    with pytest.raises(EvaluationError, match="never a computed text"):
+        evaluate("jet('evil.jet')", tmp_path)
+    with pytest.raises(EvaluationError, match="nested deeper"):
+        evaluate("template('round.jet')", tmp_path)
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
