@@ -79,14 +79,14 @@ class Mutator:
 
     def _raw(self, frames: list[bytes], at: int) -> None:
         data = bytearray(frames[at])
-        for _ in range(self._random.choice((1, 1, 3, 20))):
+        for _ in range(self._random.choice((1, 1, 3, 20)) if data else 0):  # it may be cut to none
             data[self._random.randrange(5, max(6, len(data))) % len(data)] = self._random.randrange(
                 256
             )
         frames[at] = bytes(data)
 
     def _cut(self, frames: list[bytes], at: int) -> None:
-        frames[at] = frames[at][: self._random.randrange(len(frames[at]))]
+        frames[at] = frames[at][: self._random.randrange(max(1, len(frames[at])))]
 
     def _length(self, frames: list[bytes], at: int) -> None:
         length = self._random.choice((0, 1, 1 << 20, (1 << 20) + 1, (1 << 32) - 1))
