@@ -141,8 +141,8 @@ class _Site:
 
 def _problems(site: _Site, at: int) -> list[str]:
     """What does not hold after a kill at one call."""
-    if site.run(at) is not None:
-        return ["it was not killed"]
+    if site.run(at) is not None and len(site.calls()) < at:
+        return []  # it came to its end with fewer calls than the first time
     found = [f"{name} is half-written" for name in site.torn()]
     for wanted in ("changed", "stable"):
         events = site.run() or []

@@ -153,7 +153,7 @@ class ExtractionTest(ArchiveTest):
         """A member costs the same whatever their number, so that 150,000 of them end in time."""
 
         def calls(name: str, count: int) -> int:
-            paths = ["%d/%d/f%d" % (count, n // 50, n) for n in range(count)]
+            paths = ["%s%d/%d/f%d" % (name, count, n // 50, n) for n in range(count)]
             packed = zipped(*[(path, b"x") for path in paths])
             data = packed if name == "a.zip" else tar([member(path, b"x") for path in paths])
             name = "%d-%s" % (count, name)
