@@ -191,7 +191,12 @@ class Round:
         yield ("apply", "-v", site)
         yield ("render", *where, "-l", "h", site)
         yield ("hiera", "parse", "--offline", site)
-        yield ("verify", *where, site)
+        yield ("verify", *where, "-v", site)
+        yield ("drift", *where, site)
+        yield ("status", "file", str(self.top / "data"))
+        plan = f"{report}/change.plan"
+        yield ("plan", *where, "-v", "-o", plan, site)
+        yield ("plan", "show", plan, "--html", f"{report}/plan.html", "--markdown", "-")
         yield ("runs",)
         yield ("report", "-v")
         for form in ("html", "markdown", "junit"):
@@ -244,7 +249,7 @@ def run(seconds: float, seed: int) -> Figures:
                     sinks["processes"] = b"\n".join(watch.seen)
                 tried["commands"] += 1
                 tried["sinks searched"] += len(sinks)
-                if done.code not in (0, 1):
+                if done.code not in (0, 1, 4):
                     broken.append(f"{arguments[0]}: exit code {done.code}: {done.stderr[:300]}")
                 broken += [f"{arguments[0]}: {leak}" for leak in leaks(one.secrets, sinks)]
             broken += [f"others may read {path}" for path in one.open_to_others()]
