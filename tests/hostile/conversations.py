@@ -42,7 +42,6 @@ KIND = re.compile(
 
 def run(seconds: float, seed: int, now: Callable[[], float] = time.monotonic) -> Figures:
     """Both directions by turns until the time is up."""
-    until = now() + seconds
     counts: Counter[str] = Counter()
     broken: list[str] = []
     with tempfile.TemporaryDirectory(prefix="ccm-frames-") as top:
@@ -52,6 +51,7 @@ def run(seconds: float, seed: int, now: Callable[[], float] = time.monotonic) ->
         recording = record(folder, uid, uid if uid == NOBODY else os.getgid())
         if recording.result.kind or not recording.result.tally.total:
             return Figures({}, [f"the conversation itself went wrong: {recording.result}"])
+        until = now() + seconds  # a slow machine takes as long for the recording
         while now() < until:
             turn = min(20.0, max(1.0, until - now()))
             started = []
