@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
 _TEST = re.compile(r"\[{1,2} (?P<no>! )?(?P<what>.+?) \]{1,2}\Z")
-_SAME = re.compile(r"\"?\$\{?1\}?\"? ==? \"?(?P<word>[\w-]+)\"?\Z")
+_SAME = re.compile(r"\"?\$\{?1\}?\"? (?P<not>!?)={1,2} \"?(?P<word>[\w-]+)\"?\Z")
 _SECOND = re.compile(r"-(?P<kind>[nz]) \"?\$\{?2\}?\"?\Z")
 _PATH = re.compile(r"-(?P<kind>[efdLh]) \"?(?P<path>/[\w./+@:-]+)\"?\Z")
 _OVERRIDE = re.compile(r"(?P<no>! )?dpkg-statoverride --list \"?(?P<path>/[^\s\"]+)\"?( *>.*)?\Z")
@@ -63,10 +63,16 @@ class Deeds(object):
         """What it does."""
         found: List[PathEffect] = []
         rest: List[str] = []
+        sure = True
         for step in steps(script):
             holds = self._holds(step)
             if holds is False:
                 continue
+            if step.words[:1] in (("exit",), ("return",)):
+                if holds and sure:
+                    break
+                sure = False
+            holds = holds if sure else None
             effects = self._done(step.words) if holds else None
             if effects is None:
                 rest.append(step.text)
@@ -112,7 +118,7 @@ class Deeds(object):
     def _asked(self, what: str) -> Optional[bool]:
         same, second, path = _SAME.match(what), _SECOND.match(what), _PATH.match(what)
         if same:
-            return same.group("word") == "configure"
+            return (same.group("word") == "configure") is not bool(same.group("not"))
         if second:
             return self._fresh is (second.group("kind") == "z")
         if not path:

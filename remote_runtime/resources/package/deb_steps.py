@@ -12,6 +12,8 @@ _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(\S*|\"[^\"]*\"|'[^']*')\Z")
 _USED = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
 _ARM = re.compile(r"\(?[\w*|\" -]+\)(?:\s+.+)?\Z")
 _GOES_ON = re.compile(r"(?:\\|&&|\|\|)\s*\Z")
+_DOCUMENT = re.compile(r"<<-?\s*[\"']?(\w+)")
+_FUNCTION = re.compile(r"\w+\s*\(\)\s*\{\s*")
 _LEFT_ALONE = re.compile(r"\s*\|\|\s*(?:true|:)\s*\Z")
 
 
@@ -53,21 +55,35 @@ class _Parser(object):
         return self._found
 
     def _take(self, part: str) -> None:
+        function = _FUNCTION.match(part)
+        if function:
+            self._open(None)
+            part = part[function.end() :]
         word, _, rest = part.partition(" ")
-        if word in ("then", "do", "{") or (word == "else" and rest):
+        if word in ("then", "do", "else", "{"):
             if word == "else":
-                self._otherwise()
+                self._within(None)
             if rest.strip():
                 self._take(rest.strip())
-        elif word == "if":
-            self._open(self._expanded(rest.strip()))
-        elif word in ("elif", "else"):
-            self._otherwise()
+        elif part and not (self._is_of_block(word, part) or self._is_of_case(word, part)):
+            self._command(part)
+
+    def _is_of_block(self, word: str, part: str) -> bool:
+        """Whether it begins, parts or ends a block; that is heeded."""
+        if word == "if":
+            self._open(self._expanded(part[len("if") :].strip()))
+        elif word == "elif":
+            self._within(None)
         elif word in ("for", "while", "until") or part.endswith("{"):
             self._open(None)
         elif word in ("fi", "done", "}"):
             del self._around[-1:]
-        elif word == "case":
+        else:
+            return False
+        return True
+
+    def _is_of_case(self, word: str, part: str) -> bool:
+        if word == "case":
             self._subjects.append(part[len("case") :].rpartition(" in")[0].strip().strip('"'))
             self._open(None)
         elif word == "esac":
@@ -78,14 +94,12 @@ class _Parser(object):
         elif self._subjects and _ARM.match(part):
             self._arm(part)
         else:
-            self._command(part)
+            return False
+        return True
 
     def _open(self, condition: Optional[str]) -> None:
         self._asked += 1
         self._around.append(Condition(self._asked, condition))
-
-    def _otherwise(self) -> None:
-        self._within(None)
 
     def _within(self, condition: Optional[str]) -> None:
         if self._around:
@@ -120,20 +134,34 @@ class _Parser(object):
 
 
 def _lines(script: str) -> List[str]:
-    """Lines without comments; one that ends in ``&&`` or a backslash goes on with the next."""
+    """Lines without comments and here-documents; one that ends in ``&&``, a backslash or within
+    quotes goes on with the next."""
     lines: List[str] = []
-    begun = ""
+    begun, ends = "", ""
     for raw in script.splitlines():
-        line = raw.strip()
-        if not line or line.startswith("#"):
+        if ends:
+            ends = "" if raw.strip() == ends else ends
             continue
-        begun += line[:-1] if line.endswith("\\") else line
-        if _GOES_ON.search(line):
-            begun += " "
+        line, inside = _bare(begun + raw.strip())
+        if _GOES_ON.search(line) or inside:
+            begun = line.rstrip("\\") + " "
             continue
-        lines.append(begun)
+        document = _DOCUMENT.search(line)
+        ends = document.group(1) if document else ""
+        lines += [line] if line else []
         begun = ""
     return lines + ([begun] if begun else [])
+
+
+def _bare(line: str) -> Tuple[str, bool]:
+    """The line without a comment at its end, and whether it ends within quotes."""
+    quote = ""
+    for place, char in enumerate(line):
+        if char in "\"'" and quote in ("", char):
+            quote = "" if quote else char
+        elif char == "#" and not quote and (not place or line[place - 1] in " \t;"):
+            return line[:place].rstrip(), False
+    return line, bool(quote)
 
 
 def _parts(line: str) -> List[str]:

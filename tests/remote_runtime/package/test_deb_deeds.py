@@ -99,6 +99,38 @@ class DeedsTest(FolderTest):
             told = self.told(line)
             self.assertEqual((told.effects, told.rest), ([], line))
 
+    def test_what_is_no_command(self):
+        """The text of a here-document, of a string over lines and of a comment is none, and a brace
+        there ends nothing."""
+        a, b, c = (self.path(name) for name in "abc")
+        script = """if [ -n "$2" ]; then  # don't
+            cat > %(b)s <<END
+            touch %(a)s
+            fi
+END
+            awk '
+            }
+            ' x
+            touch %(c)s
+            fi
+            helper() { touch %(a)s; }
+            touch %(b)s
+            """ % {"a": a, "b": b, "c": c}
+        self.assertEqual([e.path for e in self.told(script).effects], [b])
+        self.assertIn("touch %s" % a, self.told(script).rest)
+
+    def test_a_script_that_ends_before(self):
+        """Nothing is done behind an exit, and nothing is known behind one that may be."""
+        touch = "touch %s\n" % self.path("a")
+        for before, effects, rest in (
+            ('if [ "$1" != configure ]; then exit 0; fi\n', 1, False),
+            ("[ -e /x ]\nexit 0\n", 0, False),
+            ("if grep -q x /etc/x; then exit 0; fi\n", 0, True),
+        ):
+            told = self.told(before + touch)
+            self.assertEqual((len(told.effects), "touch" in told.rest), (effects, rest), before)
+            self.world = self.context.world_with([])
+
     def test_a_copy(self):
         """Of a copy all is known but what it holds."""
         there = self.write("there", b"x", 0o755)
