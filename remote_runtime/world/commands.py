@@ -1,5 +1,6 @@
 """Commands of the user in a preview (target): guards, validations, post commands."""
 
+import os
 from typing import TYPE_CHECKING, Callable, Dict, Mapping, Optional, Sequence, Set
 
 from remote_runtime.changes import Unknowable
@@ -91,6 +92,8 @@ class WorldCommands(Commands):
         from remote_runtime.world.layered import Layered, Start
 
         program = self._program(argv, path, cwd)
+        # Unknowable for a program that only the push makes.
+        self._files.blocks(os.path.join(cwd or "/", program), follow=True)
         if cwd is not None and not self._files.is_directory(cwd):
             raise CommandNotStarted(argv[0], "the working directory %s does not exist" % cwd)
         env = self.environment(identity, env, path)

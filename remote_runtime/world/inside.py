@@ -31,7 +31,8 @@ def main(plan: Plan) -> NoReturn:
         try:
             become(plan, base)
         except OSError as error:
-            os.write(2, b"\n" + token + b" lost " + str(error).encode("utf-8", "replace") + b"\n")
+            why = error.strerror or str(error)
+            os.write(2, b"\n" + token + b" lost " + why.encode("utf-8", "replace") + b"\n")
         os._exit(127)
     status = os.waitpid(child, 0)[1]
     for path, upper in stand_ins:

@@ -104,6 +104,11 @@ PACKAGES: tuple[Package, ...] = (
     _web("1.0-1", "forty-one"),
     _web("1.1-1", "forty-one"),
     _web("2.0-1", "forty-two"),  # its conffile differs
+    Package(
+        "pv-shout",
+        "1.0-1",
+        {"/usr/bin/pv-shout": '#!/bin/sh\nsed -i s/word/WORD/ "$1"\n'},
+    ),
     _plain("pv-lib", "1.0-1"),
     _plain("pv-lib", "2.0-1"),
     _plain("pv-needs-old", "1.0-1", Depends="pv-lib (<< 2.0)"),

@@ -3,6 +3,7 @@
 ``test_guards_on_host`` holds the same on hosts that are booted for it.
 """
 
+import errno
 import os
 import unittest
 from typing import Any
@@ -116,8 +117,18 @@ class InsideTest(LayeredTest):
         result = self.run_in_preview("tool", "x", path=self.root)
         self.assertEqual((result.code, result.stdout), (3, "%s x\n" % self.path("tool")))
         self.lay("bad", "file", "#!/nowhere\n", mode=0o755)
-        with self.assertRaises(CommandNotStarted):
+        with self.assertRaises(CommandNotStarted) as caught:
             self.run_in_preview(self.path("bad"))
+        self.assertTrue(caught.exception.message.endswith("started: " + os.strerror(errno.ENOENT)))
+
+    def test_a_program_that_only_the_push_makes(self) -> None:
+        """Whether it can be begun is not known, by its path from a folder neither."""
+        self.lay("folder", "directory", mode=0o755)
+        self.lay("folder/made", "something")
+        for program, cwd in ((self.path("folder/made"), None), ("./made", self.path("folder"))):
+            with self.assertRaises(Unknowable) as caught:
+                self.run_in_preview(program, cwd=cwd)
+            self.assertIn("is not known before", caught.exception.message)
 
     def test_as_on_the_host(self) -> None:
         """User, group, umask, folder, environment and input are as everywhere."""
