@@ -311,6 +311,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/resources/package/deb_probe.py",
         "remote_runtime/resources/package/deb_scripts.py",
         "remote_runtime/resources/package/presets.py",
+        "remote_runtime/resources/package/probing.py",
     ),
     "tests/remote_runtime/package/test_deb_deeds.py": (
         "remote_runtime/resources/package/deb_steps.py",
@@ -331,6 +332,12 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/resources/package/resource.py",
         "remote_runtime/resources/package/rules.py",
         "remote_runtime/resources/package/transaction.py",
+    ),
+    "tests/remote_runtime/package/test_rpm.py": (
+        "remote_runtime/resources/package/dnf_transaction.py",
+        "remote_runtime/resources/package/rpm_contents.py",
+        "remote_runtime/resources/package/rpm_effects.py",
+        "remote_runtime/resources/package/rpm_probe.py",
     ),
     "tests/remote_runtime/package/test_versions.py": (
         "remote_runtime/resources/package/debian_version.py",

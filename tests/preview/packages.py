@@ -4,6 +4,9 @@ way. Versions of a name differ in what each comment says.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from tests.lab import Package, Rpm
 
 
@@ -204,7 +207,59 @@ PACKAGES: tuple[Package, ...] = (
     ),
 )
 
+
+@dataclass(frozen=True)
+class Whole(Rpm):
+    """An RPM of `files`, path to text (one that starts with `#!` is executable); `attributes` are
+    those that a spec file has before some of them, such as %config(noreplace).
+    """
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    def spec(self) -> str:
+        head, _, _ = super().spec().partition("\n%install\n")
+        placed, listed = "", ""
+        for path, text in self.files.items():
+            mode = "0755" if text.startswith("#!") else "0644"
+            placed += f"install -D -m {mode} /dev/stdin %{{buildroot}}{path} <<'EOF'\n{text}EOF\n"
+            listed += f"{self.attributes.get(path, '')} {path}\n"
+        scripts = "".join(f"%{name}\n{text}\n\n" for name, text in self.scripts.items())
+        return f"{head}\n%install\n{placed}\n{scripts}%files\n{listed}"
+
+
+# What %systemd_post comes to.
+_PRESET = """if [ $1 -eq 1 ] && [ -x /usr/bin/systemctl ]; then
+    # Initial installation
+    systemctl --no-reload preset pv-rpmd.service >/dev/null 2>&1 || :
+fi
+systemctl daemon-reload >/dev/null 2>&1 || :
+"""
+
 RPMS: tuple[Rpm, ...] = (
+    Whole(
+        "pv-rpmd",
+        "1.0-1.el9",
+        {"pre": "getent passwd pvrpm >/dev/null || useradd -r pvrpm\n", "post": _PRESET},
+        files={
+            "/usr/sbin/pv-rpmd": "#!/bin/sh\nexec sleep infinity\n",
+            "/usr/lib/systemd/system/pv-rpmd.service": _unit("/usr/sbin/pv-rpmd"),
+            "/etc/pv-rpmd.conf": "# pv-rpmd\n",
+            "/etc/pv-rpmd.own": "# pv-rpmd\n",
+            "/var/lib/pv-rpmd/state": "none\n",
+        },
+        attributes={
+            "/etc/pv-rpmd.conf": "%config(noreplace)",
+            "/etc/pv-rpmd.own": "%config",
+            "/var/lib/pv-rpmd/state": "%attr(0600, pvrpm, pvrpm)",
+        },
+    ),
+    Whole(
+        "pv-rpm-app",
+        "1.0-1.el9",
+        fields={"Requires": "pv-rpmd"},
+        files={"/usr/bin/pv-rpm-app": "#!/bin/sh\n"},
+    ),
     Rpm("pv-base", "1.0-1.el9"),
     Rpm("pv-base", "2.0-1.el9"),
     Rpm("pv-app", "1.0-1.el9", fields={"Requires": "pv-base"}),

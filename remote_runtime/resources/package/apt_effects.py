@@ -12,9 +12,7 @@ from remote_runtime.base import (
     PackageEffect,
     PathEffect,
     UnitEffect,
-    Unknowable,
 )
-from remote_runtime.content import Chunks, Content
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.resources.package import deb_scripts
 from remote_runtime.resources.package.deb_contents import (
@@ -22,14 +20,15 @@ from remote_runtime.resources.package.deb_contents import (
     UNIT_FOLDERS,
     Contents,
     Member,
+    Packed,
 )
-from remote_runtime.resources.package.deb_installed import Kept, Registry, units_below
+from remote_runtime.resources.package.deb_installed import Installations, Kept, units_below
 from remote_runtime.resources.package.provider import VersionChange, brought
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
-_BOOTED = "/run/systemd/system"
+BOOTED = "/run/systemd/system"
 _POLICY = "/usr/sbin/policy-rc.d"
 _LINKS = "/etc/systemd/system"
 _REMEMBERED = "/var/lib/systemd/deb-systemd-helper-enabled"
@@ -40,25 +39,8 @@ _MOST_ASKED = 20  # units of one package
 _UNIT = re.compile(r"[\w@.:\\-]+\Z")
 
 
-class Packed(Content):
-    """A file that is in a package still."""
-
-    def __init__(self, member: Member, package: str) -> None:
-        self.sha256, self.size = member.sha256, member.size
-        self._member, self._package = member, package
-
-    def chunks(self) -> Chunks:
-        text = self._member.text.encode("utf-8", "surrogateescape")
-        if len(text) != self.size:
-            raise Unknowable(
-                "what %s holds is not known before %s is installed"
-                % (self._member.path, self._package)
-            )
-        yield text
-
-
 class Consequences(object):
-    """Makes the effects of one transaction.
+    """Makes the effects of one transaction, by Debian's rules.
 
     ``contents`` gives what is known of the package of a name that comes, None for nothing;
     ``planned`` what is known of those that came earlier in the plan, by name and version.
@@ -67,7 +49,7 @@ class Consequences(object):
     def __init__(
         self,
         context: "Context",
-        registry: Registry,
+        registry: Installations,
         contents: Callable[[str], Optional[Contents]],
         planned: Dict[Tuple[str, str], Contents],
     ) -> None:
@@ -214,6 +196,8 @@ class Consequences(object):
             if self._context.files.is_directory(member.path):
                 return
             effect = PathEffect(member.path, "symlink", target=member.target)
+        elif member.kind == "something":
+            effect = PathEffect(member.path, "something")
         else:
             effect = self._file(member, package)
         self._effects.append(effect)
@@ -264,11 +248,19 @@ class Consequences(object):
                     continue
                 enabled = None
                 if "[Install]" in member.text:
-                    enabled = unit in deeds.enabled and not self._left_disabled(unit)
+                    enabled = self._is_to_enable(unit, deeds)
                 if enabled:
                     self._enable(unit, member)
-                starts = bool(enabled) and starts and self._starts(unit)
+                starts = starts and self._is_to_start(unit, bool(enabled))
                 self._effects.append(UnitEffect(unit, starts, enabled))
+
+    def _is_to_enable(self, unit: str, deeds: deb_scripts.Deeds) -> bool:
+        """Whether a unit that comes is enabled, which has an [Install] section."""
+        return unit in deeds.enabled and not self._left_disabled(unit)
+
+    def _is_to_start(self, unit: str, enabled: bool) -> bool:
+        """Whether a unit that comes is started, as a script says."""
+        return enabled and self._starts(unit)
 
     def _others(self, name: str, deeds: deb_scripts.Deeds) -> None:
         """Units that are no package's of this transaction, which its scripts start or enable."""
@@ -295,7 +287,7 @@ class Consequences(object):
     def _allowed(self) -> Optional[bool]:
         """Whether the host lets packages start units; None where a program of it decides."""
         files = self._context.files
-        if not files.is_directory(_BOOTED):
+        if not files.is_directory(BOOTED):
             return False
         status = files.status(_POLICY, follow=True)
         if status is None or not status.mode & 0o111:
@@ -321,7 +313,7 @@ class Consequences(object):
         if not files.is_there(remembered):
             from remote_runtime.resources.package import presets
 
-            return not presets.wants(files, unit)
+            return presets.heeded_by_debian(files) and not presets.wants(files, unit)
         links = files.read(remembered, 1 << 16).decode("utf-8", "replace").split("\n")
         return not all(files.is_there(link) for link in links if link)
 

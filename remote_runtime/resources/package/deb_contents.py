@@ -8,6 +8,8 @@ import os
 import stat
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 
+from remote_runtime.changes import Unknowable
+from remote_runtime.content import Chunks, Content
 from remote_runtime.lean.digest import sha256
 
 MOST_MEMBERS = 20000
@@ -18,13 +20,16 @@ SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
 UNIT_FOLDERS = ("/lib/systemd/system/", "/usr/lib/systemd/system/")
 SYSUSERS = "/usr/lib/sysusers.d/"
 _TEXTS = ("/etc/", SYSUSERS, *UNIT_FOLDERS)
-_KINDS = ("file", "directory", "symlink")
+_KINDS = ("file", "directory", "symlink", "something")
 _LONGEST = 4096
 _BLOCK = 1 << 16
 
 
 class Member(NamedTuple):
-    """One path of a package. ``text`` is what a small file of the interesting kinds holds."""
+    """One path of a package. ``text`` is what a small file of the interesting kinds holds.
+
+    ``something``: it comes, and nobody can tell more.
+    """
 
     path: str
     kind: str
@@ -37,8 +42,26 @@ class Member(NamedTuple):
     text: str = ""
 
 
+class Packed(Content):
+    """A file that is in a package still."""
+
+    def __init__(self, member: Member, package: str) -> None:
+        self.sha256, self.size = member.sha256, member.size
+        self._member, self._package = member, package
+
+    def chunks(self) -> Chunks:
+        text = self._member.text.encode("utf-8", "surrogateescape")
+        if len(text) != self.size:
+            raise Unknowable(
+                "what %s holds is not known before %s is installed"
+                % (self._member.path, self._package)
+            )
+        yield text
+
+
 class Contents(NamedTuple):
-    """``conffiles`` are paths, ``scripts`` texts by name.
+    """``conffiles`` are the paths that stay as they are where they were edited, ``scripts`` texts
+    by name, an RPM's under those of a .deb.
 
     ``is_so``: of what another host told, looks whether it is; None for what was read here.
     """
@@ -123,41 +146,48 @@ def read(folder: str) -> Contents:
         with open(listed, encoding="utf-8") as file:
             words = [line.split() for line in file]
         conffiles = [w[0] for w in words if len(w) == 1]  # more is a flag, as "remove-on-upgrade"
-    members: List[Member] = []
-    _walk(folder, "", members)
-    return Contents(members, conffiles, scripts)
+    return Contents(members_below(folder, _is_own), conffiles, scripts)
 
 
-def _walk(root: str, below: str, members: List[Member]) -> None:
+def _is_own(path: str) -> bool:
+    return path != "/DEBIAN" and not path.startswith("/DEBIAN/")
+
+
+def members_below(root: str, own: Callable[[str], bool]) -> List[Member]:
+    """What stands below a folder that a package was unpacked to, as far as it is its ``own``.
+
+    ``OSError``, ``ValueError``.
+    """
+    found: List[Member] = []
+    _walk(root, "", own, found)
+    return found
+
+
+def _walk(root: str, below: str, own: Callable[[str], bool], members: List[Member]) -> None:
     for name in sorted(os.listdir(root + below)):
         path = "%s/%s" % (below, name)
-        if path == "/DEBIAN":
-            continue
         if len(members) == MOST_MEMBERS:
             raise ValueError("more than %d files" % MOST_MEMBERS)
         found = os.lstat(root + path)
-        mode, uid, gid = stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid
+        if own(path):
+            members.append(_found(root, path, found))
         if stat.S_ISDIR(found.st_mode):
-            members.append(Member(path, "directory", mode=mode, uid=uid, gid=gid))
-            _walk(root, path, members)
-        elif stat.S_ISLNK(found.st_mode):
-            target = os.readlink(root + path)
-            members.append(Member(path, "symlink", mode=0o777, uid=uid, gid=gid, target=target))
-        elif stat.S_ISREG(found.st_mode):
-            sha = digest(root + path)
-            text = _text(root + path) if path.startswith(_TEXTS) else ""
-            members.append(
-                Member(
-                    path,
-                    "file",
-                    mode=mode,
-                    uid=uid,
-                    gid=gid,
-                    size=found.st_size,
-                    sha256=sha,
-                    text=text,
-                )
-            )
+            _walk(root, path, own, members)
+
+
+def _found(root: str, path: str, found: os.stat_result) -> Member:
+    owned = Member(
+        path, "something", mode=stat.S_IMODE(found.st_mode), uid=found.st_uid, gid=found.st_gid
+    )
+    if stat.S_ISDIR(found.st_mode):
+        return owned._replace(kind="directory")
+    if stat.S_ISLNK(found.st_mode):
+        return owned._replace(kind="symlink", mode=0o777, target=os.readlink(root + path))
+    if not stat.S_ISREG(found.st_mode):
+        return owned
+    text = _text(root + path) if path.startswith(_TEXTS) else ""
+    sha = digest(root + path)
+    return owned._replace(kind="file", size=found.st_size, sha256=sha, text=text)
 
 
 def digest(path: str) -> str:

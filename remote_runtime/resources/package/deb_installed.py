@@ -14,7 +14,19 @@ class Kept(NamedTuple):
     scripts: Dict[str, str]
 
 
-class Registry(object):
+class Installations(object):
+    """What is kept of the packages that are there: of none, where none of those that come is."""
+
+    def kept(self, name: str, scripts: Sequence[str] = ()) -> Kept:
+        """What is kept of a package, also of one of which only the configuration is left."""
+        return Kept((), {}, {})
+
+    def owners(self) -> Dict[str, int]:
+        """How many installed packages have each folder or file."""
+        return {}
+
+
+class Registry(Installations):
     """dpkg's folder below ``root``; ``native`` is the host's own architecture."""
 
     def __init__(self, native: str, root: str = "/var/lib/dpkg") -> None:
@@ -22,7 +34,6 @@ class Registry(object):
         self._native = native
 
     def kept(self, name: str, scripts: Sequence[str] = ()) -> Kept:
-        """What is kept of a package, also of one of which only the configuration is left."""
         paths = [path for path in self._info(name, "list").splitlines() if path != "/."]
         texts = {script: self._info(name, script) for script in scripts}
         return Kept(paths, self._conffiles(name), texts)
@@ -35,7 +46,6 @@ class Registry(object):
         return fingerprint(kept.paths, {n: text for n, text in kept.scripts.items() if text})
 
     def owners(self) -> Dict[str, int]:
-        """How many installed packages have each folder or file."""
         found: Dict[str, int] = {}
         info = os.path.join(self._root, "info")
         for name in os.listdir(info) if os.path.isdir(info) else ():

@@ -1,4 +1,4 @@
-"""What the maintainer scripts of a Debian package do, as far as their text tells (target).
+"""What the scripts of a package do, as far as their text tells (target).
 
 Of the shell only assignments of plain words are followed; what is behind a condition counts as
 done, because that is what the conditions of debhelper's own snippets come to on an installation.
@@ -17,6 +17,10 @@ _SET = re.compile(r"[A-Za-z_]\w*=\S*\Z")
 _ASKING = (
     "[", "test", "case", "esac", ";;", "fi", "done", "}", "set", "exit", "return", "true", ":",
     "echo", "export",
+)  # fmt: skip
+_KNOWN = (
+    "deb-systemd-helper", "deb-systemd-invoke", "systemctl", "systemd-update-helper", "invoke-rc.d",
+    "service",
 )  # fmt: skip
 _ACTIONS = {"start": "start", "restart": "start", "try-restart": "", "reload": "", "stop": "stop"}
 _ACCOUNTS = {"adduser": "user", "useradd": "user", "addgroup": "group", "groupadd": "group"}
@@ -51,10 +55,12 @@ class Account(NamedTuple):
 class Deeds(NamedTuple):
     """What scripts do to units and accounts, and their ``others`` lines, which may do anything.
 
-    ``sysusers`` is whether they have the accounts of sysusers.d made.
+    ``preset`` are units of which the host's presets decide whether they are enabled, ``sysusers``
+    is whether they have the accounts of sysusers.d made.
     """
 
     enabled: Set[str]
+    preset: Set[str]
     started: Set[str]
     stopped: Set[str]
     masked: Set[str]
@@ -67,6 +73,7 @@ def read(text: str) -> Deeds:
     """Read a script, or several behind one another."""
     deeds = Deeds(
         enabled=set(),
+        preset=set(),
         started=set(),
         stopped=set(),
         masked=set(),
@@ -87,6 +94,9 @@ def read(text: str) -> Deeds:
                 deeds.masked.update(_units(command))
             elif "debian-installed" in command:
                 only_again.update(_units(command))
+        elif command[0] == "systemd-update-helper":
+            if "install-system-units" in command:
+                deeds.preset.update(_units(command))
         elif command[0] in ("deb-systemd-invoke", "systemctl", "invoke-rc.d", "service"):
             _invoked(command, deeds)
         else:
@@ -150,8 +160,7 @@ def _command(words: List[str]) -> Optional[List[str]]:
     """The words of a command that is known here, without quotes, options' values and diversions."""
     while words and (words[0] in ("if", "!", "exec", "{", "elif") or "=" in words[0]):
         words = words[1:]
-    known = ("deb-systemd-helper", "deb-systemd-invoke", "systemctl", "invoke-rc.d", "service")
-    if not words or words[0].rpartition("/")[2] not in (*known, *_ACCOUNTS):
+    if not words or words[0].rpartition("/")[2] not in (*_KNOWN, *_ACCOUNTS):
         return None
     plain = [words[0].rpartition("/")[2]]
     for word in words[1:]:
@@ -177,8 +186,8 @@ def _invoked(words: List[str], deeds: Deeds) -> None:
             deeds.started.update(units)
         elif does == "stop":
             deeds.stopped.update(units)
-        elif word == "enable":
-            deeds.enabled.update(units)
+        elif word in ("enable", "preset"):
+            (deeds.enabled if word == "enable" else deeds.preset).update(units)
 
 
 def _account(words: List[str]) -> List[Account]:

@@ -30,8 +30,12 @@ _BASES = ("/usr/src", "/usr/games", "/mnt", "/media")
 _WHY = "dnf cannot be asked without leaving anything on the host"
 _SCRIPT = """\
 base=$1
-shift
+keep=$2
+shift 2
 mount -n -t tmpfs -o mode=0700 ccm "$base" || exit 125
+if [ -n "$keep" ]; then
+    mkdir "$base/keep" && mount -n --bind "$keep" "$base/keep" || exit 125
+fi
 while [ "$1" != -- ]; do
     number=$#
     if [ -d "$1" ] && [ ! -L "$1" ]; then
@@ -42,13 +46,18 @@ while [ "$1" != -- ]; do
     shift
 done
 shift
+if [ -n "$keep" ]; then
+    mount -n --bind "$base/keep" "$keep" || exit 125
+fi
 mount -n -o remount,bind,ro / 2>/dev/null  # what dnf notes at the packages of a local repository
 exec "$@"
 """
 
 
-def aside(context: Context, argv: Sequence[str]) -> Tuple[str, ...]:
+def aside(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str, ...]:
     """The command to run for one of theirs: in a push the same, in a preview one without traces.
+
+    What it writes to the folder ``keep``, where one is named, stays.
 
     Another user than root has a cache of its own, and no right to write elsewhere. ``Unknowable``
     where root cannot have such a command; see also ``not_begun``.
@@ -58,7 +67,7 @@ def aside(context: Context, argv: Sequence[str]) -> Tuple[str, ...]:
     base = next((base for base in _BASES if os.path.isdir(base)), "")
     if not base or not context.commands.find("unshare"):
         raise Unknowable("%s: there is no unshare" % _WHY)
-    return ("unshare", "--mount", "sh", "-c", _SCRIPT, "ccm", base, *_FOLDERS, "--", *argv)
+    return ("unshare", "--mount", "sh", "-c", _SCRIPT, "ccm", base, keep, *_FOLDERS, "--", *argv)
 
 
 def has_failed(result: "Result") -> bool:

@@ -19,12 +19,7 @@ _LIMIT = 1 << 20  # bytes of one file
 
 
 def wants(files: "Files", unit: str) -> bool:
-    """Whether the first line that fits a unit enables it; what no line fits is enabled.
-
-    A helper of Debian that is older than presets does not ask them.
-    """
-    if files.exists(_HELPER) and b"preset" not in files.read(_HELPER, _LIMIT, follow=True):
-        return True
+    """Whether the first line that fits a unit enables it; what no line fits is enabled."""
     found: Dict[str, str] = {}
     for folder in _FOLDERS:
         for name in files.entries(folder) if files.is_directory(folder) else ():
@@ -37,3 +32,8 @@ def wants(files: "Files", unit: str) -> bool:
             if len(words) > 1 and words[0] in ("enable", "disable") and fnmatchcase(unit, words[1]):
                 return words[0] == "enable"
     return True
+
+
+def heeded_by_debian(files: "Files") -> bool:
+    """Whether Debian's helper asks presets: one that is older than they are does not."""
+    return not files.exists(_HELPER) or b"preset" in files.read(_HELPER, _LIMIT, follow=True)

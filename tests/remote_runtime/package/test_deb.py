@@ -13,7 +13,8 @@ from remote_runtime.resources.package import apt_effects, deb_contents, deb_scri
 from remote_runtime.resources.package.apt_effects import Consequences
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_installed import Registry, units_below
-from remote_runtime.resources.package.deb_probe import Probe
+from remote_runtime.resources.package.deb_probe import Debs, indexed
+from remote_runtime.resources.package.probing import Probe
 from remote_runtime.resources.package.provider import VersionChange
 from remote_runtime.system.commands import Result
 
@@ -386,7 +387,7 @@ class Probing(unittest.TestCase):
         commands = FakeCommands()
         commands.on("dpkg-deb --raw-extract", "")
         self.context = make_context(commands)
-        self.probe = Probe(self.context, self.run_apt)
+        self.probe = Probe(self.context)
 
     def run_apt(self, words, folder, timeout):
         self.asked.append(list(words))
@@ -397,7 +398,8 @@ class Probing(unittest.TestCase):
         return Result(0, "", "")
 
     def contents(self, sha, size=9):
-        return self.probe.contents([VersionChange("a", "", "1")], SHOWN % (sha, size), "amd64")
+        wanted = indexed([VersionChange("a", "", "1")], SHOWN % (sha, size), "amd64")
+        return self.probe.contents(wanted, Debs(self.context, self.run_apt))
 
     def test_a_package_is_looked_into_once(self):
         """It is downloaded by its version, and kept for the run."""
@@ -412,7 +414,7 @@ class Probing(unittest.TestCase):
         sha = hashlib.sha256(b"a package").hexdigest()
         form = {"members": members, "conffiles": [], "scripts": {}}
         self.context._channel = Channel({sha: form})
-        self.probe = Probe(self.context, self.run_apt)
+        self.probe = Probe(self.context)
         return self.contents(sha)["a"]
 
     def test_what_another_host_told_is_checked_when_it_matters(self):
@@ -429,7 +431,7 @@ class Probing(unittest.TestCase):
     def test_what_cannot_be_learnt_is_tried_once(self):
         """Neither the controller nor apt is asked again in this run."""
         self.context._channel = Channel({})
-        self.probe = Probe(self.context, self.run_apt)
+        self.probe = Probe(self.context)
         for _ in range(2):
             self.assertEqual(self.contents("0" * 64), {})
         kinds = [message["t"] for message in self.context._channel.sent]

@@ -25,6 +25,27 @@ OPTIONS = "--setopt=exit_on_lock=True --setopt=*.metadata_expire=never "
 MACHINE = os.uname().machine
 
 
+TABLE = """\
+================================================================================
+ Package      Architecture      Version            Repository            Size
+================================================================================
+Installing:
+ ccm-hello    noarch            2.0-2.el9          lab                  6.5 k
+
+Transaction Summary
+"""
+
+
+class Told(object):
+    """A channel that keeps what is sent."""
+
+    def __init__(self):
+        self.sent = []
+
+    def send(self, message, now=False):
+        self.sent.append(message)
+
+
 class NoLists(object):
     """Lists of which nothing is known but that they are there."""
 
@@ -97,6 +118,49 @@ class Reading(unittest.TestCase):
             self.foresee(failure("dnf-unmet", 1))
         self.assertNotIsInstance(caught.exception, Unknowable)
         self.assertIn("nothing provides", caught.exception.message)
+
+    def resolved(self, *answers, noop=True):
+        """A plan of a package that dnf would only install, and what comes after its candidate."""
+        commands = recorded_commands()
+        commands.on("dnf install", TABLE)
+        commands.on("dnf -q", recorded("dnf-repoquery.txt"), *answers)
+        return plan_of(("ccm-hello", {}), commands=commands)
+
+    def effects(self, plan):
+        with plan.noop():
+            (resource,) = plan.resources
+            (action,) = resource.actions(resource.observe(), False)
+            return action.effects
+
+    def test_what_would_only_be_installed_is_looked_into(self):
+        """The index is asked for that very package; without a hash there it is not known."""
+        plan = self.resolved("")
+        fog, package = self.effects(plan)
+        self.assertEqual(package[:2], ("ccm-hello", "0:2.0-2.el9"))
+        self.assertTrue(fog.covers("path", "/etc/hello", False))
+        self.assertIn("what the package ccm-hello brings is not known", fog.doubt.reason)
+        self.assertTrue(plan.commands.asked[-1].endswith(" ccm-hello-0:2.0-2.el9.noarch"))
+
+    def test_nobody_looks_into_packages_unasked(self):
+        """With --no-package-probe what a package brings is not known."""
+        plan = self.resolved()
+        options = plan.context.options._replace(package_probe=False)
+        plan.context.options = options
+        fog = self.effects(plan)[0]
+        self.assertIn("brings is not known before", fog.doubt.reason)
+        self.assertFalse([line for line in plan.commands.asked if "chksum" in line])
+
+    def test_an_installation_tells_what_came(self):
+        """By the hash that the index has, for the controller to compare."""
+        sha = bytes(range(32))
+        fields = ("ccm-hello", "0", "2.0", "2.el9", "noarch", "lab", "6656", "9", (6, sha))
+        plan = self.resolved("\t".join(map(str, fields)) + "\n")
+        nothing = "(none) (none) " * 4
+        plan.commands.on("rpm -q --queryformat %{NAME:shescape}", "'ccm-hello' %s\x1e" % nothing)
+        plan.context._channel = Told()
+        plan.carry_out()
+        (message,) = plan.context._channel.sent
+        self.assertEqual((message["t"], list(message["prints"])), ("installed", [sha.hex()]))
 
     def test_dnf_resolves_one_transaction_only(self):
         """What comes after another is not known; what it would do is told all the same."""

@@ -1,5 +1,7 @@
 import os
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 from remote_runtime.resources.package import dnf_aside
@@ -24,6 +26,19 @@ class AsideTest(unittest.TestCase):
         done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stdout), (7, "kept\n"), done.stderr)
         self.assertFalse(os.path.exists(path))
+
+    @unittest.skipUnless(ROOT, "needs root")
+    def test_a_folder_to_keep(self) -> None:
+        """What is written to it stays, though it is where all else goes."""
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        script = "echo kept > %s/a; echo gone > %s" % (folder, folder + "-gone")
+        context = make_context(FakeCommands(), noop=True)
+        argv = dnf_aside.aside(context, ["sh", "-c", script], folder)
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(folder), ["a"])
+        self.assertFalse(os.path.exists(folder + "-gone"))
 
     def test_not_begun(self) -> None:
         """rpm ends with the number of packages that are missing, which is no failure of ours."""

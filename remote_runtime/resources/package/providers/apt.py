@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from remote_runtime.resources.package.apt_readiness import Readiness
     from remote_runtime.resources.package.apt_workbench import Workbench
     from remote_runtime.resources.package.deb_contents import Contents
-    from remote_runtime.resources.package.deb_probe import Probe
+    from remote_runtime.resources.package.probing import Probe
     from remote_runtime.system.commands import Result
 
 PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
@@ -251,12 +251,15 @@ class Provider(PackageProvider):
         """What the packages hold that come, without those of which nothing can be learnt."""
         if not coming or not self.context.options.package_probe:
             return {}
-        if self._probe is None:
-            from remote_runtime.resources.package.deb_probe import Probe
+        from remote_runtime.resources.package.deb_probe import Debs, indexed
 
-            self._probe = Probe(self.context, self._fetch)
+        if self._probe is None:
+            from remote_runtime.resources.package.probing import Probe
+
+            self._probe = Probe(self.context)
         shown = self._show({change.name: change.after for change in coming})
-        return self._probe.contents(coming, shown, self._architecture)
+        wanted = indexed(coming, shown, self._architecture)
+        return self._probe.contents(wanted, Debs(self.context, self._fetch))
 
     def _fetch(self, words: Sequence[str], folder: str, timeout: float) -> "Result":
         argv = ["apt-get", "-q", *self._private(), "-o", "Dir::Cache::archives=" + folder, *words]

@@ -12,7 +12,7 @@ What only a change needs is imported when there is one: most runs find everythin
 
 from typing import TYPE_CHECKING, Dict, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import Properties, Unknowable
+from remote_runtime.base import Effect, PackageEffect, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import rpm_database
@@ -25,7 +25,10 @@ from remote_runtime.resources.package.provider import (
 )
 
 if TYPE_CHECKING:
+    from remote_runtime.resources.package.deb_contents import Contents
     from remote_runtime.resources.package.dnf_lists import Lists
+    from remote_runtime.resources.package.dnf_transaction import Coming
+    from remote_runtime.resources.package.probing import Probe
     from remote_runtime.resources.package.transaction import Manager
     from remote_runtime.system.commands import Result
 
@@ -67,6 +70,8 @@ class Provider(PackageProvider):
         self._records: Optional[rpm_database.Records] = None
         self._asked: Set[str] = set()
         self._records_at = -1
+        self._resolved: Dict[Operation, str] = {}  # what dnf printed of it
+        self._probe: Optional["Probe"] = None
 
     def unmanageable(self, properties: Properties) -> str:
         """Return which program is missing, or ""."""
@@ -132,11 +137,11 @@ class Provider(PackageProvider):
             self._provided[name] = records.names()[:_PROVIDERS_SHOWN]
         return self._provided[name]
 
-    def _query(self, *words: str) -> str:
+    def _query(self, *words: str, form: str = FORMAT) -> str:
         from remote_runtime.resources.package import dnf_aside, transaction
 
         options = OPTIONS + (("--cacheonly",) if self.context.noop else ())
-        asked = ("dnf", "-q") + options + ("repoquery", "--queryformat", FORMAT) + words
+        asked = ("dnf", "-q") + options + ("repoquery", "--queryformat", form) + words
         argv = dnf_aside.aside(self.context, asked)
         return transaction.ask(
             self.context, self._manager(), what="asking dnf", argv=argv, limit=_LIMIT
@@ -187,7 +192,48 @@ class Provider(PackageProvider):
         result = self.context.commands.run(dnf_aside.aside(self.context, argv), limit=_LIMIT)
         if result.code != 0 and _ASKED not in result.stdout + result.stderr:
             raise self._explain(what, result)
+        self._resolved[operation] = result.stdout
         return ()
+
+    def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
+        """Files, units and accounts as well, where packages only come and their contents are known.
+
+        See the base class.
+        """
+        from remote_runtime.resources.package import dnf_transaction
+
+        coming = dnf_transaction.coming(self._resolved.get(operation, ""))
+        if not coming or not self.context.options.package_probe:
+            return super().effects(operation, foreseen)
+        from remote_runtime.resources.package.deb_installed import Installations
+        from remote_runtime.resources.package.rpm_effects import RpmConsequences
+
+        known = self._contents(operation, coming)
+        changes = [VersionChange(one.name, "", one.evr) for one in coming]
+        found = RpmConsequences(self.context, Installations(), known.get, {}).of(changes)
+        if operation.name not in [one.name for one in coming]:
+            found.append(PackageEffect(operation.name, changes[0].after))
+        return found
+
+    def _contents(self, operation: Operation, coming: "Sequence[Coming]") -> "Dict[str, Contents]":
+        """What the packages hold that come, without those of which nothing can be learnt."""
+        from remote_runtime.resources.package.dnf_transaction import INDEX, indexed
+        from remote_runtime.resources.package.rpm_probe import Rpms
+
+        def fetch(folder: str) -> None:
+            from remote_runtime.resources.package import dnf_aside
+            from remote_runtime.resources.package.probing import TIMEOUT
+
+            words = (*self._words(operation), "--downloadonly", "--downloaddir=" + folder)
+            argv = dnf_aside.aside(self.context, words, folder)
+            self.context.commands.run(argv, timeout=TIMEOUT, limit=_LIMIT)
+
+        if self._probe is None:
+            from remote_runtime.resources.package.probing import Probe
+
+            self._probe = Probe(self.context)
+        wanted = indexed(self._query(*[one.spec for one in coming], form=INDEX), coming)
+        return self._probe.contents(wanted, Rpms(self.context, fetch))
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Run dnf; "" leaves the version to what it prefers, an older one comes by a downgrade.
@@ -206,7 +252,26 @@ class Provider(PackageProvider):
             self.forget_lists()  # the package brought a repository, as epel-release does
         for complaint in dnf_errors.complaints(result):
             self.context.notice("warning", "%s is done, though: %s" % (what, complaint))
+        self._confirm(result.stdout)
         return ()
+
+    def _confirm(self, printed: str) -> None:
+        """Let the controller compare what previews were told of these packages with what came."""
+        from remote_runtime.resources.package import dnf_transaction, rpm_contents
+
+        came = dnf_transaction.coming(printed)
+        if not came or not self.context.options.package_probe:
+            return
+        names = [one.spec for one in came]
+        try:
+            index = self._query(*names, form=dnf_transaction.INDEX)
+        except ResourceError:  # the installation itself went well
+            return
+        found = {one.name: one.sha256 for one in dnf_transaction.indexed(index, came)}
+        told = self.context.commands.run((*rpm_contents.INSTALLED, *names), limit=_LIMIT)
+        prints = rpm_contents.fingerprints(told.stdout)
+        both = [(found[name], print_) for name, print_ in prints.items() if name in found]
+        self.context.shared().confirm(dict(both))
 
     def _words(self, operation: Operation) -> Sequence[str]:
         name, version = operation.name, operation.version

@@ -1,0 +1,87 @@
+"""What dnf says of a transaction that it has resolved, and its index of packages (target)."""
+
+import re
+from typing import Iterator, List, NamedTuple, Optional, Sequence
+
+from remote_runtime.resources.package.probing import Indexed
+
+# The tags of dnf 4; that of the checksum is shown as Python does: a number and bytes.
+INDEX = (
+    "%{name}\t%{epoch}\t%{version}\t%{release}\t%{arch}\t%{repoid}\t%{downloadsize}\t"
+    "%{installsize}\t%{chksum}\n"
+)
+_COMING = ("Installing", "Installing dependencies", "Installing weak dependencies")
+_CHECKSUM = re.compile(r"\(\d+, (b(?:'.*'|\".*\"))\)\Z")
+_SHA256 = 32  # bytes
+
+
+class Coming(NamedTuple):
+    """A package that would be installed and is not there; ``evr`` has its epoch."""
+
+    name: str
+    evr: str
+    architecture: str
+    repository: str
+
+    @property
+    def spec(self) -> str:
+        """How dnf is told this very package."""
+        return "%s-%s.%s" % (self.name, self.evr, self.architecture)
+
+
+def coming(printed: str) -> Optional[List[Coming]]:
+    """The packages that dnf's table has, None where it would do more than install them."""
+    _, begun, rest = printed.partition("\n Package ")
+    table = rest.partition("\nTransaction Summary")[0]
+    section = ""
+    found = []
+    for line in _rows(table.splitlines()[2:]):
+        if not line.startswith(" "):
+            section = line.rstrip(":")
+            if section and section not in _COMING:
+                return None
+            continue
+        words = line.split()
+        if len(words) < 5 or not section or "replacing" in words:
+            return None
+        name, architecture, version, repository = words[:4]
+        evr = version if ":" in version else "0:" + version
+        found.append(Coming(name, evr, architecture, repository))
+    return found if begun else None
+
+
+def _rows(lines: Sequence[str]) -> Iterator[str]:
+    """The lines, those whole that dnf has broken behind a long word."""
+    row = ""
+    for line in lines:
+        broken = row and line.startswith("  ")
+        if row and not broken:
+            yield row
+        row = row + line if broken else line
+    if row:
+        yield row
+
+
+def indexed(printed: str, wanted: Sequence[Coming]) -> List[Indexed]:
+    """What the index says of these, as a query in the form of ``INDEX`` printed it."""
+    known = {}
+    for line in printed.splitlines():
+        fields = line.split("\t", 8)
+        sha = _sha256(fields[-1]) if len(fields) == 9 else ""
+        if sha and fields[6].isdigit() and fields[7].isdigit():
+            name, epoch, version, release, architecture, repository = fields[:6]
+            one = Coming(name, "%s:%s-%s" % (epoch, version, release), architecture, repository)
+            size, unpacked = int(fields[6]), int(fields[7])
+            known[one] = Indexed(name, one.evr, sha256=sha, size=size, unpacked=unpacked)
+    return [known[one] for one in wanted if one in known]
+
+
+def _sha256(shown: str) -> str:
+    import ast
+
+    fits = _CHECKSUM.match(shown)
+    try:
+        value = ast.literal_eval(fits.group(1)) if fits else b""
+    except (SyntaxError, ValueError):
+        return ""
+    return value.hex() if len(value) == _SHA256 else ""

@@ -1,0 +1,111 @@
+"""Looks into packages before they are installed (target), for previews only."""
+
+import os
+from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, NamedTuple, Sequence, Set
+
+from remote_runtime.resources.package import deb_contents
+from remote_runtime.resources.package.deb_contents import Contents
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+MOST_DOWNLOADED = 64 << 20  # bytes, of one transaction
+MOST_UNPACKED = 256 << 20
+TIMEOUT = 60.0  # seconds for a download, and for unpacking
+
+
+class Indexed(NamedTuple):
+    """What the host's own index says of a package."""
+
+    name: str
+    version: str
+    sha256: str
+    size: int
+    unpacked: int
+
+
+class Packages(object):
+    """How one package manager has its packages."""
+
+    suffix = ""
+
+    def download(self, wanted: Sequence[Indexed], folder: str) -> None:
+        """Put these into a folder, others as well perhaps. ``ResourceError``."""
+        raise NotImplementedError
+
+    def unpack(self, path: str, folder: str) -> Contents:
+        """Read one that was downloaded; ``folder`` is free. ``OSError``, ``ValueError``."""
+        raise NotImplementedError
+
+
+class Probe(object):
+    """Keeps what it has read for the run."""
+
+    def __init__(self, context: "Context") -> None:
+        self._context = context
+        self._shared = context.shared()
+        self._asked: Set[str] = set()
+        self._left: Set[str] = set()  # to us, and not told yet
+        self._tried: Set[str] = set()
+        self._known: Dict[str, Contents] = {}
+
+    def contents(self, wanted: Sequence[Indexed], packages: Packages) -> Dict[str, Contents]:
+        """What the packages hold, by name; without those of which nothing could be learnt."""
+        unknown = [i for i in wanted if i.sha256 not in self._known]
+        self._learn([i for i in unknown if i.sha256 not in self._asked], packages)
+        missing = [i for i in unknown if i.sha256 not in self._known]
+        self._read(missing, packages)
+        found = {i.sha256: self._known[i.sha256].form() for i in missing if i.sha256 in self._known}
+        self._shared.tell(found, self._left)
+        self._left = set()
+        return {i.name: self._known[i.sha256] for i in wanted if i.sha256 in self._known}
+
+    def _learn(self, unknown: Sequence[Indexed], packages: Packages) -> None:
+        """Take what other hosts have found; the rest is left to us."""
+        shas = [i.sha256 for i in unknown]
+        found = self._shared.known(shas)
+        self._asked.update(shas)
+        self._left = {sha for sha in shas if sha not in found}
+        for one in unknown:
+            try:
+                told = deb_contents.parse(found.get(one.sha256))
+            except ValueError:
+                continue  # from a host that does not tell the truth: we look ourselves
+            self._known[one.sha256] = told._replace(is_so=self._check(one, told, packages))
+
+    def _check(self, one: Indexed, told: Contents, packages: Packages) -> Callable[[], bool]:
+        """What looks whether another host's word is true."""
+
+        def is_so() -> bool:
+            self._read([one], packages)
+            return self._known[one.sha256] == told
+
+        return is_so
+
+    def _read(self, wanted: Sequence[Indexed], packages: Packages) -> None:
+        """Look into packages, once each, where they are not too large."""
+        missing = [i for i in wanted if i.sha256 not in self._tried]
+        fits = sum(i.size for i in missing) <= MOST_DOWNLOADED
+        if not (missing and fits and sum(i.unpacked for i in missing) <= MOST_UNPACKED):
+            return
+        self._tried.update(i.sha256 for i in missing)
+        files = self._context.files
+        folder = files.private_folder()
+        try:
+            self._context.progress("looking into %s" % ", ".join(i.name for i in missing))
+            packages.download(missing, folder)
+            for name in sorted(os.listdir(folder)):
+                if name.endswith(packages.suffix):
+                    path = os.path.join(folder, name)
+                    self._look(path, {i.sha256 for i in missing}, packages)
+        finally:
+            files.remove_private_folder(folder)
+
+    def _look(self, path: str, wanted: AbstractSet[str], packages: Packages) -> None:
+        sha = deb_contents.digest(path)
+        if sha not in wanted:
+            return
+        try:
+            self._known[sha] = packages.unpack(path, path[: -len(packages.suffix)])
+        except (OSError, ValueError):
+            pass  # then it is not known, which the prediction says

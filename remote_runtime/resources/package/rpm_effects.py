@@ -1,0 +1,62 @@
+"""What is on a host once RPMs have come that were not there (target)."""
+
+from typing import Dict
+
+from remote_runtime.base import Doubt, Fog, PathEffect
+from remote_runtime.effects import UNKNOWN
+from remote_runtime.resources.package import deb_scripts, presets
+from remote_runtime.resources.package.apt_effects import BOOTED, Consequences
+from remote_runtime.resources.package.deb_contents import SYSUSERS, Contents, Member
+from remote_runtime.resources.package.deb_scripts import Deeds
+from remote_runtime.resources.package.provider import VersionChange
+
+_TMPFILES = "/usr/lib/tmpfiles.d/"
+
+
+class RpmConsequences(Consequences):
+    """As for Debian's packages, but for configuration files and units."""
+
+    def _installed(self, change: VersionChange, contents: Contents, deeds: Deeds) -> None:
+        super()._installed(change, contents, deeds)
+        self._triggered(change.name, contents, deeds)
+
+    def _configured(self, change: VersionChange, contents: Contents) -> None:
+        """What is behind the conditions of an RPM's script is not told apart."""
+        self._fog(change.name, deb_scripts.read("\n".join(contents.scripts.values())))
+
+    def _triggered(self, name: str, contents: Contents, deeds: Deeds) -> None:
+        """What a host's rpm or systemd may make of a package's files, which no script shows."""
+        made = {(account.kind, account.name) for account in deeds.accounts}
+        told = [m.text for m in contents.members if m.path.startswith(SYSUSERS)]
+        declared = {a[:2] for text in told for a in deb_scripts.sysusers(text)}
+        maybe = set() if deeds.sysusers else declared - made
+        volatile = any(member.path.startswith(_TMPFILES) for member in contents.members)
+
+        def covers(kind: str, value: str, present: bool) -> bool:
+            if kind == "path":
+                return volatile and not present and value.startswith(("/run/", "/var/"))
+            return not present and (kind, value) in maybe
+
+        if maybe or volatile:
+            doubt = Doubt(UNKNOWN, "the installation of %s may make it" % name)
+            self._scripted.append(Fog(doubt, covers))
+
+    def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
+        """rpm leaves one that differs, and puts its own beside it."""
+        files = self._context.files
+        found = files.status(member.path)
+        effect = self._file(member, package)
+        if found is not None and found.kind != "file":
+            effect = PathEffect(member.path, "something")
+        elif found is not None and files.sha256(member.path, found) != member.sha256:
+            effect = effect._replace(path=member.path + ".rpmnew")
+        self._effects.append(effect)
+
+    def _is_to_enable(self, unit: str, deeds: Deeds) -> bool:
+        """As the host's presets have it; masked it stays."""
+        if unit in deeds.preset and not self._mask(unit):
+            return presets.wants(self._context.files, unit)
+        return unit in deeds.enabled
+
+    def _is_to_start(self, unit: str, enabled: bool) -> bool:
+        return self._context.files.is_directory(BOOTED)
