@@ -12,12 +12,13 @@ import pytest
 
 from orchestrator.manifest.types import Type, Types, common_schema, type_names, types_beside
 from orchestrator.verify.checks import expectations_of
-from orchestrator.verify.expectation import Expectation, Mismatch
+from orchestrator.verify.expectation import Expectation, Mismatch, judge
 from orchestrator.verify.observing import observe
+from orchestrator.verify.own_commands import answers
 from orchestrator.verify.shell import Answer
 from orchestrator.verify.subject import Subject
 from remote_runtime.item import Item
-from remote_runtime.masking import MASKED
+from remote_runtime.masking import MASKED, Mask
 from tests.contract.scenario import PASSWORD, SECRET, Maker, Scenario, makers_of, module_of
 from tests.contract.watching import watched
 from tests.contract.world import World
@@ -84,8 +85,15 @@ class Case(NamedTuple):
         return made(subject) if made else []
 
     def verify(self) -> list[Mismatch]:
-        """What a verify says against the world."""
-        return mismatches(self.expectations(), self.world.read_all)
+        """What a verify says against the world; its guards are run as the runtime runs them."""
+        made = self.expectations()
+        commanded = [one for one in made if one.commands]
+        found = mismatches([one for one in made if not one.commands], self.world.read_all)
+        if commanded:
+            looking = {"status_only": True, "monitor_only": True}
+            event = self.world.run(self.item(), self.scenario.ready, **looking)[-1]
+            found += judge(commanded, answers(made, event, Mask()), Mask(), False)
+        return found
 
 
 @pytest.fixture
@@ -148,7 +156,7 @@ def test_a_preview_of_what_is_as_desired_is_stable(case: Case) -> None:
 def test_what_is_found_fits_the_schema(case: Case) -> None:
     """What ``ccm status`` tells under the name of a property is a value that it may have."""
     if getattr(module_of(case.type.name), "STATELESS", False):
-        (event,) = case.world.run(case.item(), case.scenario.ready, status_only=True)
+        (event,) = case.world.run(case.item(properties={}), case.scenario.ready, status_only=True)
         assert "no state of its own" in event["error"][0]
         return
     case.push()
@@ -209,9 +217,9 @@ def test_a_verify_that_could_not_look_passes_nothing(case: Case, answer: tuple[i
         ]
 
     refused = Answer(code, b"", said.encode())
-    expectations = case.expectations()
-    (answers,) = observe("web1", [expectations], read_all)
-    held = [one.what for one, found in zip(expectations, answers, strict=True) if found.holds]
+    expectations = [one for one in case.expectations() if not one.commands]
+    (seen,) = observe("web1", [expectations], read_all)
+    held = [one.what for one, found in zip(expectations, seen, strict=True) if found.holds]
     assert held == []
 
 

@@ -30,9 +30,10 @@ def below_cwd(world: World) -> Scenario:
 
 
 def guarded(world: World) -> Scenario:
-    """A command that its guard keeps back from then on; a verify cannot tell what it did."""
+    """A command that its guard keeps back from then on."""
     path = world.path("made")
-    return Scenario(f"touch {path}", {"unless": f"test -e {path}"})
+    breaks = {"conditions": lambda: os.remove(path)}
+    return Scenario(f"touch {path}", {"unless": f"test -e {path}"}, breaks)
 
 
 SCENARIOS = (creates, below_cwd, guarded)
