@@ -279,7 +279,10 @@ def _no_run(message: str, hint: str) -> InputError:
 
 
 def _checked(record: Any) -> dict[str, Any]:
-    if not isinstance(record, dict) or not {"host", "found"} & record.keys():
+    if isinstance(record, dict) and isinstance(record.get("found"), dict):
+        return record
+    texts = ("host", "label", "status")
+    if not isinstance(record, dict) or not all(isinstance(record.get(k), str) for k in texts):
         raise ValueError("a line is neither an outcome nor the sum of all")
     return record
 

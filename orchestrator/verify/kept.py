@@ -50,9 +50,14 @@ def kept_assessment(kept: KeptRecord) -> Assessment | None:
     records = kept.verified()
     if records is None:
         return None
-    outcomes = [Outcome(**record) for record in records if "found" not in record]
+    outcomes = [Outcome(**_fields(Outcome, r)) for r in records if "found" not in r]
     hosts = len({outcome.host for outcome in outcomes})
     found = next((record["found"] for record in records if "found" in record), None)
     if found is None:
         return Assessment(hosts, outcomes, interrupted=True)
-    return Assessment(**{**found, "outcomes": outcomes})
+    return Assessment(**{**_fields(Assessment, found), "outcomes": outcomes})
+
+
+def _fields(kind: type[Outcome] | type[Assessment], record: dict[str, Any]) -> dict[str, Any]:
+    """What a record says of what this version knows."""
+    return {name: value for name, value in record.items() if name in kind._fields}

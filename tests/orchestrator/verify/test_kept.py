@@ -94,9 +94,11 @@ def test_a_verify_that_came_to_no_end_is_told(kept: KeptRun) -> None:
 
 def test_a_record_that_cannot_be_read_is_told_with_its_file(kept: KeptRun) -> None:
     """A line that is neither an outcome nor the sum is no defect of ccm."""
-    (kept.path / "verify.jsonl").write_text("[]\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"verify\.jsonl cannot be read"):
-        kept_assessment(kept)
+    for line in ("[]", "{}", '{"host": "web1"}', '{"found": 3}', '{"host": 1, "status": "failed"}'):
+        (kept.path / "verify.jsonl").write_text(line + "\n", encoding="utf-8")
+        for read in (lambda: kept_assessment(kept), kept.failed_verify):
+            with pytest.raises(InputError, match=r"verify\.jsonl cannot be read"):
+                read()
 
 
 def test_a_record_that_cannot_be_written(kept: KeptRun) -> None:
