@@ -197,7 +197,8 @@ def test_a_running_transaction_is_waited_for(rpms: Host) -> None:
     assert any("waiting up to" in line and "held by dnf" in line for line in run.notices)
     # rpm by itself holds another lock.
     one(rpms, "ccm-slow", ensure="absent")
-    rpms.run(f"setsid rpm -i /srv/ccm-rpms/ccm-slow-*.rpm >/dev/null 2>&1 & {at_work}")
+    rpm = "rpm -i --nodeps /srv/ccm-rpms/ccm-slow-*.rpm"
+    rpms.run(f"setsid {rpm} >/dev/null 2>&1 & {at_work}")
     event = one(rpms, "ccm-virtual", ensure="absent", lock_timeout=1)
     assert "/var/lib/rpm/.rpm.lock, held by rpm (pid " in event["error"][0]
     rpms.run("pkill -xf 'sleep 600'; while pgrep -x rpm; do sleep 0.1; done")
