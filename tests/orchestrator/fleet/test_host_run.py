@@ -225,6 +225,13 @@ def test_a_hostile_host_gets_one_clear_result(script: Callable[[FarEnd], None], 
     assert result.stderr == "last words"
 
 
+def test_a_host_that_goes_away_may_have_rebooted() -> None:
+    """The end of the connection says what to do, and that nothing is lost by it."""
+    result, _ = run_against(lambda far: far.greet())
+    assert "did it reboot" in result.advice
+    assert "push again: what is done stays done" in result.advice
+
+
 def test_a_run_that_is_held_to_a_plan_looks_into_packages() -> None:
     """Its rehearsal asks for what is known of packages and tells what it found, as a preview."""
 

@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import pty
+import re
 import time
 
 import pytest
@@ -52,6 +53,19 @@ def test_the_view_fits_any_terminal() -> None:
             lines = view_of(hosts, width, height)
             assert len(lines) < height
             assert max(map(len, lines)) <= width
+
+
+def test_the_rest_of_the_bar_shows_on_a_light_terminal() -> None:
+    """What is not done yet is drawn in a colour that no usual background has."""
+    live = LiveView(Terminal(), "push of site.yaml")
+    live.handle(happening.RunStarted("r", time.time(), ("web1", "web2"), False))
+    live.handle(happening.HostFinished(HostResult("web1", Tally(), seconds=4.0)))
+    out = io.StringIO()
+    console = Console(file=out, width=80, force_terminal=True, color_system="standard")
+    live._console = console
+    console.print(live._view())
+    done, *_, rest = re.findall("\x1b\\[([0-9;]*)m[━╸╺]+", out.getvalue())
+    assert (done, rest) == ("32", "90")
 
 
 def test_the_view_says_who_does_what_and_since_when() -> None:
