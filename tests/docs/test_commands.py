@@ -16,7 +16,7 @@ LINES = sorted(
         line[2:]
         for page in PAGES
         for block in blocks(page, "console")
-        for line in block.text.splitlines()
+        for line in block.text.replace("\\\n", " ").splitlines()
         if re.match(r"\$ (?:[A-Z_]+=\S+ |[A-Z_]+='[^']*' )*ccm [a-z]", line)
         and "--help" not in line
     }
