@@ -1,5 +1,7 @@
 """Fixtures that every test may use; lab hosts and browsers start only when a test asks for them."""
 
+import signal
+
 import pytest
 
 from tests import own_lock
@@ -10,8 +12,13 @@ __all__ = ["browser", "host", "hosts", "lab", "needs_lab"]
 
 
 def pytest_configure() -> None:
-    """Keep the pushes of this process to this machine apart from those of others."""
+    """Keep the pushes of this process to this machine apart from those of others.
+
+    What is started hears Ctrl-C, also where the tests run in the background of a shell.
+    """
     own_lock.take()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

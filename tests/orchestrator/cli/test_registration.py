@@ -123,12 +123,15 @@ def test_watch(tmp_path: Path) -> None:
     ccm.environment["CCM_REGISTRATION"] = place = str(tmp_path / "r.json")
     open_store(place, new=True).publish(ENTRIES[:1])
     watching = ccm.start("registration", "watch", "prod", "--json")
-    assert watching.stdout is not None
-    first = json.loads(watching.stdout.readline())
-    open_store(place).remove(ENTRIES[:1])
-    second = json.loads(watching.stdout.readline())
-    watching.send_signal(signal.SIGINT)
-    watching.communicate(timeout=60)
+    try:
+        assert watching.stdout is not None
+        first = json.loads(watching.stdout.readline())
+        open_store(place).remove(ENTRIES[:1])
+        second = json.loads(watching.stdout.readline())
+        watching.send_signal(signal.SIGINT)
+        watching.communicate(timeout=60)
+    finally:
+        watching.kill()
     assert watching.returncode == 130
     assert [first["action"], second["action"]] == ["registered", "removed"]
     assert second["entry"] == ENTRIES[0].payload()
