@@ -33,6 +33,7 @@ from orchestrator.transport.ssh_transport import (
 from remote_runtime.errors import UnreachableError
 
 PROXY_ATTEMPTS = 3
+_LATE = ("transport.connect", "transport.handshake")
 
 # paramiko logs what it also raises
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)
@@ -126,15 +127,21 @@ class Dialer:
         """
         deadline, sock = call or Call(time.monotonic() + route.timeout, None)
         backoff = Backoff(deadline)
+        shed: _Shed | None = None
         while True:
-            if sock is None:
-                sock = self._socket(route, deadline)
             try:
+                if sock is None:
+                    sock = self._socket(route, deadline)
                 return self._handshake(route, sock, deadline, on_phase)
-            except _Shed as shed:
+            except _Shed as again:
+                shed, sock = again, None
                 if not _again(route, backoff):
                     raise _hung_up(route, backoff.attempts, shed) from shed
-                sock = None
+            except UnreachableError as error:
+                # the time that attempts before took is not what there is to tell
+                if shed is None or error.kind not in _LATE or time.monotonic() < deadline - 0.1:
+                    raise
+                raise _hung_up(route, backoff.attempts, shed) from error
 
     def unlock(self, route: Route) -> None:
         """Ask for the passphrase of the key that is tried first, if it has one."""
@@ -255,7 +262,8 @@ def _mapped(
         )  # fmt: skip
     if session is None or session.initial_kex_done:
         return UnreachableError(f"{route.label} hung up: {text}", "transport.lost")
-    late = time.monotonic() >= deadline - 0.1
+    hung_up = isinstance(error, EOFError) or "reset by peer" in text
+    late = not hung_up and time.monotonic() >= deadline - 0.1
     if late or "No existing session" in text:
         return UnreachableError(
             f"{route.label} does not finish the SSH handshake in {route.timeout:.0f} s",
@@ -289,7 +297,7 @@ def _hung_up(route: Route, attempts: int, shed: _Shed) -> UnreachableError:
             "transport.proxy",
             hint=f"run it by hand: {route.proxy_command}",
         )
-    if "banner" in str(shed):
+    if "banner" in str(shed) and "reset by peer" not in str(shed):
         return UnreachableError(
             f"{route.address} port {route.port} hangs up without a word of SSH",
             "transport.handshake",
