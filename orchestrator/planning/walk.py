@@ -39,6 +39,7 @@ class _Row(NamedTuple):
 
     @property
     def named(self) -> Named:
+        """What references find of it: one that was left out, or has no plan yet, has no name."""
         item = self.entry.item if self.entry else None
         if self.is_none:
             alias = self.declared.values.get("alias")

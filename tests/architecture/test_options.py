@@ -81,7 +81,7 @@ def test_an_option_of_a_run_is_a_flag_and_a_field() -> None:
     given = {name: object() for name in fields}
     vars(words).update(given)
     options = read_push(words, OutputOptions())
-    assert options.run == RunOptions(**given)  # type: ignore[arg-type]
+    assert options.run == RunOptions(**given)  # type: ignore[arg-type]  # any field
     assert {name: options.record()[name] for name in fields} == given
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab import find_interpreter
+from tests.lab import Host, Lab, find_interpreter
 from tests.orchestrator.site_types.types import EXAMPLE, append, copy_cron
 from tests.push.command import Ccm, Run
 from tests.push.target import Target, on_this_machine, over_ssh
@@ -35,8 +35,8 @@ def ccm(tmp_path: Path) -> Ccm:
 
 
 @pytest.fixture
-def remote(ccm: Ccm, lab: object, host: object) -> Target:
-    found = over_ssh(ccm, lab, host)  # type: ignore[arg-type]
+def remote(ccm: Ccm, lab: Lab, host: Host) -> Target:
+    found = over_ssh(ccm, lab, host)
     found.path("/etc/cron.d").mkdir(exist_ok=True)
     return found
 

@@ -191,7 +191,7 @@ class EngineTest(unittest.TestCase):
         """Nothing that depends on it is surer."""
         ctx = context(noop=True)
         first = Script(observe=Unknowable("why"))
-        first.supposed = lambda refresh: [  # type: ignore[method-assign]
+        first.supposed = lambda refresh: [  # type: ignore[method-assign]  # of this one alone
             Action("x", lambda: None, (), [PathEffect("/no/such", "file")])
         ]
         scripts = ScriptRegistry(a=first, b=Script(look=lambda: ctx.files.status("/no/such")))

@@ -30,7 +30,7 @@ def start_sshd(tmp_path: Path) -> Iterator[StartSshd]:
 
     def start(*options: str, **keywords: object) -> Sshd:
         folder = tmp_path / f"sshd{len(servers)}"
-        servers.append(Sshd(folder, *options, **keywords))  # type: ignore[arg-type]
+        servers.append(Sshd(folder, *options, **keywords))  # type: ignore[arg-type]  # any keyword
         return servers[-1]
 
     yield start
@@ -58,7 +58,7 @@ def connect(tmp_path: Path, ssh_config: Path) -> Iterator[Connect]:
         options: dict[str, object] = {"ssh_config": (ssh_config,), **(settings or {})}
         made.append(
             Connector(
-                Settings(**options),  # type: ignore[arg-type]
+                Settings(**options),  # type: ignore[arg-type]  # any field
                 credentials or Credentials(environ={}),
                 image(tmp_path / "home"),
             )

@@ -118,4 +118,4 @@ class Sshd:
             "known_hosts": str(self.known_hosts),
             "connect_timeout": 10.0,
         }
-        return Host(**{**values, **changes})  # type: ignore[arg-type]
+        return Host(**{**values, **changes})  # type: ignore[arg-type]  # any field

@@ -28,7 +28,8 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def route(config: Path, text: str, name: str = "web1", **changes: object) -> Route:
     config.write_text(text)
     settings = Settings(ssh_config=(config,))
-    return Router(settings).route(Host(address=name, **changes))  # type: ignore[arg-type]
+    host = Host(address=name, **changes)  # type: ignore[arg-type]  # any field
+    return Router(settings).route(host)
 
 
 def first(config: Path, text: str, key: str, name: str = "web1") -> str | None:

@@ -17,7 +17,7 @@ from tests.orchestrator.transport.sshd import Sshd, make_key, public
 
 
 def scanned(ssh_config: Path, *hosts: Host, **settings: object) -> list[Shown | Unscanned]:
-    made = Settings(ssh_config=(ssh_config,), **settings)  # type: ignore[arg-type]
+    made = Settings(ssh_config=(ssh_config,), **settings)  # type: ignore[arg-type]  # any field
     return scan(hosts, made, Credentials(environ={}), forks=4)
 
 

@@ -36,7 +36,7 @@ Install  3 Packages
 
 Total download size: 13 k
 Operation aborted.
-"""  # noqa: W291
+"""  # noqa: W291 - as dnf pads it
 COMING = [
     Coming("pv-app", "0:1.0-1.el9", "noarch", "pv"),
     Coming("pv-base", "2:2.0-1.el9", "noarch", "pv"),

@@ -20,7 +20,7 @@ class UnfinishedTest(FolderTest):
     def begun(self, lead: str = ".x.") -> str:
         return self.path("work", lead + self.run.name(self.path("work")))
 
-    def file(self) -> str:  # type: ignore[override]
+    def begun_file(self) -> str:
         path = self.begun()
         with open(path, "wb") as out:
             out.write(b"secret")
@@ -51,7 +51,7 @@ class UnfinishedTest(FolderTest):
     def test_nothing_is_written_before_it_is_needed(self) -> None:
         """A run that makes nothing has no journal, nor has one that is over."""
         self.assertFalse(os.path.exists(self.state))
-        path = self.file()
+        path = self.begun_file()
         self.assertEqual(len(state.journals(self.state)), 1)
         self.assertEqual(os.stat(self.state).st_mode & 0o777, 0o700)
         os.unlink(path)
@@ -60,7 +60,7 @@ class UnfinishedTest(FolderTest):
 
     def test_what_a_dead_run_left(self) -> None:
         """Its files and folders go, whatever is in these; its journal goes last."""
-        left = [self.file(), self.folder()]
+        left = [self.begun_file(), self.folder()]
         os.makedirs(os.path.join(left[1], "a", "b"))
         with open(os.path.join(left[1], "a", "f"), "w"):
             os.symlink("/etc", os.path.join(left[1], "a", "link"))
@@ -85,14 +85,14 @@ class UnfinishedTest(FolderTest):
 
     def test_run_that_lives(self) -> None:
         """Nothing of a run that is at work is touched."""
-        path = self.file()
+        path = self.begun_file()
         (journal,) = state.journals(self.state)
         self.assertEqual(sweep(journal, self.fail), [])
         self.assertTrue(os.path.exists(path) and os.path.exists(journal))
 
     def test_number_of_before_a_restart(self) -> None:
         """A process of that number and start, but of another start of the system, is another."""
-        path = self.file()
+        path = self.begun_file()
         (journal,) = state.journals(self.state)
         with open(journal) as file:
             lines = file.read().splitlines()
@@ -112,7 +112,7 @@ class UnfinishedTest(FolderTest):
 
     def test_other_names(self) -> None:
         """Names of other runs and of other programs are left."""
-        self.file()
+        self.begun_file()
         names = [".x.ccm-0123456789abcdef-0123456789ab", "ccm-notes", ".x.ccm-0a1b2c3d4e5f"]
         for name in names:
             self.write("work/" + name)
@@ -121,13 +121,13 @@ class UnfinishedTest(FolderTest):
 
     def test_folder_that_is_gone(self) -> None:
         """A folder that nobody has any more holds nothing up."""
-        os.unlink(self.file())
+        os.unlink(self.begun_file())
         os.rmdir(self.path("work"))
         self.assertEqual((self.swept(), state.journals(self.state)), ([], []))
 
     def test_line_that_was_cut_short(self) -> None:
         """A last line without its end was not followed by anything that bears the name."""
-        path = self.file()
+        path = self.begun_file()
         journal = self.die()
         with open(journal, "a") as out:
             out.write('"/etc')

@@ -17,7 +17,7 @@ class WorldFilesTest(FolderTest):
         self.context = context(noop=True)
 
     def expect(self, name: str, kind: str, **said: object) -> None:
-        effect = PathEffect(self.path(name), kind, **said)  # type: ignore[arg-type]
+        effect = PathEffect(self.path(name), kind, **said)  # type: ignore[arg-type]  # any field
         self.context.expect([effect], Doubt(), "t#a")
 
     def test_a_planned_file(self) -> None:

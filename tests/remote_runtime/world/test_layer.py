@@ -19,7 +19,7 @@ class LayerTest(FolderTest):
 
     def put(self, name: str, kind: str, **said: object) -> None:
         self.since += 1
-        effect = PathEffect(self.path(name), kind, **said)  # type: ignore[arg-type]
+        effect = PathEffect(self.path(name), kind, **said)  # type: ignore[arg-type]  # any field
         self.layer.put(effect, self.since, "t#a")
 
     def kind(self, name: str, follow: bool = True) -> str:
