@@ -42,6 +42,24 @@ class WorldCommands(Commands):
         found = [path.partition("/systemd/system/")[2] for path in self._layer.nodes]
         return {name.partition("/")[0] for name in found if name}
 
+    def _ask(self, argv: Sequence[str], planned: Set[str], path: Optional[str]) -> None:
+        """Note the doubt over what a command asks for by name. ``Unknowable`` where that, or what
+        else it finds, is planned."""
+        from remote_runtime.world.looking import asked
+
+        things = asked(argv, planned)
+        if things is None:
+            raise Unknowable("what %s says depends on what is not there yet" % argv[0])
+        for kind, name in things:
+            if kind in ("user", "group"):
+                self._theirs.number(kind, name)
+            elif kind == "program":
+                self.find(name, path)
+            else:
+                full = name if kind == "package" or "." in name else name + ".service"
+                for present in (True, False):
+                    self._clouds.heed(kind, full, present)
+
     def is_program(self, path: str) -> bool:
         return self._files.is_program(path)
 
@@ -69,10 +87,7 @@ class WorldCommands(Commands):
         if any("systemctl" in word for word in argv):  # it asks who sees no layer
             beyond.update(self._texts_of_units())
         if beyond:
-            from remote_runtime.world.looking import is_settled
-
-            if not is_settled(argv, beyond):
-                raise Unknowable("what %s says depends on what is not there yet" % argv[0])
+            self._ask(argv, beyond, path)
         self._clouds.heed("host", "", True)
         identity = self._theirs.identity(user, group)
         if not self._layer.nodes:

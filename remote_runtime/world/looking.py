@@ -2,7 +2,7 @@
 
 import os
 import re
-from typing import Container, Sequence
+from typing import Container, List, Optional, Sequence, Tuple
 
 _SHELLS = ("sh", "bash", "dash")
 _LOOKING = [
@@ -42,12 +42,12 @@ _LOOKING = [
     "sha512sum",
     "visudo",
 ]
-# These ask accounts, packages or units for some by their names, behind such words.
+# These ask for accounts, packages or units by their names, behind such words, if any.
 _ASKING = {
-    "id": (),
-    "getent": ("passwd", "group"),
-    "dpkg": ("-s", "--status"),
-    "systemctl": ("is-active",),
+    "id": {"": "user"},
+    "getent": {"passwd": "user", "group": "group"},
+    "dpkg": {"-s": "package", "--status": "package"},
+    "systemctl": {"is-active": "unit"},
 }
 _QUIET = ("-q", "--quiet")
 _PLACES = ("command", "which", "type", "hash")  # where a program is, which files tell
@@ -61,42 +61,55 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _LIVE = re.compile(r"/(proc|sys|dev|run)\b(?!/null)")
 
 
-def is_settled(argv: Sequence[str], planned: Container[str]) -> bool:
-    """Whether what a command finds does not depend on what is planned beside files.
+Asked = List[Tuple[str, str]]
+"""Things by kind and name; a ``program`` is one that is looked for in PATH."""
+
+
+def asked(argv: Sequence[str], planned: Container[str]) -> Optional[Asked]:
+    """What a command asks the host for by name; None where it finds something else once all that is
+    planned beside files is there.
 
     ``planned`` has the names of accounts, packages and units that will be others than today.
     """
     if os.path.basename(argv[0]) not in _SHELLS:
-        return not any(_LIVE.search(word) for word in argv[1:]) and _looks(argv, planned)
+        return None if any(_LIVE.search(word) for word in argv[1:]) else _asked(argv, planned)
     if len(argv) < 3 or argv[1] != "-c" or _LIVE.search(argv[2]):
-        return False
+        return None
     text = _REDIRECTED.sub(" ", argv[2])
-    return not _KEPT.search(text) and all(_part(part, planned) for part in _PARTS.split(text))
+    if _KEPT.search(text):
+        return None
+    found: Asked = []
+    for part in _PARTS.split(text):
+        things = _asked(_words(part), planned)
+        if things is None:
+            return None
+        found += things
+    return found
 
 
-def _part(part: str, planned: Container[str]) -> bool:
-    """The same of one command of a script."""
+def _words(part: str) -> List[str]:
+    """The words of one command of a script, without what shells make of it."""
     words = part.partition(")")[0].replace("}", " ").split()
     while words and (words[0] in _WORDS_OF_SHELLS or _ASSIGNED.match(words[0])):
         del words[0]
-    words = [word.strip("\"'") for word in words]
-    return not words or words == ["$"] or _looks(words, planned)
+    return [] if words == ["$"] else [word.strip("\"'") for word in words]
 
 
-def _looks(words: Sequence[str], planned: Container[str]) -> bool:
-    name, rest = os.path.basename(words[0]), list(words[1:])
-    if name in _LOOKING:
-        return True
+def _asked(words: Sequence[str], planned: Container[str]) -> Optional[Asked]:
+    name = os.path.basename(words[0]) if words else ""
+    if not words or name in _LOOKING:
+        return []
+    rest = list(words[1:])
     if name in _PLACES:
-        return name != "command" or rest[:1] in (["-v"], ["-V"])
-    if name not in _ASKING:
-        return False
-    questions = _ASKING[name]
-    if questions:
-        if not any(word in questions for word in rest):
-            return False
-        rest = [word for word in rest if word not in questions + _QUIET]
-    else:
-        rest = [word for word in rest if not word.startswith("-")]
-    known = all(_NAME.match(word) and word.partition(":")[0] not in planned for word in rest)
-    return known and (bool(rest) or not questions)
+        if name == "command" and rest[:1] not in (["-v"], ["-V"]):
+            return None
+        return [("program", word) for word in rest if not word.startswith("-")]
+    questions = _ASKING.get(name, {})
+    kind = next((questions[word] for word in ["", *rest] if word in questions), "")
+    names = [word for word in rest if word not in questions and word not in _QUIET]
+    if name == "id":
+        names = [word for word in names if not word.startswith("-")]
+    elif not names:
+        return None
+    known = all(_NAME.match(word) and word.partition(":")[0] not in planned for word in names)
+    return [(kind, word.partition(":")[0]) for word in names] if kind and known else None

@@ -354,7 +354,7 @@ class Consequences(object):
         units = set(units_below(sorted(own), UNIT_FOLDERS))
 
         def covers(kind: str, value: str, present: bool) -> bool:
-            if not present:
+            if kind == "host" or not present:
                 return kind != "package" and brought(kind, value, present)
             return value in (units if kind == "unit" else own)
 

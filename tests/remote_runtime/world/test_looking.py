@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.world.looking import is_settled
+from remote_runtime.world.looking import asked
 
 PLANNED = {"app", "app.service"}
 
@@ -40,7 +40,7 @@ class LookingTest(unittest.TestCase):
             (["/opt/check", "-f"], False),
         ]
         for argv, expected in rows:
-            self.assertIs(is_settled(argv, PLANNED), expected, argv)
+            self.assertIs(asked(argv, PLANNED) is not None, expected, argv)
 
     def test_scripts(self) -> None:
         """A script of such commands alone is one, whatever holds them together."""
@@ -69,5 +69,15 @@ class LookingTest(unittest.TestCase):
             ("A=1", True),
         ]
         for text, expected in rows:
-            self.assertIs(is_settled(["/bin/sh", "-c", text], PLANNED), expected, text)
-        self.assertFalse(is_settled(["sh", "/opt/check.sh"], PLANNED))
+            found = asked(["/bin/sh", "-c", text], PLANNED)
+            self.assertIs(found is not None, expected, text)
+        self.assertIsNone(asked(["sh", "/opt/check.sh"], PLANNED))
+
+    def test_names(self) -> None:
+        """What is asked for is told by kind and name, so that the doubt over it counts."""
+        text = "id -u shop; getent group www; dpkg -s nginx:amd64; systemctl is-active ssh; which x"
+        self.assertEqual(
+            asked(["sh", "-c", text], PLANNED),
+            [("user", "shop"), ("group", "www"), ("package", "nginx"), ("unit", "ssh"),
+             ("program", "x")],
+        )  # fmt: skip

@@ -1,5 +1,6 @@
 """What is planned besides paths."""
 
+import contextlib
 import os
 import tempfile
 import unittest
@@ -16,6 +17,7 @@ from remote_runtime.effects import (
     UnitEffect,
     everything,
 )
+from remote_runtime.errors import ResourceError
 from tests.remote_runtime.fakes import context, item
 
 SURE = Doubt()
@@ -74,6 +76,28 @@ class OverlayTest(unittest.TestCase):
                 self.context.user_commands.run(["dpkg", "-s", "a"])
             self.assertEqual(self.context.user_commands.run(["id"]).code, 0)
             self.assertEqual(self.context.commands.run(["true"]).code, 0)
+
+    def test_doubt_over_what_a_command_asks_for(self) -> None:
+        """Where it runs and asks for something by name, the doubt over that is one over it."""
+
+        def covers(kind: str, value: str, present: bool) -> bool:
+            place = kind == "path" and value.startswith("/usr/bin/")
+            return (place or kind in ("user", "package", "unit")) and "ccm-new" in value
+
+        fog = Fog(Doubt(UNKNOWN, "why"), covers)
+        self.context.expect([PackageEffect("a", "1"), fog], SURE, "t#a")
+        for words, level in (
+            (["id", "ccm-new"], UNKNOWN),
+            (["id", "root"], ""),
+            (["sh", "-c", "command -v ccm-new"], UNKNOWN),
+            (["sh", "-c", "command -v sh"], ""),
+            (["dpkg", "-s", "ccm-new"], UNKNOWN),
+            (["getent", "group", "ccm-new"], ""),
+        ):
+            with self.subTest(words=words), self.context.turn(item("t", "a"), True):
+                with contextlib.suppress(ResourceError):  # where there is no such program
+                    self.context.user_commands.run(words)
+                self.assertEqual(self.context.doubt.level, level)
 
     def test_the_manager_of_units(self) -> None:
         """It sees no text of a unit that is planned, so nobody knows what it would say of it."""
