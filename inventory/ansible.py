@@ -10,10 +10,10 @@ import re
 
 from inventory import passwords
 from inventory.checking import Checker
-from inventory.declaration import Declaration, Layer
+from inventory.declaration import Declaration, GroupEntry, Layer, SetProperty
 from inventory.names import group_name_fault, host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain
-from inventory.properties import PropertyValue, RefusedError, check_property
+from inventory.properties import CheckedValues, PropertyValue, RefusedError, check_property
 from inventory.reading import TOP_LEVEL
 from remote_runtime.errors import Problem
 
@@ -87,6 +87,7 @@ def _looks_like_group(node: Node) -> bool:
 class _AnsibleReader:
     def __init__(self, folder: str, checker: Checker) -> None:
         self._folder = folder
+        self._values = CheckedValues(self._value)
         self._checker = checker
         self._declaration = Declaration()
         self._doubted: set[str] = set()
@@ -123,10 +124,20 @@ class _AnsibleReader:
             for child in self._names(mapping.get("children"), f"children of {what}"):
                 if child.text != "all":
                     group.children.setdefault(child.text, child)
-        for item in self._names(hosts, f"hosts of {what}"):
-            if self._good_host(item):
-                group.hosts.setdefault(item.text, item)
-                self._declaration.host(item.text, item)
+        names = self._checker.sequence(hosts, f"hosts of {what}")
+        if names is not None:
+            self._hosts(names, group, what)
+
+    def _hosts(self, names: Sequence, group: GroupEntry, what: str) -> None:
+        known = self._declaration.hosts
+        for index, name in enumerate(names.texts()):
+            if name is None:
+                self._refuse_name(names.nodes[index], f"hosts of {what}")
+            elif name in known:
+                group.hosts.setdefault(name)
+            elif self._good_host(name, names.nodes[index]):
+                group.hosts.setdefault(name)
+                self._declaration.host(name, names.nodes[index])
 
     def _add_missing_children(self) -> None:
         """Ansible lists empty groups as children only."""
@@ -145,89 +156,97 @@ class _AnsibleReader:
             if isinstance(item, Scalar) and item.kind == "str":
                 names.append(item)
             else:
-                self._checker.report(item, f"{what} must be names, not {item.describe()}")
+                self._refuse_name(item, what)
         return names
 
-    def _good_host(self, node: Scalar) -> bool:
-        fault = host_name_fault(node.text)
+    def _refuse_name(self, item: Node, what: str) -> None:
+        self._checker.report(item, f"{what} must be names, not {item.describe()}")
+
+    def _good_host(self, name: str, node: Node) -> bool:
+        fault = host_name_fault(name)
         if fault:
             self._checker.report(node, *fault, kind="inventory.name")
         return fault is None
 
     def _host(self, key: Scalar, node: Node) -> None:
-        if self._good_host(key):
+        if self._good_host(key.text, key):
             layer = self._declaration.host(key.text, key).layer
             self._layer(node, layer, f"host {key.text}")
 
     def _layer(self, node: Node | None, layer: Layer, what: str) -> None:
         mapping = self._checker.mapping(node, f"vars of {what}")
-        for key, value in mapping.pairs() if mapping is not None else ():
-            if passwords.is_password_variable(key.text):
-                message = f"{what} holds a password under {key.text!r}"
-                self._checker.report(key, message, passwords.HINT, "inventory.password")
-            elif key.text in _PROPERTIES:
-                self._property(_PROPERTIES[key.text], value, layer, what)
-            else:
-                self._doubt(key)
-                layer.vars[key.text] = (to_plain(value), value)
-        self._become(layer, what)
-
-    def _doubt(self, key: Scalar) -> None:
-        """Warn, once for each, of what decides in Ansible how a host is reached."""
-        if key.text in _BECOME or not _CONNECTION.match(key.text) or key.text in self._doubted:
+        if mapping is None:
             return
-        self._doubted.add(key.text)
-        message = f"{key.text} is a variable like any other here: it does not change the connection"
-        hint = "see the connection properties in docs/reference/inventory.md, and ~/.ssh/config"
-        self._checker.warnings.append(Problem(message, key.position, hint, "inventory.property"))
+        values = to_plain(mapping)
+        taken = []
+        for name in mapping:
+            if passwords.is_password_variable(name):
+                message = f"{what} holds a password under {name!r}"
+                key = mapping.key(name)
+                self._checker.report(key, message, passwords.HINT, "inventory.password")
+            elif name in _PROPERTIES:
+                taken.append(name)
+                self._property(name, mapping, layer, what)
+            elif name == "ansible_become":
+                taken.append(name)
+            else:
+                self._doubt(name, mapping)
+        if taken:
+            values = {name: value for name, value in values.items() if name not in taken}
+        layer.add_vars(values, mapping)
+        self._become(mapping, layer, what)
 
-    def _property(self, name: str, node: Node, layer: Layer, what: str) -> None:
-        if name == "python" and isinstance(node, Scalar) and node.text.startswith("auto"):
+    def _doubt(self, name: str, mapping: Mapping) -> None:
+        """Warn, once for each, of what decides in Ansible how a host is reached."""
+        if name in _BECOME or not _CONNECTION.match(name) or name in self._doubted:
+            return
+        self._doubted.add(name)
+        message = f"{name} is a variable like any other here: it does not change the connection"
+        hint = "see the connection properties in docs/reference/inventory.md, and ~/.ssh/config"
+        where = mapping.key(name).position
+        self._checker.warnings.append(Problem(message, where, hint, "inventory.property"))
+
+    def _property(self, key: str, mapping: Mapping, layer: Layer, what: str) -> None:
+        name, written = _PROPERTIES[key], mapping.scalar(key)
+        if name == "python" and isinstance(written, str) and written.startswith("auto"):
             return
         try:
-            value = self._value(name, node)
+            value = self._values.value(name, mapping, key)
         except RefusedError as error:
-            self._checker.report(node, f"{what}: {error.message}", error.hint, "inventory.property")
+            self._checker.report(
+                mapping.value(key), f"{what}: {error.message}", error.hint, "inventory.property"
+            )
         else:
-            layer.properties[name] = (value, node)
+            layer.properties[name] = SetProperty(value, mapping, key)
 
     def _value(self, name: str, node: Node) -> PropertyValue:
         if isinstance(node, Scalar):
             if name in ("port", "connect_timeout") and node.kind == "str" and node.text.isdecimal():
-                number = int(node.text[:12])
-                node = Scalar(
-                    node.source,
-                    node.line,
-                    column=node.column,
-                    text=node.text[:12],
-                    kind="int",
-                    value=number,
-                    plain=True,
-                )
+                node = node.as_number(int(node.text[:12]))
             elif name == "connection" and node.text in _SSH | _LOCAL:
                 return "ssh" if node.text in _SSH else "local"
         return check_property(name, node, self._folder)
 
-    def _become(self, layer: Layer, what: str) -> None:
+    def _become(self, mapping: Mapping, layer: Layer, what: str) -> None:
         """``ansible_become`` and ``ansible_become_user`` together say what ``become`` says."""
-        method = layer.vars.get("ansible_become_method")
-        if method is not None and method[0] not in ("sudo", "ansible.builtin.sudo"):
-            message = f"{what}: ansible_become_method is {str(method[0])[:40]!r}"
-            self._checker.report(method[1], message, "only sudo is supported", "inventory.property")
-        setting = layer.vars.pop("ansible_become", None)
+        method = mapping.get("ansible_become_method")
+        if method is not None and to_plain(method) not in ("sudo", "ansible.builtin.sudo"):
+            message = f"{what}: ansible_become_method is {str(to_plain(method))[:40]!r}"
+            self._checker.report(method, message, "only sudo is supported", "inventory.property")
+        setting = mapping.get("ansible_become")
         if setting is None:
             return
-        word = str(setting[0]).lower()
+        word = str(to_plain(setting)).lower()
         if word not in _TRUE | _FALSE:
             message = f"{what}: ansible_become must be true or false, not {word[:40]!r}"
-            self._checker.report(setting[1], message, "", "inventory.property")
+            self._checker.report(setting, message, "", "inventory.property")
             return
         become: PropertyValue = word in _TRUE
-        user = layer.vars.get("ansible_become_user")
-        if become and user is not None and user[0] != "root":
+        user = mapping.get("ansible_become_user")
+        if become and user is not None and to_plain(user) != "root":
             try:
-                become = check_property("become", user[1], self._folder)
+                become = check_property("become", user, self._folder)
             except RefusedError as error:
                 message = f"{what}: {error.message}"
-                self._checker.report(user[1], message, error.hint, "inventory.property")
-        layer.properties["become"] = (become, setting[1])
+                self._checker.report(user, message, error.hint, "inventory.property")
+        layer.properties["become"] = SetProperty(become, mapping, "ansible_become")

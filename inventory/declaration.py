@@ -2,51 +2,72 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from inventory.nodes import Node
+from inventory.nodes import Mapping, Node
+from inventory.properties import PropertyValue
 
-Setting = tuple[Any, Node]
-"""A value and the node it was written in."""
+
+class SetProperty(NamedTuple):
+    """The value of a connection property, and the map and the key that it was written under."""
+
+    value: PropertyValue
+    written_in: Mapping
+    key: str
+
+    @property
+    def node(self) -> Node:
+        """What was written."""
+        return self.written_in.value(self.key)
 
 
 class Layer:
-    """What one place (a host, a group, the defaults) sets."""
+    """What one place (a host, a group, the defaults) sets.
 
-    __slots__ = ("properties", "vars")
+    ``vars`` may be the document's own data, so it is replaced and never changed.
+    """
+
+    __slots__ = ("properties", "vars", "vars_written_in")
 
     def __init__(self) -> None:
-        self.properties: dict[str, Setting] = {}
-        self.vars: dict[str, Setting] = {}
+        self.properties: dict[str, SetProperty] = {}
+        self.vars: dict[str, Any] = {}
+        self.vars_written_in: tuple[Mapping, ...] = ()
+
+    def add_vars(self, values: dict[str, Any], *written_in: Mapping) -> None:
+        """Let these variables win over those of the same name."""
+        self.vars = {**self.vars, **values} if self.vars else values
+        self.vars_written_in += written_in
+
+    def var_node(self, name: str) -> Node:
+        """The value of a variable as it was written; KeyError for one that is not set here."""
+        for mapping in reversed(self.vars_written_in):
+            if name in mapping:
+                return mapping.value(name)
+        raise KeyError(name)
 
     def overlay(self, other: Layer) -> None:
         """Let what the other layer sets win over this one's, key by key."""
         self.properties.update(other.properties)
-        self.vars.update(other.vars)
+        self.add_vars(other.vars, *other.vars_written_in)
 
 
-class HostEntry:
+class HostEntry(NamedTuple):
     """One host: where it is named first, and what it sets itself."""
 
-    __slots__ = ("layer", "name", "node")
-
-    def __init__(self, name: str, node: Node) -> None:
-        self.name = name
-        self.node = node
-        self.layer = Layer()
+    name: str
+    node: Node
+    layer: Layer
 
 
-class GroupEntry:
-    """One group: its direct hosts and children with the places that name them."""
+class GroupEntry(NamedTuple):
+    """One group: its direct hosts, and its children with the places that name them."""
 
-    __slots__ = ("children", "hosts", "layer", "name", "node")
-
-    def __init__(self, name: str, node: Node) -> None:
-        self.name = name
-        self.node = node
-        self.layer = Layer()
-        self.hosts: dict[str, Node] = {}
-        self.children: dict[str, Node] = {}
+    name: str
+    node: Node
+    layer: Layer
+    hosts: dict[str, None]
+    children: dict[str, Node]
 
 
 class Declaration:
@@ -61,14 +82,14 @@ class Declaration:
         """The entry of a host, made where it is named for the first time."""
         entry = self.hosts.get(name)
         if entry is None:
-            entry = self.hosts[name] = HostEntry(name, node)
+            entry = self.hosts[name] = HostEntry(name, node, Layer())
         return entry
 
     def group(self, name: str, node: Node) -> GroupEntry:
         """The entry of a group, made where it is named for the first time."""
         entry = self.groups.get(name)
         if entry is None:
-            entry = self.groups[name] = GroupEntry(name, node)
+            entry = self.groups[name] = GroupEntry(name, node, Layer(), hosts={}, children={})
         return entry
 
     def merge(self, later: Declaration) -> None:
@@ -79,7 +100,7 @@ class Declaration:
         for name, group in later.groups.items():
             mine = self.group(name, group.node)
             mine.layer.overlay(group.layer)
-            for host_name, node in group.hosts.items():
-                mine.hosts.setdefault(host_name, node)
+            for host_name in group.hosts:
+                mine.hosts.setdefault(host_name)
             for child, node in group.children.items():
                 mine.children.setdefault(child, node)

@@ -21,7 +21,16 @@ from pathlib import Path
 import yaml
 
 from inventory.builder import Builder
-from inventory.nodes import Mapping, Node, Scalar, Sequence, Source, comments_before, to_plain
+from inventory.nodes import (
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    Source,
+    comments_before,
+    node_at,
+    to_plain,
+)
 from remote_runtime.errors import InputError, Position, Problem
 
 __all__ = [
@@ -31,6 +40,7 @@ __all__ = [
     "Sequence",
     "Source",
     "comments_before",
+    "node_at",
     "parse_document",
     "read_document",
     "read_text",
@@ -70,7 +80,7 @@ def parse_document(text: str, name: str, problems: list[Problem] | None = None) 
     """
     found: list[Problem] = [] if problems is None else problems
     source = Source(name, _without_surrogates(text.removeprefix("\ufeff")))
-    _refuse_control_characters(source)
+    refuse_control_characters(source)
     try:
         root = Builder(source, found).build()
     except yaml.YAMLError as error:
@@ -116,7 +126,8 @@ def _join_pair(match: re.Match[str]) -> str:
     return f"\\U{0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00):08X}"
 
 
-def _refuse_control_characters(source: Source) -> None:
+def refuse_control_characters(source: Source) -> None:
+    """InputError for the first character that YAML does not allow."""
     match = yaml.reader.Reader.NON_PRINTABLE.search(source.text)
     if match is None:
         return

@@ -71,7 +71,7 @@ def _start(path: str) -> subprocess.Popen[bytes]:
 
 def _collect(
     process: subprocess.Popen[bytes], path: str, timeout: float, max_bytes: int
-) -> tuple[bytes, bytes]:
+) -> tuple[bytearray, bytearray]:
     """Standard output whole and the end of standard error, until the program has ended."""
     deadline = time.monotonic() + timeout
     stdout, stderr = bytearray(), bytearray()
@@ -97,7 +97,7 @@ def _collect(
             if len(stdout) > max_bytes:
                 raise _failure(path, f"printed more than {max_bytes} bytes", "")
     _wait(process, path, deadline, timeout)
-    return bytes(stdout), bytes(stderr)
+    return stdout, stderr
 
 
 def _wait(process: subprocess.Popen[bytes], path: str, deadline: float, timeout: float) -> None:

@@ -43,10 +43,14 @@ def explain_host(name: str, groups: tuple[str, ...], declaration: Declaration) -
     properties: dict[str, Explained] = {}
     variables: dict[str, Explained] = {}
     for origin, layer in layers_of(name, groups, declaration):
-        for key, (value, node) in layer.properties.items():
-            properties.setdefault(key, Explained(key, value, origin, node.position))
-        for key, (value, node) in layer.vars.items():
-            variables.setdefault(key, Explained(f"vars.{key}", value, origin, node.position))
+        for key, setting in layer.properties.items():
+            if key not in properties:
+                where = setting.node.position
+                properties[key] = Explained(key, setting.value, origin, where)
+        for key, value in layer.vars.items():
+            if key not in variables:
+                where = layer.var_node(key).position
+                variables[key] = Explained(f"vars.{key}", value, origin, where)
     properties.setdefault("address", Explained("address", name, "built in", None))
     properties.setdefault("connection", Explained("connection", "ssh", "built in", None))
     ordered = sorted(properties.values()), sorted(variables.values(), key=lambda e: e.property)

@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from inventory.declaration import Declaration
+from inventory.declaration import Declaration, HostEntry
 from inventory.explanation import Explained, explain_host, group_tree
 from inventory.nodes import Node
+from inventory.properties import PropertyValue
 from inventory.selection import Runs, Selector
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.nearest import nearest
+
+T = TypeVar("T")
+
+
+class Shared(NamedTuple):
+    """What hosts of the same groups have in common: the nearest values of groups and defaults."""
+
+    groups: tuple[str, ...]
+    values: dict[str, PropertyValue]
+    vars: dict[str, Any]
+
+
+class _Nearest(Generic[T]):
+    """A connection property of a host."""
+
+    def __init__(self, default: T) -> None:
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, host: Host, owner: type) -> T:
+        return host.nearest(self._name, self._default)
 
 
 class Host:
@@ -21,77 +45,69 @@ class Host:
     not change them. None means: not said here, the SSH configuration or the default decides.
     """
 
-    __slots__ = (
-        "_node",
-        "address",
-        "become",
-        "connect_timeout",
-        "connection",
-        "groups",
-        "jump",
-        "key_file",
-        "known_hosts",
-        "name",
-        "port",
-        "python",
-        "user",
-        "vars",
-    )
+    __slots__ = ("_entry", "_shared")
 
-    def __init__(
-        self,
-        name: str,
-        node: Node,
-        *,
-        groups: tuple[str, ...],
-        values: dict[str, Any],
-        vars_: dict[str, Any],
-    ) -> None:
-        get = values.get
-        self.name = name
-        self._node = node
-        self.groups = groups
-        self.vars = vars_
-        self.address: str = get("address", name)
-        self.port: int | None = get("port")
-        self.user: str | None = get("user")
-        self.key_file: str | None = get("key_file")
-        self.known_hosts: str | None = get("known_hosts")
-        self.become: bool | str | None = get("become")
-        self.python: str | None = get("python")
-        self.connection: Literal["ssh", "local"] = get("connection", "ssh")
-        self.connect_timeout: float | None = get("connect_timeout")
-        self.jump: str | None = get("jump")
+    port = _Nearest[int | None](None)
+    user = _Nearest[str | None](None)
+    key_file = _Nearest[str | None](None)
+    known_hosts = _Nearest[str | None](None)
+    become = _Nearest[bool | str | None](None)
+    python = _Nearest[str | None](None)
+    connection = _Nearest[Literal["ssh", "local"]]("ssh")
+    connect_timeout = _Nearest[float | None](None)
+    jump = _Nearest[str | None](None)
+
+    def __init__(self, entry: HostEntry, shared: Shared) -> None:
+        self._entry = entry
+        self._shared = shared
+
+    def nearest(self, name: str, default: T) -> T:
+        """The nearest value of a property, the default where it is not said."""
+        setting = self._entry.layer.properties.get(name)
+        value: Any = self._shared.values.get(name) if setting is None else setting.value
+        return default if value is None else value
+
+    @property
+    def name(self) -> str:
+        """The name in the inventory."""
+        return self._entry.name
+
+    @property
+    def address(self) -> str:
+        """What is connected to."""
+        return self.nearest("address", self.name)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups it is in, the nearest first."""
+        return self._shared.groups
+
+    @property
+    def vars(self) -> dict[str, Any]:
+        """The nearest value of every variable."""
+        return {**self._shared.vars, **self._entry.layer.vars}
 
     @property
     def position(self) -> Position:
         """Where the host is named first."""
-        return self._node.position
+        return self._entry.node.position
 
     def __repr__(self) -> str:
         return f"Host({self.name!r})"
 
 
-class Group:
+class Group(NamedTuple):
     """One group: ``hosts`` and ``children`` are the direct ones, in the order written."""
 
-    __slots__ = ("_node", "children", "hosts", "name")
-
-    def __init__(
-        self, name: str, node: Node, hosts: tuple[str, ...], children: tuple[str, ...]
-    ) -> None:
-        self.name = name
-        self._node = node
-        self.hosts = hosts
-        self.children = children
+    name: str
+    node: Node
+    hosts: tuple[str, ...]
+    children: tuple[str, ...]
 
     @property
     def position(self) -> Position:
         """Where the group is named first."""
-        return self._node.position
-
-    def __repr__(self) -> str:
-        return f"Group({self.name!r})"
+        return self.node.position
 
 
 class Inventory:

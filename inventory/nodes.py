@@ -6,7 +6,7 @@ Runs on the controller. The tree holds JSON-like data only: maps with text keys,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Literal
 
@@ -43,7 +43,10 @@ class Source:
 
 
 class Node:
-    """A value in the document; ``line`` and ``column`` count from 1."""
+    """A value in the document; ``line`` and ``column`` count from 1.
+
+    Not an abstract class, since ``isinstance`` takes several times as long with those.
+    """
 
     __slots__ = ("column", "line", "source")
 
@@ -58,6 +61,10 @@ class Node:
 
     def describe(self) -> str:
         """What the node is, in words for a message, such as ``a list``."""
+        raise NotImplementedError
+
+    def as_data(self) -> Any:
+        """The node as JSON-like data; ``to_plain`` is the door."""
         raise NotImplementedError
 
 
@@ -92,6 +99,21 @@ class Scalar(Node):
     def describe(self) -> str:
         return _KIND_NAMES[self.kind]
 
+    def as_data(self) -> Any:
+        return self.value
+
+    def as_number(self, number: int) -> Scalar:
+        """The same place with a number in it."""
+        return Scalar(
+            self.source,
+            self.line,
+            column=self.column,
+            text=str(number),
+            kind="int",
+            value=number,
+            plain=True,
+        )
+
 
 class Sequence(Node):
     """A list; ``nodes`` in the order written."""
@@ -107,8 +129,19 @@ class Sequence(Node):
     def __iter__(self) -> Iterator[Node]:
         return iter(self.nodes)
 
+    def texts(self) -> Iterator[str | None]:
+        """The text of every item, None for one that is something else."""
+        for node in self.nodes:
+            if isinstance(node, Scalar) and node.kind in ("str", "timestamp"):
+                yield node.text
+            else:
+                yield None
+
     def describe(self) -> str:
         return "a list"
+
+    def as_data(self) -> Any:
+        return [to_plain(value) for value in self.nodes]
 
 
 class Mapping(Node):
@@ -136,9 +169,18 @@ class Mapping(Node):
         entry = self.entries.get(key)
         return None if entry is None else entry[1]
 
+    def value(self, key: str) -> Node:
+        """The value of a key; KeyError where the map does not have it."""
+        return self.entries[key][1]
+
     def key(self, key: str) -> Scalar:
         """The key's own node, for positions; KeyError where the map does not have it."""
         return self.entries[key][0]
+
+    def scalar(self, key: str) -> str | int | float | bool | None:
+        """The value of a key that the map has, None where it is no scalar."""
+        value = self.entries[key][1]
+        return value.value if isinstance(value, Scalar) else None
 
     def pairs(self) -> Iterator[tuple[Scalar, Node]]:
         """Key nodes with their values, in the order written."""
@@ -147,22 +189,31 @@ class Mapping(Node):
     def describe(self) -> str:
         return "a map"
 
+    def as_data(self) -> Any:
+        return {
+            text: value.value if value.__class__ is Scalar else to_plain(value)
+            for text, (_, value) in self.entries.items()
+        }
+
 
 def to_plain(node: Node) -> Any:
     """The node as JSON-like data: dict with text keys, list, str, int, float, bool, None.
 
-    Every call makes new containers, so a caller may change the result.
+    Every call makes new containers, so a caller may change the result; only those of JSON that an
+    inventory is read from are shared.
     """
-    if isinstance(node, Scalar):
-        return node.value
-    if isinstance(node, Mapping):
-        return {
-            text: value.value if value.__class__ is Scalar else to_plain(value)
-            for text, (_, value) in node.entries.items()
-        }
-    if isinstance(node, Sequence):
-        return [to_plain(value) for value in node.nodes]
-    raise TypeError(f"not a document node: {node!r}")
+    return node.as_data()
+
+
+def node_at(root: Node, path: Iterable[str | int], of_key: bool = False) -> Node:
+    """The node that keys and indices lead to, or with ``of_key`` the key that they end with."""
+    node, key = root, root
+    for part in path:
+        if isinstance(node, Mapping) and isinstance(part, str):
+            key, node = node.entries[part]
+        elif isinstance(node, Sequence) and isinstance(part, int):
+            key = node = node.nodes[part]
+    return key if of_key else node
 
 
 def comments_before(node: Node) -> list[str]:

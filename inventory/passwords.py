@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 HINT = (
@@ -18,11 +19,13 @@ _VARIABLE = re.compile(
 )
 
 
+@functools.lru_cache(maxsize=1024)
 def is_password_property(key: str) -> bool:
     """Whether a key beside the connection properties would hold a password."""
     return _PROPERTY.search(key) is not None
 
 
+@functools.lru_cache(maxsize=1024)
 def is_password_variable(key: str) -> bool:
     """Whether a variable would hold a login password; ``db_password`` is the site's own data."""
     return _VARIABLE.match(key) is not None

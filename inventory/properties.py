@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable
 
-from inventory.nodes import Node, Scalar
+from inventory.nodes import Mapping, Node, Scalar
 
 PropertyValue = str | int | float | bool
 
@@ -42,6 +42,28 @@ def check_property(name: str, node: Node, folder: str) -> PropertyValue:
     if not isinstance(node, Scalar) or node.kind == "null":
         raise RefusedError(f"{name} must be {expected}, not {node.describe()}")
     return check(name, node, folder)
+
+
+class CheckedValues:
+    """Checks the values of one document; hosts mostly have the same ones, so each is checked once.
+
+    ``check`` is given a property's name and what was written for it.
+    """
+
+    def __init__(self, check: Callable[[str, Node], PropertyValue]) -> None:
+        self._check = check
+        self._good: dict[tuple[str, type, object], PropertyValue] = {}
+
+    def value(self, name: str, mapping: Mapping, key: str) -> PropertyValue:
+        """The value of the property that stands under a key; RefusedError where it is wrong."""
+        if name == "address":  # each host has its own
+            return self._check(name, mapping.value(key))
+        written = mapping.scalar(key)
+        known = self._good.get((name, written.__class__, written))
+        if known is None:
+            known = self._check(name, mapping.value(key))
+            self._good[(name, written.__class__, written)] = known
+        return known
 
 
 def seconds(text: str) -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 from inventory import passwords
 from inventory.checking import Checker, is_null
-from inventory.declaration import Declaration, Layer
+from inventory.declaration import Declaration, Layer, SetProperty
 from inventory.names import group_name_fault, host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain
-from inventory.properties import PROPERTIES, RefusedError, check_property
+from inventory.properties import PROPERTIES, CheckedValues, RefusedError, check_property
 
 TOP_LEVEL = ("defaults", "hosts", "groups")
 _LAYER_KEYS = (*PROPERTIES, "vars")
@@ -21,7 +23,7 @@ def read_declaration(root: Node, folder: str, checker: Checker) -> Declaration:
 
 class _Reader:
     def __init__(self, folder: str, checker: Checker) -> None:
-        self._folder = folder
+        self._values = CheckedValues(functools.partial(check_property, folder=folder))
         self._checker = checker
         self._declaration = Declaration()
 
@@ -69,18 +71,18 @@ class _Reader:
         self._layer(mapping, group.layer, what, _GROUP_KEYS)
         hosts = mapping.get("hosts")
         if hosts is not None:
-            group.hosts = self._hosts(hosts, f"hosts of {what}")
+            group.hosts.update(dict.fromkeys(self._hosts(hosts, f"hosts of {what}")))
         children = self._checker.sequence(mapping.get("children"), f"children of {what}")
         for child in children or ():
             name = self._name(child, f"a child of {what}")
             if name is not None:
                 group.children.setdefault(name, child)
 
-    def _hosts(self, node: Node, what: str) -> dict[str, Node]:
-        """Declare the hosts of a list or a map; returns their names with their places."""
+    def _hosts(self, node: Node, what: str) -> list[str]:
+        """Declare the hosts of a list or a map; returns their names."""
         if isinstance(node, Sequence):
             return self._host_list(node, what)
-        found: dict[str, Node] = {}
+        found: list[str] = []
         if not isinstance(node, Mapping):
             if not is_null(node):
                 hint = "write [one, two] or 'one: {}'"
@@ -89,25 +91,31 @@ class _Reader:
             return found
         for key, body in node.pairs():
             if self._good_host(key):
-                found[key.text] = key
+                found.append(key.text)
                 self._host(key, body)
         return found
 
-    def _host_list(self, node: Sequence, what: str) -> dict[str, Node]:
-        found: dict[str, Node] = {}
-        for item in node:
-            name = self._name(item, f"an item of {what}")
-            if name is not None and self._good_host(item):
-                found.setdefault(name, item)
-                self._declaration.host(name, item)
+    def _host_list(self, node: Sequence, what: str) -> list[str]:
+        found: list[str] = []
+        known = self._declaration.hosts
+        for index, name in enumerate(node.texts()):
+            if name is None:
+                self._refuse_name(node.nodes[index], f"an item of {what}")
+            elif name in known or self._good_host(node.nodes[index]):
+                found.append(name)
+                if name not in known:
+                    self._declaration.host(name, node.nodes[index])
         return found
 
     def _name(self, node: Node, what: str) -> str | None:
         if isinstance(node, Scalar) and node.kind in ("str", "timestamp"):
             return node.text
+        self._refuse_name(node, what)
+        return None
+
+    def _refuse_name(self, node: Node, what: str) -> None:
         hint = "put it in quotes" if isinstance(node, Scalar) else "names only; use a map for more"
         self._checker.report(node, f"{what} must be a name, not {node.describe()}", hint)
-        return None
 
     def _good_host(self, node: Node) -> bool:
         assert isinstance(node, Scalar)
@@ -125,50 +133,47 @@ class _Reader:
 
     def _layer(self, mapping: Mapping, layer: Layer, what: str, known: tuple[str, ...]) -> None:
         """Fill a layer with the properties and vars of a map; other known keys are the caller's."""
-        for key, node in mapping.pairs():
-            name = key.text
+        for name in mapping:
             if name in PROPERTIES:
-                self._property(key, node, layer, what)
+                self._property(name, mapping, layer, what)
             elif name == "vars":
-                self._vars(node, layer, what)
+                self._vars(mapping.value(name), layer, what)
             elif name in known:
                 continue
             elif passwords.is_password_property(name):
-                self._refuse_password(key, what)
+                self._refuse_password(mapping.key(name), what)
             else:
-                self._checker.unknown_key(key, known, what)
+                self._checker.unknown_key(mapping.key(name), known, what)
 
-    def _property(self, key: Scalar, node: Node, layer: Layer, what: str) -> None:
+    def _property(self, name: str, mapping: Mapping, layer: Layer, what: str) -> None:
         try:
-            value = check_property(key.text, node, self._folder)
+            value = self._values.value(name, mapping, name)
         except RefusedError as error:
-            self._checker.report(node, f"{what}: {error.message}", error.hint, "inventory.property")
+            self._checker.report(
+                mapping.value(name), f"{what}: {error.message}", error.hint, "inventory.property"
+            )
             return
-        self._set(layer.properties, key, value=value, node=node, what=what)
+        before = layer.properties.get(name)
+        if before is not None and before.value != value:
+            self._refuse_second(mapping.key(name), before.node, what)
+        layer.properties[name] = SetProperty(value, mapping, name)
 
     def _vars(self, node: Node, layer: Layer, what: str) -> None:
         mapping = self._checker.mapping(node, f"vars of {what}")
-        for key, value in mapping.pairs() if mapping is not None else ():
-            if passwords.is_password_variable(key.text):
-                self._refuse_password(key, f"vars of {what}")
-            else:
-                self._set(layer.vars, key, value=to_plain(value), node=value, what=what)
+        if mapping is None:
+            return
+        values = to_plain(mapping)
+        for name in mapping:
+            if passwords.is_password_variable(name):
+                self._refuse_password(mapping.key(name), f"vars of {what}")
+            elif name in layer.vars and layer.vars[name] != values[name]:
+                self._refuse_second(mapping.key(name), layer.var_node(name), what)
+        layer.add_vars(values, mapping)
 
-    def _set(
-        self,
-        settings: dict[str, tuple[object, Node]],
-        key: Scalar,
-        *,
-        value: object,
-        node: Node,
-        what: str,
-    ) -> None:
-        """Keep a value; one that stands at ``hosts`` and in a group must be the same in both."""
-        before = settings.get(key.text)
-        if before is not None and before[0] != value:
-            message = f"{what}: {key.text} already has another value at {before[1].position}"
-            self._checker.report(key, message, "keep one of the two", "inventory.conflict")
-        settings[key.text] = (value, node)
+    def _refuse_second(self, key: Scalar, before: Node, what: str) -> None:
+        """What stands at ``hosts`` and in a group must be the same in both."""
+        message = f"{what}: {key.text} already has another value at {before.position}"
+        self._checker.report(key, message, "keep one of the two", "inventory.conflict")
 
     def _refuse_password(self, key: Scalar, what: str) -> None:
         message = f"{what} holds a password under {key.text!r}"

@@ -12,7 +12,8 @@ from typing import Any
 
 from inventory.checking import Checker
 from inventory.declaration import Declaration, GroupEntry, Layer
-from inventory.model import Group, Host, Inventory
+from inventory.model import Group, Host, Inventory, Shared
+from inventory.properties import PropertyValue
 from remote_runtime.nearest import nearest
 
 
@@ -22,7 +23,7 @@ def resolve(declaration: Declaration, checker: Checker) -> Inventory:
     _check_cycles(declaration, checker)
     checker.finish()
     groups = {
-        name: Group(name, entry.node, tuple(entry.hosts), tuple(entry.children))
+        name: Group(name, entry.node, hosts=tuple(entry.hosts), children=tuple(entry.children))
         for name, entry in declaration.groups.items()
     }
     found = Inventory(_Hosts(declaration).resolve(), groups, declaration)
@@ -90,8 +91,7 @@ class _Hosts:
         self._rank = {name: rank for rank, name in enumerate(declaration.groups)}
         self._parents: dict[str, list[str]] = {name: [] for name in declaration.groups}
         self._direct: dict[str, list[str]] = {}
-        self._chains: dict[tuple[str, ...], tuple[tuple[str, ...], dict[str, Any], dict[str, Any]]]
-        self._chains = {}
+        self._shared: dict[tuple[str, ...], Shared] = {}
         for group in declaration.groups.values():
             self._enter(group)
 
@@ -104,31 +104,25 @@ class _Hosts:
             self._direct.setdefault(host, []).append(group.name)
 
     def resolve(self) -> dict[str, Host]:
-        """Decide every value of every host, the nearest first."""
-        hosts: dict[str, Host] = {}
-        direct = self._direct
-        for name, entry in self._declaration.hosts.items():
-            groups, values, variables = self._chain(tuple(direct.get(name, ())))
-            layer = entry.layer
-            if layer.properties:
-                values = {**values, **_values(layer.properties)}
-            merged = {**variables, **_values(layer.vars)} if layer.vars else dict(variables)
-            hosts[name] = Host(name, entry.node, groups=groups, values=values, vars_=merged)
-        return hosts
+        """All hosts, in the order of the inventory."""
+        alone = self._chosen(())
+        chosen, direct = self._chosen, self._direct
+        return {
+            name: Host(entry, chosen(tuple(direct[name])) if name in direct else alone)
+            for name, entry in self._declaration.hosts.items()
+        }
 
-    def _chain(
-        self, direct: tuple[str, ...]
-    ) -> tuple[tuple[str, ...], dict[str, Any], dict[str, Any]]:
-        """Groups, properties and variables of a host that is named in exactly these groups."""
-        known = self._chains.get(direct)
+    def _chosen(self, direct: tuple[str, ...]) -> Shared:
+        """What is decided for the hosts that are named in exactly these groups."""
+        known = self._shared.get(direct)
         if known is None:
             groups = self._ordered(direct)
-            values: dict[str, Any] = {}
+            values: dict[str, PropertyValue] = {}
             variables: dict[str, Any] = {}
             for layer in reversed(self._layers(groups)):
-                values.update(_values(layer.properties))
-                variables.update(_values(layer.vars))
-            known = self._chains[direct] = (groups, values, variables)
+                values.update({key: setting.value for key, setting in layer.properties.items()})
+                variables.update(layer.vars)
+            known = self._shared[direct] = Shared(groups, values, variables)
         return known
 
     def _layers(self, groups: tuple[str, ...]) -> list[Layer]:
@@ -160,7 +154,3 @@ class _Hosts:
             for parent in self._parents[name]:
                 waiting[parent] -= 1
         return tuple(ordered)
-
-
-def _values(settings: dict[str, tuple[Any, Any]]) -> dict[str, Any]:
-    return {key: setting[0] for key, setting in settings.items()}

@@ -8,7 +8,8 @@ A pattern is a host, a group, ``all``, a glob (``web*``), numbers as reports pri
 (``web[1-3,7]``, ``db[01-12]``) or ``~REGEX`` (from the beginning of the
 name) over both, or ``@FILE``: the hosts that the patterns in its lines pick, where ``#`` begins a
 comment. ``failed`` and ``remaining`` are the hosts whose last push failed, and those that had no
-turn in it; ``run:ID:failed`` (or ``unreachable``, ``changed``, ``remaining``) are those of one run.
+turn in it; ``run:ID:failed`` (or ``remaining``, ``undone`` for both, ``unreachable``, ``changed``)
+are those of one run.
 """
 
 from __future__ import annotations
@@ -33,7 +34,12 @@ _OUTSIDE = r"(?![^\[\]]*\])"  # of brackets, for what parts patterns
 
 # What a word says of a host, for the refusal of one that picks none.
 _LAST = {"failed": "failed", "remaining": "was left without a turn"}
-_OF_RUN = {**_LAST, "unreachable": "was unreachable", "changed": "was changed"}
+_OF_RUN = {
+    **_LAST,
+    "undone": "failed or was left without a turn",
+    "unreachable": "was unreachable",
+    "changed": "was changed",
+}
 
 
 class Runs(Protocol):

@@ -18,6 +18,7 @@ from inventory.declaration import Declaration
 from inventory.document import parse_document, read_text
 from inventory.dynamic import is_program, run_program
 from inventory.garbage import collection_paused
+from inventory.json_nodes import read_json
 from inventory.model import Inventory
 from inventory.names import host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Source
@@ -33,16 +34,19 @@ def load(sources: str | Path | Iterable[str | Path]) -> Inventory:
     """
     paths = [sources] if isinstance(sources, (str, Path)) else list(sources)
     checker = Checker()
-    declaration = Declaration()
+    declared: list[Declaration] = []
     with collection_paused():
         for path in paths:
             try:
-                declaration.merge(_declared(str(path), checker))
+                declared.append(_declared(str(path), checker))
             except InputError as error:
                 checker.problems.extend(error.problems)
         if not paths:
             hint = "name a file with -i"
             checker.problems.append(Problem("no inventory", None, hint, "inventory.missing"))
+        declaration, *later = declared or [Declaration()]
+        for other in later:
+            declaration.merge(other)
         return resolve(declaration, checker)
 
 
@@ -83,7 +87,9 @@ def _parsed(text: str, name: str, checker: Checker) -> Node:
     """The document; InputError for one that is written for Ansible."""
     found = list(checker.problems)
     try:
-        root = parse_document(text, name, found)
+        root = read_json(text, name)
+        if root is None:
+            root = parse_document(text, name, found)
     except InputError:
         if is_ini(text):
             raise _ansibles(name, "INI") from None

@@ -153,7 +153,7 @@ def test_words_of_runs(fleet: Inventory, pattern: str, names: str) -> None:
         ("remaining", "no host of this inventory was left without a turn in its last push"),
         ("run:2026:changed", "no host of this inventory was changed in run 2026"),
         ("run", "'run' says not which hosts of which run"),
-        ("run:2026", "write run:ID:failed|remaining|unreachable|changed"),
+        ("run:2026", "write run:ID:failed|remaining|undone|unreachable|changed"),
         ("run:2026:fialed", "'run:2026:fialed' says not which hosts of which run"),
         ("run::failed", "'run::failed' says not which hosts of which run"),
     ],
