@@ -1,0 +1,47 @@
+"""What nobody can tell of a host that will have been rebooted (target; in a preview only)."""
+
+import os
+from typing import List, Optional
+
+from remote_runtime.system.octal import unescape
+
+_TABLE, _KEPT = "/proc/self/mounts", "/etc/fstab"
+_VOLATILE = ("/run", "/var/run", "/tmp", "/dev", "/proc", "/sys")  # noqa: S108  (where it starts)
+
+
+class Aftermath(object):
+    """The ``covers`` of a fog: units, what stands on file systems that a boot makes anew or does
+    not mount, and whatever reads anything."""
+
+    def __init__(self, table: str = _TABLE, kept: str = _KEPT) -> None:
+        self._files = table, kept
+        self._points: Optional[List[str]] = None
+
+    def __call__(self, kind: str, value: str, present: bool) -> bool:
+        if kind in ("unit", "host"):
+            return True
+        return kind == "path" and any(_is_below(value, point) for point in self._gone())
+
+    def _gone(self) -> List[str]:
+        """Where something is mounted that ``/etc/fstab`` knows nothing of, or in memory."""
+        if self._points is None:
+            kept = [fields[1] for fields in _fields(self._files[1]) if fields[2] != "tmpfs"]
+            mounted = [fields[1] for fields in _fields(self._files[0])]
+            gone = [point for point in mounted if point != "/" and point not in kept]
+            self._points = list(_VOLATILE) + gone
+        return self._points
+
+
+def _fields(path: str) -> List[List[str]]:
+    """The lines of a table of mounts, as far as they can be read: what, where, kind and so on."""
+    try:
+        with open(path, "rb") as table:
+            lines = [line.split() for line in table]
+    except OSError:
+        return []
+    told = [line for line in lines if len(line) > 2 and not line[0].startswith(b"#")]
+    return [[unescape(os.fsdecode(field)) for field in line] for line in told]
+
+
+def _is_below(path: str, point: str) -> bool:
+    return path == point or path.startswith(point.rstrip("/") + "/")

@@ -1,0 +1,1 @@
+"""How the guard of a reboot is run: as that of an exec."""

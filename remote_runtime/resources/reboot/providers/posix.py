@@ -1,0 +1,8 @@
+"""Runs the guard without a shell (target)."""
+
+from remote_runtime.resources.exec.providers import posix
+from remote_runtime.resources.reboot.going import Going
+
+
+class Provider(Going, posix.Provider):
+    """Reboots a host with what its system has for that."""

@@ -1,0 +1,8 @@
+"""Runs the guard with /bin/sh -c (target)."""
+
+from remote_runtime.resources.exec.providers import shell
+from remote_runtime.resources.reboot.going import Going
+
+
+class Provider(Going, shell.Provider):
+    """Reboots a host with what its system has for that."""

@@ -1,0 +1,112 @@
+"""The reboot type (target; ``check`` on both sides)."""
+
+from typing import TYPE_CHECKING, Any, Callable, List, Tuple
+
+from remote_runtime import duration
+from remote_runtime.base import Action, Change, Doubt, Fog, Properties, ResourceType, State
+from remote_runtime.effects import UNKNOWN, Effect
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.exec.rules import of_settings, of_words
+from remote_runtime.resources.exec.settings import of_guard
+from remote_runtime.resources.reboot import wording
+
+if TYPE_CHECKING:
+    from remote_runtime.item import Item
+
+TIMEOUT = "10m"
+
+
+class Resource(ResourceType):
+    """One reboot, once it is asked for. A run reboots a host once at most."""
+
+    chancy = True
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        found = of_settings("", properties)
+        if not properties.get("onlyif") and not properties.get("subscribe"):
+            found.append(("", "what asks for it: expected subscribe or onlyif"))
+        if properties.get("provider", "posix") == "posix":
+            found += of_words("onlyif", properties.get("onlyif"))
+        if not found and not duration.parse(properties.get("timeout", TIMEOUT)):
+            found.append(("timeout", "expected more than 0"))
+        return found
+
+    @classmethod
+    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        from remote_runtime.resources.exec.doubts import of_commands
+
+        return of_commands([("onlyif", properties.get("onlyif"))], properties)
+
+    def observe(self) -> State:
+        return State("present")
+
+    def found(self) -> Properties:
+        """Present where its guard asks for no reboot."""
+        if not self.properties.get("onlyif"):
+            raise ResourceError("a reboot has no state of its own, only what asks for it")
+        return {"ensure": "absent" if self._asked() else "present"}
+
+    def remembered(self) -> Properties:
+        return {}  # it leaves nothing that could drift
+
+    def actions(self, state: Any, refresh: bool) -> List[Action]:
+        boot = self.context.boot
+        if boot is not None and boot.cause == self.item.index:
+            return [self._action(refresh, lambda: None)]  # that is what has been done
+        if not refresh and not self._asked():
+            return []
+        if boot is None and self.provider.foreseen is None:
+            return [self._action(refresh, self._reboot)]
+        if boot is None:
+            self.context.suppose("%s would have rebooted before" % self.provider.foreseen.id)
+            if not self._fired_behind(self.provider.foreseen):
+                return []
+        elif refresh and boot.knows(self.context.fired):
+            return []
+        raise ResourceError(
+            "the host was rebooted in this run already, and what asks for it now came later",
+            kind="resource.reboot",
+            hint="push again",
+        )
+
+    def _fired_behind(self, earlier: "Item") -> bool:
+        """Whether something that fires it has its turn behind that of another."""
+        return any(
+            peer.index >= earlier.index and reference in (peer.id, "%s#%s" % (kind, peer.alias))
+            for kind, reference in ((name.partition("#")[0], name) for name in self.context.fired)
+            for peer in self.context.peers(kind)
+        )
+
+    def unsettled(self, state: Any) -> str:
+        return ""  # it is back, or the run would not be here
+
+    def supposed(self, refresh: bool) -> List[Action]:
+        return [self._action(refresh, lambda: None)]
+
+    def _action(self, refresh: bool, call: Callable[[], None]) -> Action:
+        message = wording.REBOOTED_BY_SUBSCRIBE if refresh else wording.REBOOTED
+        changes = [Change("ensure", None, "rebooted")]
+        return Action(
+            message, call, changes=changes, effects=self._effects(), rehearse=self._foresee
+        )
+
+    def _foresee(self) -> None:
+        self.provider.foreseen = self.item
+
+    def _effects(self) -> List[Effect]:
+        from remote_runtime.resources.reboot.aftermath import Aftermath
+
+        why = "%s would have rebooted the host before" % self.item.id
+        return [Fog(Doubt(UNKNOWN, why), Aftermath())]
+
+    def _asked(self) -> bool:
+        guard = self.properties.get("onlyif")
+        return bool(guard) and bool(self.provider.holds(of_guard(guard, self.properties), "onlyif"))
+
+    def _reboot(self) -> None:
+        span = str(self.properties.get("timeout", TIMEOUT))
+        seconds = duration.parse(span)
+        self.context.progress("rebooting")
+        self.context.depart(seconds)
+        self.provider.reboot(seconds, span)

@@ -1,0 +1,1 @@
+"""How a command that is waited for is run: as that of an exec."""

@@ -1,0 +1,5 @@
+"""Runs the command with /bin/sh -c (target)."""
+
+from remote_runtime.resources.exec.providers.shell import Provider
+
+__all__ = ["Provider"]

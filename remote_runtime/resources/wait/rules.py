@@ -1,0 +1,67 @@
+"""What a wait may say beyond its schema (both sides)."""
+
+from typing import Any, Dict, List, Tuple
+
+from remote_runtime import duration
+from remote_runtime.resources.exec.rules import of_settings, of_words
+
+CONDITIONS = ("port", "url", "file", "command")
+_BELONGS = {
+    "host": "port",
+    "status": "url",
+    "allow_insecure": "url",
+    "cwd": "command",
+    "environment": "command",
+    "user": "command",
+}
+_SHORTEST = 0.1  # seconds between two looks
+
+Found = List[Tuple[str, str]]
+
+
+def problems(properties: Dict[str, Any]) -> Found:
+    """Every broken rule as (property, message)."""
+    given = [key for key in CONDITIONS if properties.get(key) is not None]
+    found: Found = []
+    if len(given) != 1:
+        several = " and ".join(given)
+        expected = "one of %s" % ", ".join(CONDITIONS)
+        said = "%s are given, expected %s" % (several, expected) if several else expected
+        found.append((given[1] if given else "", "what to wait for: " + said))
+    for key, condition in _BELONGS.items():
+        if properties.get(key) is not None and given and condition not in given:
+            found.append((key, "it says how to look at a %s, and there is none" % condition))
+    found += of_settings("", properties)
+    found += _duration("timeout", properties, 0.0)
+    found += _duration("interval", properties, _SHORTEST)
+    found += _condition(properties)
+    return found
+
+
+def _duration(key: str, properties: Dict[str, Any], shortest: float) -> Found:
+    text = properties.get(key)
+    if not isinstance(text, str):
+        return []
+    try:
+        seconds = duration.parse(text)
+    except ValueError as error:
+        # That of the timeout is told with the settings of the command.
+        return [(key, str(error))] if key == "interval" else []
+    if seconds <= 0 or seconds < shortest:
+        least = "at least %gs" % shortest if shortest else "more than 0"
+        return [(key, "%r is too short, expected %s" % (text, least))]
+    return []
+
+
+def _condition(properties: Dict[str, Any]) -> Found:
+    found: Found = []
+    url, path = properties.get("url"), properties.get("file")
+    if isinstance(url, str):
+        scheme, _, rest = url.partition("://")
+        if scheme not in ("http", "https") or not rest.strip("/"):
+            found.append(("url", "a URL must begin with http:// or https:// and name a server"))
+    if isinstance(path, str) and not path.startswith("/"):
+        found.append(("file", "%r is not an absolute path" % path))
+    if properties.get("provider", "posix") == "posix":
+        found += of_words("command", properties.get("command"))
+    return found

@@ -1,0 +1,4 @@
+"""How noop words waiting (target)."""
+
+WAITED = "Would have waited until %s"
+SUPPOSED = "Would have waited"
