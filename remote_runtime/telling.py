@@ -1,0 +1,102 @@
+"""Tells the controller what each turn came to, and counts that (target)."""
+
+import time
+from typing import Any, Dict, Optional
+
+from remote_runtime.channel import Channel
+from remote_runtime.events import EventMaker, Outcome, requested_of
+from remote_runtime.stable import CERTAIN, LONGEST, Told, Turn
+
+# What an event says beyond what the plan implies: where there is any of it, it is sent whole.
+_MORE = (
+    "failed",
+    "skipped",
+    "changed",
+    "refreshed",
+    "noop_message",
+    "prediction_reason",
+    "drift",
+    "due_since",
+    "ended",
+    "changes",
+    "health",
+    "health_only",
+    "errors",
+    "left_as",
+)
+
+
+class Telling(object):
+    """One run; ``events`` were told so far, ``tally`` is what those came to that did something.
+
+    ``whole``: each has an event of its own. ``observer`` makes the digests for a plan that is to be
+    kept.
+    """
+
+    def __init__(self, channel: Channel, maker: EventMaker) -> None:
+        self.maker = maker
+        self.events = 0
+        self.tally: Dict[str, int] = {}
+        self.whole = False
+        self.observer: Any = None
+        self._channel = channel
+
+    def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
+        """Tell of a turn that took so many seconds."""
+        told = None if self.whole else told_of(outcome, noop, self.maker)
+        event = self._event(outcome, noop, seconds) if told is None else None
+        self.events += 1
+        if not noop:
+            for word in (outcome.status, "refreshed" if outcome.refreshed else ""):
+                self.tally[word] = self.tally.get(word, 0) + 1
+        self._channel.settled()
+        if told is not None:
+            self._gather(outcome.item.index, told, seconds)
+        else:
+            self._channel.send({"t": "event", "seq": self.events, "event": event})
+
+    def _event(self, outcome: Outcome, noop: bool, seconds: float) -> Dict[str, Any]:
+        event = self.maker.make(outcome, noop, seconds)
+        if self.observer is not None:
+            event["observed"] = self.observer.digest(outcome)
+        return event
+
+    def _gather(self, index: int, told: Told, seconds: float) -> None:
+        ids = self.maker.ids
+        number = ids.follow() if self._channel.gathers else ids.advance()
+        turn = Turn(
+            seq=self.events,
+            number=number,
+            at=time.time(),
+            nanoseconds=int(seconds * 1e9),
+            resource=index,
+            told=told,
+        )
+        self._channel.send_stable(turn)
+
+
+def told_of(outcome: Outcome, noop: bool, maker: EventMaker) -> Optional[Told]:
+    """What is to be told with the turn of a resource; None where its event is to be sent whole."""
+    item = outcome.item
+    for name in _MORE:
+        if getattr(outcome, name):
+            return None
+    if not item.implied or outcome.prediction not in ("", CERTAIN):
+        return None
+    requested = None
+    wanted = item.properties.get("ensure")
+    if wanted is None:
+        wanted = requested = requested_of(item)
+    final = None
+    if outcome.final_ensure != str(wanted):
+        final = maker.labelled(item, outcome.final_ensure)
+    for text in (outcome.provider, final or "", requested or ""):
+        if len(text) > LONGEST:
+            return None
+    return Told(
+        provider=outcome.provider,
+        noop=noop,
+        final_ensure=final,
+        requested_ensure=requested,
+        prediction=outcome.prediction or None,
+    )

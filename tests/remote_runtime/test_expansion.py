@@ -1,0 +1,65 @@
+import json
+import unittest
+from typing import Any, Dict
+
+from remote_runtime.events import EventMaker, Outcome, spelt_out
+from remote_runtime.expansion import implied_members, whole_events
+from remote_runtime.item import Item
+from remote_runtime.masking import Mask
+from remote_runtime.telling import told_of
+from tests.remote_runtime.fakes import item
+
+# What the characters of an id are in base 32, as ``int`` has it.
+DIGITS = str.maketrans("ABCDEFGHJKMNPQRSTVWXYZ", "abcdefghijklmnopqrstuv")
+SECRETS = ["s3cret"]
+ITEMS = [
+    item("file", "/f", properties={"ensure": "present", "mode": "0644"}),
+    item("file", "/f", properties={"owner": "root"}, alias="f", manifest="child.yaml"),
+    item("file", "/s3cret/f", properties={"ensure": "s3cret"}, alias="s3cret"),
+    item("file", "/f", properties={"content": "s3cret"}, sensitive=True),
+    item("file", "/f", properties={"password": "hidden!"}, secrets=("password",)),
+    item("file", "/f", properties={"content": {"$blob": "ab" * 32, "size": 2}}, veiled=True),
+    item("archive", "/a", properties={"url": "https://me:p4ssw0rd@h/x", "n": [1, {"2": None}]}),
+    item("scaffold", "/t", properties={"source": {"$tree": "folder", "files": []}}),
+    item("exec", "x", properties={"command": "true"}),
+    item("file", "/large", properties={"ensure": "present", "text": "x" * (1 << 20)}),
+]  # fmt: skip
+
+
+def expanded(one: Item, whole: Dict[str, Any], made: Outcome) -> Dict[str, Any]:
+    """The event that is made of a turn whose event would be ``whole``."""
+    maker = EventMaker(Mask(SECRETS))
+    told = told_of(made, False, maker)
+    assert told is not None
+    number = int(whole["event_id"].translate(DIGITS), 32)
+    group = json.loads(json.dumps(told.members())), [500], [implied_members(one, maker)]
+    (event,) = whole_events(number, 1795390122775418, [group])
+    return event
+
+
+class ExpansionTest(unittest.TestCase):
+    def test_as_if_it_had_been_sent_whole(self) -> None:
+        """An event that is made of a turn is member for member the one that would have come."""
+        for one in ITEMS:
+            for final in ("present", "1.2", "s3cret", ""):
+                made = Outcome(one)
+                made.provider, made.final_ensure, made.prediction = "posix", final, "certain"
+                whole = EventMaker(Mask(SECRETS)).make(made, False, 5e-7)
+                whole["timestamp"] = "2026-11-22T23:28:42.775418Z"
+                with self.subTest(one=one.id, final=final):
+                    self.assertEqual(
+                        json.dumps(expanded(one, whole, made)), json.dumps(whole), msg=one
+                    )
+
+    def test_ids_and_times_go_on(self) -> None:
+        """Each event has the id behind the one before it, and ends its duration later."""
+        maker = EventMaker(Mask())
+        told = {"provider": "posix", "noop": False}
+        implied = [implied_members(ITEMS[0], maker)]
+        groups = [(told, [9000, 2500], implied * 2), (told, [600], implied)]
+        events = list(whole_events(41, 1000000, groups))
+        self.assertEqual([e["event_id"] for e in events], [spelt_out(n) for n in (41, 42, 43)])
+        self.assertEqual([e["duration"] for e in events], [9000, 2500, 600])
+        ends = [e["timestamp"].partition(".")[2] for e in events]
+        self.assertEqual(ends, ["000000Z", "000002Z", "000003Z"])
+        self.assertEqual(events, list(whole_events(41, 1000000, groups)))

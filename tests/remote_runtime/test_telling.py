@@ -1,0 +1,131 @@
+import unittest
+from typing import Any, Dict, Optional
+
+from remote_runtime.changes import Change, Ended
+from remote_runtime.events import EventMaker, Outcome
+from remote_runtime.masking import Mask
+from remote_runtime.stable import LONGEST, Told, Turn
+from remote_runtime.telling import Telling, told_of
+from tests.remote_runtime.fakes import item
+
+
+class FakeChannel(object):
+    """Keeps what is sent; ``gathers`` as the test has it."""
+
+    def __init__(self) -> None:
+        self.sent = []  # type: List[Dict[str, Any]]
+        self.turns = []  # type: List[Turn]
+        self.gathers = False
+
+    def settled(self) -> None:
+        pass
+
+    def send(self, message: Dict[str, Any]) -> None:
+        self.sent.append(message)
+
+    def send_stable(self, turn: Turn) -> None:
+        self.turns.append(turn)
+
+
+def outcome(changed: bool = False) -> Outcome:
+    made = Outcome(item("file", "/f", properties={"ensure": "present"}, index=3))
+    made.provider, made.final_ensure, made.changed = "posix", "present", changed
+    return made
+
+
+class TellingTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.channel: Any = FakeChannel()
+        self.telling = Telling(self.channel, EventMaker(Mask()))
+
+    def test_in_the_order_of_the_run(self) -> None:
+        """Numbers and ids count through events and turns; only what did something is an event."""
+        for changed in (False, False, True, False):
+            self.telling.ended(outcome(changed), False, 0.5)
+            self.channel.gathers = not changed
+        (event,), turns = self.channel.sent, self.channel.turns
+        self.assertEqual((event["seq"], [turn.seq for turn in turns]), (3, [1, 2, 4]))
+        self.assertEqual(turns[1].number, turns[0].number + 1)
+        self.assertEqual(turns[0][3:5], (500000000, 3))
+        self.assertEqual(self.telling.events, 4)
+        self.assertEqual(self.telling.tally, {"stable": 3, "changed": 1, "": 4})
+
+    def test_a_preview_did_nothing(self) -> None:
+        """What a preview tells is no part of what the run is logged for."""
+        self.telling.ended(outcome(), True, 0.5)
+        self.telling.ended(outcome(True), True, 0.5)
+        self.assertEqual(self.telling.tally, {})
+
+    def test_whole(self) -> None:
+        """Where each event is to be whole nothing is gathered."""
+        self.telling.whole = True
+        self.telling.ended(outcome(), False, 0.5)
+        self.assertEqual((len(self.channel.sent), self.channel.turns), (1, []))
+
+
+TOLD = Told("posix", False, None, None, None)
+
+
+def outcome_of(**fields: Any) -> Outcome:
+    """What a turn came to that left a file as it was."""
+    properties = fields.pop("properties", {"ensure": "present", "mode": "0644"})
+    found = Outcome(item("file", "/f", properties=properties, **fields.pop("item", {})))
+    found.provider = "posix"
+    found.final_ensure = "present"
+    for name, value in fields.items():
+        setattr(found, name, value)
+    return found
+
+
+def told(noop: bool = False, secrets: Any = (), **fields: Any) -> Optional[Told]:
+    return told_of(outcome_of(**fields), noop, EventMaker(Mask(secrets)))
+
+
+class ToldTest(unittest.TestCase):
+    def test_only_what_the_plan_does_not_say(self) -> None:
+        """Of a resource that is as its plan has it, its provider and whether it is a preview."""
+        self.assertEqual(told(), TOLD)
+        self.assertEqual(told(noop=True, prediction="certain"), Told("posix", True, None, None,
+                                                                     "certain"))  # fmt: skip
+
+    def test_the_states(self) -> None:
+        """A final state that is not the desired one, and a desired one that is the type's own."""
+        latest = {"ensure": "latest"}
+        self.assertEqual(told(properties=latest, final_ensure="1.2").final_ensure, "1.2")
+        self.assertEqual(told(final_ensure="").final_ensure, "")
+        self.assertEqual(told(properties={}).requested_ensure, "present")
+        self.assertIsNone(told(properties={}).final_ensure)
+
+    def test_a_final_state_is_masked(self) -> None:
+        """What is told beside the plan is masked as an event is."""
+        self.assertEqual(told(secrets=["s3cret"], final_ensure="s3cret").final_ensure, "[masked]")
+        secret = {"properties": {"ensure": "x", "u": "https://me:p4ssw0rd@h"}}
+        self.assertEqual(told(final_ensure="p4ssw0rd", **secret).final_ensure, "[masked]")
+
+    def test_whatever_else_there_is_to_tell_needs_an_event(self) -> None:
+        """Changes, failures, skips, checks, doubts and all else are told whole."""
+        for more in (
+            {"failed": True},
+            {"skipped": True},
+            {"changed": True},
+            {"refreshed": True},
+            {"noop_message": "Would wait"},
+            {"prediction": "assumed"},
+            {"prediction": "unknown"},
+            {"prediction": "certain", "prediction_reason": "x"},
+            {"drift": {"by": "you"}},
+            {"due_since": "run-0"},
+            {"ended": Ended(0, "", "")},
+            {"changes": [Change("mode", "0600", "0644")]},
+            {"health": [{"name": "up", "status": "OK", "tries": 1, "output": ""}]},
+            {"health_only": True},
+            {"errors": ["no"]},
+            {"left_as": "differs"},
+            {"provider": "x" * (LONGEST + 1)},
+            {"final_ensure": "x" * (LONGEST + 1)},
+            {"item": {"applies": "child.yaml"}},
+            {"item": {"deferred_render": True}},
+            {"item": {"health_checks": ({"command": "true"},)}},
+        ):
+            with self.subTest(more=more):
+                self.assertIsNone(told(**more))
