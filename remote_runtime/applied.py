@@ -4,11 +4,11 @@ Per resource there is a digest of what was desired, one of what was found right 
 """
 
 import time
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.events import Outcome
-from remote_runtime.item import Item
+from remote_runtime.item import each_of
 from remote_runtime.lean import jsontext
 from remote_runtime.plan import Plan
 from remote_runtime.system.memory import Memory, StateError
@@ -60,7 +60,7 @@ class Applied(object):
         except StateError as error:
             if not error.spoilt:
                 raise
-        of_plan = {self._memory.digest(item.id) for item in _all(self._plan.items)}
+        of_plan = {self._memory.digest(item.id) for item in each_of(self._plan.items)}
         entries = {key: entry for key, entry in self._entries.items() if key in of_plan}
         entries.update((self._memory.digest(name), entry) for name, entry in self._notes.items())
         self._runs[self._plan.run_id] = [self._plan.user, int(time.time())]
@@ -136,10 +136,3 @@ def _when(at: Any) -> str:
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(at)))
     except (ValueError, OverflowError, OSError, TypeError):
         return ""
-
-
-def _all(items: Sequence[Item]) -> Iterator[Item]:
-    for item in items:
-        yield item
-        for child in _all(item.children):
-            yield child

@@ -82,6 +82,7 @@ class ResourceType(object):
 
     default_ensure = "present"
     chancy = False  # only trying tells whether its actions succeed
+    passive = False  # its actions change nothing, such as waiting
     ended: Optional[Ended] = None  # set by one that runs a command of the user
 
     def __init__(self, item: Item, provider: Any, context: "Context") -> None:
@@ -101,7 +102,8 @@ class ResourceType(object):
         """Return (property, message) for each rule that ``schema.json`` cannot express.
 
         Runs on the controller before any host is contacted for what holds no template, again with
-        the rendered values, and on the target. ``property`` is "name" for the name itself.
+        the rendered values, and on the target. ``property`` is "name" for the name itself,
+        "" for the resource as a whole.
         """
         return []
 
@@ -191,3 +193,25 @@ class ResourceType(object):
             if action.message and action.message not in words:
                 words.append(action.message)
         return ", ".join(w if i == 0 else w[:1].lower() + w[1:] for i, w in enumerate(words))
+
+
+class PathType(ResourceType):
+    """A type whose resources are named by the path that they look after."""
+
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """The path itself. See the base class."""
+        return [(name, properties.get("ensure") != "absent")]
+
+    def found(self) -> Properties:
+        """With the attributes of what is there. See the base class."""
+        from remote_runtime.observed import of_path
+
+        state = self.observe()
+        return {"ensure": state.ensure, **of_path(self.context, self.name, state.status)}
+
+    def traces(self) -> Dict[str, str]:
+        """By owner, times and package of what is there. See the base class."""
+        from remote_runtime.observed import traces_of
+
+        return traces_of(self.context, self.name)

@@ -8,6 +8,10 @@ class Cancelled(BaseException):
     """The run was cancelled. No ``Exception``: no provider may take it for its own failure."""
 
 
+class GoingDown(BaseException):
+    """The host goes down, and the run with it: nothing is told of the resource that is at work."""
+
+
 class Cancellation(object):
     """Set once, from any thread or signal handler; never cleared.
 
@@ -26,6 +30,15 @@ class Cancellation(object):
             return
         self.reason = reason or "cancelled"
         os.write(self._signal, b"x")
+
+    def end_after(self, seconds: float) -> None:
+        """End the run once it has taken so long."""
+        import threading
+
+        reason = "the run took longer than %g seconds (--timeout)" % seconds
+        timer = threading.Timer(seconds, self.set, [reason])
+        timer.daemon = True
+        timer.start()
 
     def is_set(self) -> bool:
         """Whether the run is to end."""

@@ -5,6 +5,8 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence
 from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
 
+HASHED = "sha256:"
+
 
 class Change(NamedTuple):
     """One property that differs: the record that preview, report and events all show.
@@ -24,6 +26,12 @@ class Change(NamedTuple):
         if self.diff is not None:
             entry["diff"] = self.diff
         return entry
+
+
+def shortened(value: Any) -> Any:
+    """A value of a record as an error tells it: of a content's hash the first twelve digits."""
+    is_hash = isinstance(value, str) and value.startswith(HASHED)
+    return value[: len(HASHED) + 12] if is_hash else value
 
 
 class Action(NamedTuple):

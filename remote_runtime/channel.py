@@ -11,6 +11,7 @@ from remote_runtime import wire
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import ProtocolError
 from remote_runtime.lean.threads import Condition, Event, Thread
+from remote_runtime.stable import MOST_TURNS, StableTurns, Turn
 
 FLUSH = 0.05  # seconds that an event may wait for others to share its write
 _ROOM_IN = 1 << 20  # bytes that are read ahead of the run
@@ -48,6 +49,7 @@ class Channel(object):
         self._outbox = Condition()
         self._buffer = bytearray()
         self._progress: Optional[Tuple[int, str]] = None
+        self._stable = StableTurns()
         self._urgent = False
         self._closing = False
         self._broken = False
@@ -71,10 +73,26 @@ class Channel(object):
         for frame in wire.split(data):
             self._queue(frame, True)
 
+    def send_stable(self, turn: Turn) -> None:
+        """Queue the turn of a resource that is as desired: those within one write, and with no
+        other message between them, are sent as one."""
+        with self._outbox:
+            if self._idle:
+                self._outbox.notify_all()
+            self._stable.add(turn)
+            full = self._stable.count >= MOST_TURNS
+        if full:
+            self._queue(b"", False)
+
+    @property
+    def gathers(self) -> bool:
+        """Whether a turn is waiting to be sent with others."""
+        return self._stable.count > 0
+
     def progress(self, index: int, action: str) -> None:
         """Say what is being done; of several within one write only the last is sent."""
         with self._outbox:
-            if self._progress is None and not self._buffer:
+            if self._idle:
                 self._outbox.notify_all()
             self._progress = (index, action)
 
@@ -119,11 +137,21 @@ class Channel(object):
                 if self._cancellation.is_set():
                     break
                 self._outbox.wait(0.5)
-            was_empty = not self._buffer
+            was_idle = self._idle
+            self._take_stable()
             self._buffer += frame
             self._urgent = self._urgent or now
-            if was_empty or now:
+            if was_idle or now:
                 self._outbox.notify_all()
+
+    @property
+    def _idle(self) -> bool:
+        """Whether there is nothing to write."""
+        return not (self._buffer or self._progress or self._stable.count)
+
+    def _take_stable(self) -> None:
+        if self._stable.count:
+            self._buffer += wire.encode(self._stable.take())
 
     def _write_loop(self) -> None:
         while True:
@@ -144,7 +172,7 @@ class Channel(object):
     def _next_data(self) -> bytes:
         with self._outbox:
             due = time.monotonic() + wire.PING_INTERVAL
-            while not (self._buffer or self._progress or self._closing):
+            while self._idle and not self._closing:
                 left = due - time.monotonic()
                 if left <= 0:
                     self._buffer += wire.encode({"t": "ping"})
@@ -156,6 +184,7 @@ class Channel(object):
                 if left <= 0:
                     break
                 self._outbox.wait(left)
+            self._take_stable()
             if self._progress is not None:
                 index, action = self._progress
                 self._buffer += wire.encode({"t": "progress", "index": index, "action": action})

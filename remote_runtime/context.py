@@ -3,14 +3,15 @@
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set
 
 from remote_runtime.cancellation import Cancellation, Protected
-from remote_runtime.effects import Doubt, Effect, PathEffect
-from remote_runtime.item import Item
+from remote_runtime.effects import ASSUMED, Doubt, Effect, PathEffect
+from remote_runtime.item import Item, each_of
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from remote_runtime.blobs import Blobs
     from remote_runtime.channel import Channel
     from remote_runtime.masking import Mask
+    from remote_runtime.rebooting import Boot
     from remote_runtime.shared import Shared
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.commands import Commands
@@ -28,14 +29,19 @@ class _Turn(NamedTuple):
 class Context(object):
     """One run on one target, as types and providers see it.
 
-    ``options`` are those of the whole run. ``changed_paths`` are the absolute paths that
-    resources of this run have written or removed so far (never in noop). ``acted`` counts the
-    actions called so far; a provider that answered all its queries in one go compares it to know
-    whether its answers may be stale. ``observes``: a preview keeps what it observed with each
-    outcome.
+    ``options`` are those of the plan that is at work, ``items`` the resources of all plans of the
+    run. ``silent``: nothing that is done or worth a notice is told. ``changed_paths`` are the
+    absolute paths that resources of this run have written or removed so far (never in noop).
+    ``acted`` counts the actions called so far; a provider that answered all its queries in one go
+    compares it to know whether its answers may be stale. ``observes``: a preview keeps what it
+    observed with each outcome.
+
+    ``boot`` is the reboot of this run, None as long as there was none. ``fired`` is what has
+    changed in this run of that which the resource subscribes to whose turn has come last.
 
     ``on_progress`` gets the index of the resource whose turn it is and what it does,
-    ``on_notice`` a level and a line; both masked. ``channel`` leads to the
+    ``on_notice`` a level and a line; both masked; ``on_depart`` the index of the resource that
+    reboots the host, and the seconds within which that has to be back. ``channel`` leads to the
     controller, if there is one.
     """
 
@@ -62,18 +68,17 @@ class Context(object):
         self.changed_paths: Set[str] = set()
         self.acted = 0
         self.observes = False
+        self.silent = False
+        self.boot: Optional["Boot"] = None
+        self.fired: Sequence[str] = ()
         self._on_progress = on_progress
         self._on_notice = on_notice
+        self.on_depart: Callable[[int, float], None] = lambda index, seconds: None
         self._channel = channel
         self._turn = _Turn(0, options.noop, mask, [])
         self._peers: Dict[str, List[Item]] = {}
-        self._index(items)
-
-    def _index(self, items: Sequence[Item]) -> None:
-        for item in items:
+        for item in each_of(items, managed=True):
             self._peers.setdefault(item.type, []).append(item)
-            if item.managed:
-                self._index(item.children)
 
     def turn(self, item: Item, noop: bool, secrets: Sequence[str] = ()) -> "InTurn":
         """A block in which it is the turn of this resource; turns may stand in each other.
@@ -93,7 +98,7 @@ class Context(object):
         return self._turn.mask
 
     def peers(self, type_name: str) -> List[Item]:
-        """Every item of a type in the plan, children included, in the order written."""
+        """Every item of a type in the run, children included, in the order written."""
         return self._peers.get(type_name, [])
 
     # -- the target, in a preview with what earlier resources would have done ---------------------
@@ -137,6 +142,10 @@ class Context(object):
         if self.world is not None:
             self.world.clouds.heed(kind, value, present)
 
+    def suppose(self, reason: str) -> None:
+        """In a preview: what this turn comes to is assumed, for what the reason says."""
+        self._note(Doubt(ASSUMED, reason))
+
     @property
     def doubt(self) -> Doubt:
         """The greatest that the turn has come upon."""
@@ -175,6 +184,12 @@ class Context(object):
 
         return Shared(self._channel)
 
+    def to_controller(self) -> "Channel":
+        """The channel, for what sends more than an event."""
+        if self._channel is None:
+            raise ValueError("there is no controller")
+        return self._channel
+
     def has_acted(self, effects: Sequence[Effect]) -> None:
         """An action was called that has these effects, whole or not: what was asked before of the
         host may be stale."""
@@ -184,11 +199,20 @@ class Context(object):
 
     def progress(self, action: str) -> None:
         """Say what the resource is doing right now, as in "installing nginx"."""
-        self._on_progress(self._turn.position, self.mask.text(action))
+        if not self.silent:
+            self._on_progress(self._turn.position, self.mask.text(action))
 
     def notice(self, level: str, text: str) -> None:
         """Send a line for people; ``level`` is info, waiting, warning or error."""
-        self._on_notice(level, self.mask.text(text))
+        if not self.silent:
+            self._on_notice(level, self.mask.text(text))
+
+    def depart(self, seconds: float) -> None:
+        """Have the controller wait for the host to be back that is about to be rebooted.
+
+        Everything that must outlive this run is on the disk then.
+        """
+        self.on_depart(self._turn.position, seconds)
 
     @property
     def cancelled(self) -> bool:

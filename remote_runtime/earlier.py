@@ -1,24 +1,30 @@
-"""What earlier commands of the same session came to on this host (target).
+"""What was before on this host (target): earlier commands of the same session, or the part of the
+run before a reboot.
 
 A shell script's ``ccm ensure`` commands each make a plan of one resource; this is what one of them
 knows of those before it, as if they stood in one manifest.
 """
 
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional
 
+from remote_runtime.context import Context
 from remote_runtime.effects import ASSUMED, Doubt, Fog, everything
 from remote_runtime.engine import Turn
 from remote_runtime.errors import ProtocolError
+from remote_runtime.rebooting import Boot
+from remote_runtime.rebooting import parse as parse_boot
 
 _DOUBT = Doubt(ASSUMED, "an earlier command of the session may change this before its turn")
 _FLAGS = ("met", "changed", "noop")
 
 
 class Earlier(NamedTuple):
-    """``turns`` by reference; ``pending`` is what those that were previews would have done."""
+    """``turns`` by reference; ``pending`` is what those that were previews would have done;
+    ``boot`` is the reboot behind which the run goes on, None where there was none."""
 
     turns: Dict[str, Turn]
     pending: List[Fog]
+    boot: Optional[Boot] = None
 
 
 def parse(entry: Dict[str, Any]) -> Earlier:
@@ -31,8 +37,17 @@ def parse(entry: Dict[str, Any]) -> Earlier:
         if not isinstance(latest, dict) or not all(latest.get(f) in (True, False) for f in _FLAGS):
             raise _broken(reference)
         met, changed, noop = (bool(latest[flag]) for flag in _FLAGS)
-        turns[reference] = Turn(met, changed, noop=noop)
-    return Earlier(turns, [Fog(_DOUBT, everything)] if pending else [])
+        turns[reference] = Turn(met, changed, noop=noop, apart=str(latest.get("apart", "")))
+    boot = parse_boot(entry["reboot"], list(turns)) if "reboot" in entry else None
+    return Earlier(turns, [Fog(_DOUBT, everything)] if pending else [], boot)
+
+
+def turns_before(entry: Dict[str, Any], context: Context) -> Dict[str, Turn]:
+    """The turns that were before; what earlier commands would bring is pending from now on."""
+    earlier = parse(entry)
+    context.boot = earlier.boot
+    context.expect(earlier.pending, Doubt(), "")
+    return earlier.turns
 
 
 def _broken(what: str) -> ProtocolError:

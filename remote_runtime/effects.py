@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 ASSUMED, UNKNOWN = "assumed", "unknown"
 _ORDER = ("", ASSUMED, UNKNOWN)
-_DATABASES = {"user": "/etc/passwd", "group": "/etc/group"}
+DATABASES = {"user": "/etc/passwd", "group": "/etc/group"}
 _UNITS = ("/etc/systemd/system/", "/lib/systemd/system/", "/usr/lib/systemd/system/")
 
 
@@ -104,7 +104,7 @@ def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool
             return any(holds(text) or inside.startswith(text + ".d/") for text in texts)
         if kind == "path":
             return holds(value)
-        return value != "root" and holds(_DATABASES.get(kind, ""))
+        return value != "root" and holds(DATABASES.get(kind, ""))
 
     return covers
 

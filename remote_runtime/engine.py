@@ -1,13 +1,13 @@
 """Walks the resources of a plan in the order written (target): who runs, who is skipped."""
 
 import time
-from typing import Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.context import Context
 from remote_runtime.effects import Doubt
 from remote_runtime.events import Outcome
-from remote_runtime.item import Item
+from remote_runtime.item import Item, each_of
 from remote_runtime.lifecycle import Lifecycle
 from remote_runtime.refreshes import Refreshes
 
@@ -44,7 +44,8 @@ class Engine(object):
     ``ended`` is told of each resource as soon as its turn is over: what it came to, whether it was
     in noop and how many seconds it took. ``turns`` are those that earlier runs of the same session
     had, by reference; ``refreshes`` those that earlier runs of the same manifest have left undone.
-    ``applied`` is told the same before that, but for the seconds.
+    ``applied`` is told the same before that, but for the seconds. ``done`` has the status of those,
+    by index, that had their turn before a reboot.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Engine(object):
         turns: Optional[Dict[str, Turn]] = None,
         refreshes: Optional[Refreshes] = None,
         applied: Callable[[Outcome, bool], None] = lambda outcome, noop: None,
+        done: Optional[Dict[int, str]] = None,
     ) -> None:
         self._context = context
         self._lifecycle = lifecycle
@@ -64,6 +66,8 @@ class Engine(object):
         self._refreshes = refreshes or Refreshes()
         self._apart = ""
         self._applied = applied
+        self._before: Dict[int, str] = done or {}
+        self._done = dict(self._before)
 
     def run(self, items: Sequence[Item], fail_on_error: bool = False) -> List[Outcome]:
         """Run these items; with ``fail_on_error`` nothing starts after the first failure.
@@ -73,18 +77,39 @@ class Engine(object):
         outcomes: List[Outcome] = []
         for item in items:
             self._context.check_cancelled()
-            outcome = self._turn(item)
+            status = self._before.get(item.index)
+            outcome = self._turn(item) if status is None else Outcome.restored(item, status)
             outcomes.append(outcome)
             if outcome.failed and fail_on_error:
                 break
         return outcomes
+
+    def record(self, items: Sequence[Item]) -> Dict[str, Any]:
+        """What the run of the plan's ``items`` has come to, for the part of it behind a reboot.
+
+        Of the turns those only that something which had none yet requires or subscribes to: it has
+        to fit a frame.
+        """
+        left = [item for item in each_of(items) if item.index not in self._done]
+        wanted = {name for item in left for name in item.require + item.subscribe}
+        told = {
+            reference: {
+                "met": turn.met,
+                "changed": turn.changed,
+                "noop": turn.noop,
+                "apart": turn.apart,
+            }
+            for reference, turn in self._turns.items()
+            if reference in wanted
+        }
+        return {"resources": told, "done": {str(at): how for at, how in self._done.items()}}
 
     def _turn(self, item: Item) -> Outcome:
         started = time.monotonic()
         noop = self._context.options.noop or item.noop
         outcome = Outcome(item)
         interrupted: Optional[Cancelled] = None
-        fired = self._fired(item, noop)
+        fired = self._context.fired = self._fired(item, noop)
         since = self._refreshes.since(item)
         if not self._skips(item, outcome):
             try:
@@ -96,17 +121,25 @@ class Engine(object):
         self._account(outcome, noop, fired=fired, since=since)
         self._ended(outcome, noop, time.monotonic() - started)
         self._record(item, outcome, noop)
+        self._done[item.index] = outcome.status
         if interrupted is not None:
             raise interrupted
         return outcome
 
     def _skips(self, item: Item, outcome: Outcome) -> bool:
         """Whether its turn has not come, which is then what the outcome says."""
+        if item.managed and item.left_out:
+            outcome.leave_out(item.left_out)
+            if self._context.options.noop:
+                outcome.left_as = self._lifecycle.stands(item)
+            return True
         unmet = [r for r in item.require if not self._met(r)] if item.managed else []
         if item.managed and not unmet:
             return False
         outcome.skip(unmet)
-        self._record_children(item, Turn(met=not unmet))
+        # One that is left out has no events of what it is made of; who requires that is answered.
+        for child in each_of(item.children):
+            self._note(child, Turn(met=not unmet))
         return True
 
     def _met(self, reference: str) -> bool:
@@ -159,7 +192,7 @@ class Engine(object):
 
     def _account(self, outcome: Outcome, noop: bool, *, fired: List[str], since: str) -> None:
         """Keep what of its refresh is due still, or no longer."""
-        if outcome.skipped and not outcome.unmet:
+        if outcome.skipped and not (outcome.unmet or outcome.left_out):
             self._refreshes.released(outcome.item)
         elif outcome.skipped or outcome.failed:
             outcome.due_since = self._refreshes.owed(outcome.item)
@@ -174,17 +207,17 @@ class Engine(object):
         return self._apart or (item.id if item.noop and item.applies else "")
 
     def _record(self, item: Item, outcome: Outcome, noop: bool) -> None:
+        if outcome.left_out:
+            # It stands in nobody's way, and a turn that it had already counts.
+            for absent in each_of([item]):
+                self._note(absent, self._turns.get(absent.id, Turn(met=True)))
+            return
         met = not outcome.failed and not outcome.unmet
         apart = self._apart_of(item)
         turn = Turn(met, outcome.changed, noop=noop, doubt=outcome.gate, apart=apart)
+        self._note(item, turn)
+
+    def _note(self, item: Item, turn: Turn) -> None:
         self._turns[item.id] = turn
         if item.alias:
             self._turns["%s#%s" % (item.type, item.alias)] = turn
-
-    def _record_children(self, item: Item, turn: Turn) -> None:
-        """A skipped composite has no events of its children; who requires one still is answered."""
-        for child in item.children:
-            self._turns[child.id] = turn
-            if child.alias:
-                self._turns["%s#%s" % (child.type, child.alias)] = turn
-            self._record_children(child, turn)

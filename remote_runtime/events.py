@@ -13,6 +13,7 @@ from remote_runtime.masking import MASKED, Mask, credentials_in, strings_of
 from remote_runtime.registry import resource_class
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
+BUCKETS = ("failed", "skipped", "changed")  # and stable is none of these
 LONGEST_OUTPUT = 16 << 10
 LARGEST = 900 << 10  # bytes of JSON text; a frame of the target holds 1 MiB
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -29,22 +30,38 @@ class EventIds(object):
 
     def next(self) -> str:
         """Return the next id: 26 characters, 48 bits of time and 80 random bits."""
+        return spelt_out(self.advance())
+
+    def advance(self) -> int:
+        """The next id as a number."""
         now = int(self._clock() * 1000)
         if now <= self._last >> 80:
             self._last += 1
         else:
             # The top random bit stays clear, so that counting up never runs into the time.
             self._last = now << 80 | int.from_bytes(os.urandom(10), "big") >> 1
-        return "".join([_ALPHABET[self._last >> shift & 31] for shift in _SHIFTS])
+        return self._last
+
+    def follow(self) -> int:
+        """The number right behind the last one, whatever the time: that one tells it."""
+        self._last += 1
+        return self._last
+
+
+def spelt_out(number: int) -> str:
+    """The 26 characters of an id."""
+    return "".join([_ALPHABET[number >> shift & 31] for shift in _SHIFTS])
 
 
 def timestamp(seconds: float) -> str:
     """RFC 3339 in UTC with microseconds."""
-    whole = int(seconds)
-    return "%s.%06dZ" % (
-        time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)),
-        int((seconds - whole) * 1e6),
-    )
+    return timestamp_of(int(seconds * 1e6))
+
+
+def timestamp_of(microseconds: int) -> str:
+    """The same of a whole number of them."""
+    whole, rest = divmod(microseconds, 1000000)
+    return "%s.%06dZ" % (time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)), rest)
 
 
 class Outcome(object):
@@ -65,16 +82,27 @@ class Outcome(object):
         self.due_since = ""  # the id of the run that left a refresh of it undone
         self.gate = Doubt()  # in noop: that of what this one fires or lets pass
         self.ended: Optional[Ended] = None
+        self.longest = LONGEST_OUTPUT  # characters that are kept of what its command printed
         self.changes: List[Change] = []
         self.health: List[Dict[str, Any]] = []
         self.health_only = False
         self.errors: List[str] = []
         self.outputs: List[str] = []  # tails of stderr, told behind the errors
         self.unmet: List[str] = []
+        self.left_out = ""  # the option of a selection that leaves it out
+        self.left_as = ""  # in noop, how it stands where it is needed all the same
         self.changed = False
         self.refreshed = False
         self.failed = False
         self.skipped = False
+
+    @classmethod
+    def restored(cls, item: Item, status: str) -> "Outcome":
+        """One whose event has been told; no more is known of it than its bucket."""
+        outcome = cls(item)
+        if status in BUCKETS:
+            setattr(outcome, status, True)
+        return outcome
 
     def fail(self, message: str, output: str = "") -> None:
         """Note why the resource failed, with the tail of what its command printed."""
@@ -88,10 +116,15 @@ class Outcome(object):
         self.skipped = True
         self.unmet = unmet
 
+    def leave_out(self, option: str) -> None:
+        """Note that it was left out, as this option of a selection has it."""
+        self.skipped = True
+        self.left_out = option
+
     @property
     def status(self) -> str:
         """The one bucket that the resource falls into."""
-        for name in ("failed", "skipped", "changed"):
+        for name in BUCKETS:
             if getattr(self, name):
                 return name
         return "stable"
@@ -102,19 +135,26 @@ class EventMaker(object):
 
     def __init__(self, mask: Mask, ids: Optional[EventIds] = None) -> None:
         self._mask = mask
-        self._ids = ids or EventIds()
+        self.ids = ids or EventIds()
+
+    def _mask_of(self, item: Item) -> Mask:
+        mask = self._mask.extended(secrets_of(item))
+        return mask.extended((), item.veiled or _holds_secret(item, mask))
+
+    def labelled(self, item: Item, text: str) -> str:
+        """A text that is told of a resource beside its properties, masked as in its event."""
+        return (self._mask if item.sensitive else self._mask_of(item)).text(text)
 
     def make(self, outcome: Outcome, noop: bool, duration: float) -> Dict[str, Any]:
         """Return the event of one resource; ``duration`` in seconds."""
         item = outcome.item
-        mask = self._mask.extended(secrets_of(item))
-        mask = mask.extended((), item.veiled or _holds_secret(item, mask))
+        mask = self._mask_of(item)
         # What tells which resource it was: of a sensitive one it stays, but for the run's secrets.
         label = (self._mask if item.sensitive else mask).text
-        ensure = label(_requested(item))
+        ensure = label(requested_of(item))
         event: Dict[str, Any] = {
             "protocol": PROTOCOL,
-            "event_id": self._ids.next(),
+            "event_id": self.ids.next(),
             "timestamp": timestamp(time.time()),
             "type": item.type,
             "name": label(item.name),
@@ -141,7 +181,7 @@ class EventMaker(object):
         return _bounded(event)
 
 
-def _requested(item: Item) -> str:
+def requested_of(item: Item) -> str:
     """The desired state, that of the type where the resource does not say."""
     given = item.properties.get("ensure")
     if given is not None:
@@ -172,10 +212,14 @@ def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
         extra["prediction_reason"] = mask.text(outcome.prediction_reason)
     if outcome.drift:
         extra["drift"] = mask.value(outcome.drift)
+    if outcome.left_out:
+        extra["left_out"] = outcome.left_out
+    if outcome.left_as:
+        extra["left_as"] = outcome.left_as
     if outcome.due_since:
         extra["due_since"] = outcome.due_since
     if outcome.ended is not None:
-        extra.update(_of_command(outcome.ended, item.sensitive, mask))
+        extra.update(_of_command(outcome, outcome.ended, mask))
     if outcome.health:
         extra["health_check"] = mask.value(outcome.health)
     if outcome.health_only:
@@ -183,7 +227,7 @@ def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
     return extra
 
 
-def _of_command(ended: Ended, sensitive: bool, mask: Mask) -> Dict[str, Any]:
+def _of_command(outcome: Outcome, ended: Ended, mask: Mask) -> Dict[str, Any]:
     """The exit code, where there is one, and what was printed, standard error behind the rest."""
     told: Dict[str, Any] = {}
     if ended.code is not None and ended.code >= 0:
@@ -191,15 +235,16 @@ def _of_command(ended: Ended, sensitive: bool, mask: Mask) -> Dict[str, Any]:
     end = "\n" if ended.stdout and ended.stderr and not ended.stdout.endswith("\n") else ""
     output = ended.stdout + end + ended.stderr
     if output:
-        told["output"] = MASKED if sensitive else _tail(mask.text(output))
+        hidden = outcome.item.sensitive
+        told["output"] = MASKED if hidden else _tail(mask.text(output), outcome.longest)
     return told
 
 
-def _tail(output: str) -> str:
+def _tail(output: str, longest: int) -> str:
     """The end of what was printed, in whole lines. It is masked: half a secret is not found."""
-    if len(output) <= LONGEST_OUTPUT:
+    if len(output) <= longest:
         return output
-    kept = output[-LONGEST_OUTPUT:]
+    kept = output[-longest:]
     kept = kept[kept.find("\n") + 1 :]
     return "[... %d characters left out ...]\n%s" % (len(output) - len(kept), kept)
 

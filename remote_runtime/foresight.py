@@ -93,7 +93,7 @@ class Foresight(object):
             outcome.gate = Doubt(doubt.level, "it depends on %s: %s" % (name, doubt.reason))
         if not actions:
             return
-        outcome.changed = True
+        outcome.changed = not resource.passive
         outcome.refreshed = resource.heeds(refresh)
         outcome.noop_message = resource.describe(actions)
         if resource.chancy:

@@ -1,10 +1,12 @@
 """One resource as a plan carries it (both sides)."""
 
-from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, Iterator, NamedTuple, Optional, Tuple
 
 from remote_runtime.errors import ProtocolError
 
 Properties = Dict[str, Any]
+
+SELECTION = ("only", "tags", "skip")  # the options that choose a part of a manifest
 
 
 class Item(NamedTuple):
@@ -22,6 +24,8 @@ class Item(NamedTuple):
     require: Tuple[str, ...] = ()
     subscribe: Tuple[str, ...] = ()
     managed: bool = True  # what `control` came to
+    left_out: str = ""  # the option, one of SELECTION, that leaves it out
+    needed: bool = False  # it is left out, and what is not left out requires it
     sensitive: bool = False
     secrets: Tuple[str, ...] = ()  # properties whose values are masked in every sink
     veiled: bool = False  # its content holds a secret, so no hash of it may be told
@@ -40,6 +44,11 @@ class Item(NamedTuple):
     def id(self) -> str:
         """``type#name``."""
         return "%s#%s" % (self.type, self.name)
+
+    @property
+    def implied(self) -> bool:
+        """Whether the plan says all that an event has of its properties and checks."""
+        return not (self.applies or self.deferred_render or self.health_checks)
 
     def entry(self) -> Dict[str, Any]:
         """Its record in a plan, without its children; what is as its default is left out."""
@@ -88,6 +97,17 @@ _KINDS: Dict[str, Any] = {"type": str, "name": str, "properties": dict}
 for _key, _default in Item._field_defaults.items():
     if _key not in _BY_PLACE:
         _KINDS[_key] = list if _default == () else type(_default)
+
+
+def each_of(items: Iterable[Item], managed: bool = False) -> Iterator[Item]:
+    """These items and all that they are made of, pre-order.
+
+    ``managed``: what those are made of that are not managed is left out.
+    """
+    for item in items:
+        yield item
+        if item.managed or not managed:
+            yield from each_of(item.children, managed)
 
 
 def broken(key: str, expected: str, value: Any) -> ProtocolError:

@@ -10,7 +10,7 @@ import os
 import time
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Set, Tuple
 
-from remote_runtime.item import Item
+from remote_runtime.item import Item, each_of
 from remote_runtime.plan import Plan
 from remote_runtime.refreshes import Refreshes
 from remote_runtime.system.state import APPLIED, REFRESHES, remembered
@@ -99,7 +99,7 @@ class Ledger(Refreshes):
     def released(self, item: Item) -> None:
         """See ``Refreshes``."""
         if self._due:
-            left_out = {one.id for one in _all([item])}
+            left_out = {one.id for one in each_of([item])}
             self._drop([pair for pair in self._due if pair[1] in left_out])
 
     def close(self) -> None:
@@ -114,7 +114,7 @@ class Ledger(Refreshes):
                 name,
                 when,
                 ", ".join(ref for ref, _ in pairs),
-                "refresh it by hand" if self._off else "the next push of this manifest gives it",
+                "refresh it by hand" if self._off else "a push of all of this manifest gives it",
             )
             self._run.tell("warning", text)
 
@@ -156,16 +156,17 @@ class Ledger(Refreshes):
                 self._due[known[name]] = entry
             else:
                 gone.append(entry)
-        self._before = set(self._due)
+        run = self._plan.run_id  # which may go on behind a reboot
+        self._before = {pair for pair, entry in self._due.items() if entry["run"] != run}
         if gone and not self._noop and not self._incomplete():
             self._forgo(gone)
 
     def _pairs(self) -> List[Pair]:
-        return [(ref, one.id) for one in _all(self._plan.items) for ref in one.subscribe]
+        return [(ref, one.id) for one in each_of(self._plan.items) for ref in one.subscribe]
 
     def _incomplete(self) -> bool:
         """Whether a child manifest is broken, so that what it holds is not in the plan."""
-        return any(one.applies and one.deferred_error for one in _all(self._plan.items))
+        return any(one.applies and one.deferred_error for one in each_of(self._plan.items))
 
     def _forgo(self, gone: Sequence[Dict[str, Any]]) -> None:
         """Tell of pairs that the manifest no longer holds, and drop them."""
@@ -219,10 +220,3 @@ class Ledger(Refreshes):
                 self._off = True
                 text = "what this run leaves to be refreshed the next one will not know: %s"
                 self._run.tell("warning", text % error)
-
-
-def _all(items: Iterable[Item]) -> Iterable[Item]:
-    for item in items:
-        yield item
-        for child in _all(item.children):
-            yield child

@@ -5,15 +5,17 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action
 from remote_runtime.context import Context
-from remote_runtime.effects import Doubt
+from remote_runtime.effects import UNKNOWN, Doubt
 from remote_runtime.errors import CcmError, ProtocolError, ResourceError, UnsettledError
 from remote_runtime.events import Outcome, secrets_of
-from remote_runtime.item import Item
+from remote_runtime.item import Item, each_of
 from remote_runtime.promises import Promises
 from remote_runtime.refreshes import Refreshes
 from remote_runtime.registry import Registry
 
 APPLIED = "Would have applied changes"  # noop, of a resource that is made of others
+
+DIFFERS, AS_DESIRED = "differs", "as_desired"  # how what is left out stands; or it is UNKNOWN
 
 Children = Callable[[], List[Outcome]]
 
@@ -75,6 +77,35 @@ class Lifecycle(object):
             self._try(manage, outcome)
             if not noop:
                 self._try(lambda: self._check(item, outcome), outcome)
+
+    def stands(self, item: Item) -> str:
+        """In a preview: how that stands which a selection leaves out and what it chooses needs.
+
+        "" where nothing of it is needed. Nothing of what is looked at counts for later resources.
+        """
+        found = [self._stands(one) for one in each_of([item], managed=True) if one.needed]
+        for worst in (DIFFERS, UNKNOWN, AS_DESIRED):
+            if worst in found:
+                return worst
+        return ""
+
+    def _stands(self, item: Item) -> str:
+        outcome = Outcome(item)
+        if (item.applies and not item.deferred_error) or not item.managed:
+            return ""  # it is made of others, or not desired
+
+        def look() -> None:
+            self._manage(item, True, refresh=False, gate=_SURE, outcome=outcome)
+            resource = self._registry.create(item)
+            # What is done on every run is never as it should be, whatever was done before.
+            if outcome.changed and resource.chancy and resource.remembered() == {}:
+                outcome.prediction = UNKNOWN
+
+        with self._context.turn(item, True, secrets_of(item)), self._context.apart():
+            self._try(look, outcome)
+        if outcome.failed or outcome.prediction == UNKNOWN:
+            return UNKNOWN
+        return DIFFERS if outcome.noop_message else AS_DESIRED
 
     def _try(self, step: Callable[[], None], outcome: Outcome) -> None:
         """Take a step of the life; one that fails leaves the next its turn."""
@@ -150,10 +181,10 @@ class Lifecycle(object):
         if self._promises is not None:
             self._promises.hold(outcome.item, actions)
         self._context.check_cancelled()
-        noted = self._refreshes.begin(outcome.item)
+        noted = not resource.passive and self._refreshes.begin(outcome.item)
         try:
             for action in actions:
-                self._act(action, outcome)
+                self._act(action, outcome, resource.passive)
         except Exception:
             if noted:
                 self._refreshes.end(outcome.changed or _has_changed(resource))
@@ -169,14 +200,14 @@ class Lifecycle(object):
         if why:
             raise UnsettledError(why)
 
-    def _act(self, action: Action, outcome: Outcome) -> None:
+    def _act(self, action: Action, outcome: Outcome, passive: bool) -> None:
         self._context.check_cancelled()
         try:
             action.call()
         finally:
             # Also when it failed: it may have got half way.
             self._context.has_acted(action.effects)
-        outcome.changed = True
+        outcome.changed = not passive
         outcome.changes.extend(action.changes)
 
     def _check(self, item: Item, outcome: Outcome) -> None:

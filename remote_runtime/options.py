@@ -7,7 +7,8 @@ class RunOptions(NamedTuple):
     """The plan's envelope has each field under its name, true or false or a number of seconds.
 
     ``status_only``: the resources are looked at, whatever is desired. ``drift``: a preview says who
-    has brought about what differs, and no subscription fires. ``package_probe``: a preview may
+    has brought about what differs, and no subscription fires. ``adhoc``: the one item is a command
+    of the user's, which runs as it stands. ``package_probe``: a preview may
     download packages to look into them, ``probe_urls``: it may ask a server for an archive. A
     ``timeout`` of 0 is no bound for one host, and a ``stall_timeout`` of 0 none on the time without
     progress.
@@ -17,6 +18,7 @@ class RunOptions(NamedTuple):
     monitor_only: bool = False
     status_only: bool = False
     drift: bool = False
+    adhoc: bool = False
     diff: bool = True
     diff_private: bool = False
     package_probe: bool = True

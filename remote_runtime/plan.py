@@ -1,14 +1,18 @@
 """Reads the plan that the controller sends (target)."""
 
 import sys
-from typing import Any, Dict, NamedTuple, Tuple
+from typing import Any, Dict, Iterator, NamedTuple, Tuple
 
+from remote_runtime.errors import ProtocolError
 from remote_runtime.item import Item, broken
 from remote_runtime.options import RunOptions
 
 
 class Plan(NamedTuple):
-    """One run of one host."""
+    """One run of one host.
+
+    ``before``, of a preview, are the plans that would be carried out first, in that order.
+    """
 
     run_id: str
     user: str
@@ -20,23 +24,46 @@ class Plan(NamedTuple):
     binding: Dict[str, Any] = {}
     digest: str = ""  # of all resources
     manifest: str = ""  # by which the host remembers what it did, "" for nothing to remember
+    before: Tuple["Plan", ...] = ()
 
 
 def parse(message: Dict[str, Any]) -> Plan:
     """Return the plan of a ``plan`` frame. ``ProtocolError`` names what is broken."""
     numbers = iter(range(sys.maxsize))  # itertools would have to be imported
-    return Plan(
+    plan = Plan(
         run_id=_get(message, "run_id", str, ""),
         user=_get(message, "user", str, ""),
         options=_options(message),
-        fail_on_error=_get(message, "fail_on_error", bool, False),
-        secrets=tuple(str(s) for s in _get(message, "secrets", list, [])),
-        items=tuple([Item.read(e, numbers) for e in _get(message, "resources", list, [])]),
         earlier=_get(message, "earlier", dict, {}),
         binding=_get(message, "binding", dict, {}),
-        digest=_get(message, "digest", str, ""),
-        manifest=_get(message, "manifest", str, ""),
+        **_work(message, numbers),
     )
+    before = _get(message, "before", list, [])
+    return plan._replace(before=_before(plan, before, numbers)) if before else plan
+
+
+def _work(entry: Any, numbers: Iterator[int]) -> Dict[str, Any]:
+    """What is to be done, and by what the host remembers it."""
+    if not isinstance(entry, dict):
+        raise broken("before", "a list of objects", entry)
+    return {
+        "fail_on_error": _get(entry, "fail_on_error", bool, False),
+        "secrets": tuple(str(s) for s in _get(entry, "secrets", list, [])),
+        "items": tuple([Item.read(e, numbers) for e in _get(entry, "resources", list, [])]),
+        "digest": _get(entry, "digest", str, ""),
+        "manifest": _get(entry, "manifest", str, ""),
+    }
+
+
+def _before(plan: Plan, entries: Any, numbers: Iterator[int]) -> Tuple[Plan, ...]:
+    """The plans that stand before one; their resources are numbered behind its own."""
+    if not plan.options.noop or plan.binding.get("serial"):
+        raise ProtocolError(
+            "the plan is broken: only a preview has plans before it", kind="protocol.plan"
+        )
+    # They are nobody's predictions, so no diffs are made for them, nor digests of what is found.
+    shared = plan._replace(options=plan.options._replace(diff=False), earlier={}, binding={})
+    return tuple([shared._replace(**_work(entry, numbers)) for entry in entries])
 
 
 def _options(message: Dict[str, Any]) -> RunOptions:

@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List, Sequence
 
-from remote_runtime.changes import Action, Change
+from remote_runtime.changes import Action, Change, shortened
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 
@@ -43,4 +43,5 @@ def _words(changes: Sequence[Change], item: Item) -> str:
     """The changes, without the values of a sensitive resource."""
     if item.sensitive:
         return ", ".join([change.what for change in changes])
-    return ", ".join(["%s %s → %s" % (c.what, c.before, c.after) for c in changes])
+    told = [(c.what, shortened(c.before), shortened(c.after)) for c in changes]
+    return ", ".join(["%s %s → %s" % one for one in told])

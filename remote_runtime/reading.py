@@ -6,8 +6,28 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.channel import Channel
 from remote_runtime.context import Context
 from remote_runtime.errors import ProtocolError, ResourceError
+from remote_runtime.item import Item
 
 LARGEST = 1 << 20
+
+
+def rendered(item: Item, channel: Channel, context: Context) -> Dict[str, Any]:
+    """Ask the controller for deferred properties; it may read files of the target meanwhile."""
+    reader = Reader(channel, context)
+    channel.send({"t": "render", "id": item.index, "index": item.index}, now=True)
+    while True:
+        message = channel.expect("read", "rendered")
+        if message["t"] == "read":
+            reader.answer(message)
+            continue
+        if message.get("id") != item.index:
+            raise ProtocolError("rendered for another resource")
+        if message.get("error"):
+            raise reader.failure(str(message["error"]))
+        properties = message.get("properties")
+        if not isinstance(properties, dict):
+            raise ProtocolError("rendered without properties")
+        return dict(item.properties, **properties)
 
 
 class Reader(object):

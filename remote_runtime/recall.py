@@ -70,6 +70,12 @@ class Recall(object):
             mark = mark_of(self._plan) if whole and not self.refreshes.due else ""
             self._try(lambda: applied.write(mark))
 
+    def pause(self) -> None:
+        """The host is about to be rebooted; the run goes on behind that."""
+        applied = self._applied
+        if applied is not None and self._keeps:
+            self._try(lambda: applied.write(""))
+
     def _try(self, step: Callable[[], None]) -> None:
         """Take a step; a state that cannot be used is told, and for this run it is left alone."""
         from remote_runtime.system.memory import StateError

@@ -7,6 +7,7 @@ certain does what was rehearsed, or fails.
 
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
+from remote_runtime.changes import shortened
 from remote_runtime.errors import HostError
 from remote_runtime.events import EventMaker, Outcome
 from remote_runtime.item import broken
@@ -77,15 +78,18 @@ class Observer(object):
 class Rehearsal(object):
     """The preview of a run right before it; ``ended`` is told of each resource, in order.
 
-    ``promises`` are what the run is then held to.
+    ``promises`` are what the run is then held to. ``seen`` is how many resources had their turn
+    before a reboot; what comes behind that is held to what was promised only.
     """
 
-    def __init__(self, binding: Binding, observer: Observer, maker: EventMaker) -> None:
+    def __init__(
+        self, binding: Binding, observer: Observer, maker: EventMaker, seen: int = 0
+    ) -> None:
         self._observed = binding.observed
         self._certain = frozenset(binding.certain)
         self._observer = observer
         self._maker = maker
-        self._seen = 0
+        self._seen = seen
         self._drifted: List[str] = []
         self.promises = Promises()
 
@@ -120,5 +124,6 @@ class Rehearsal(object):
 def _told(event: Dict[str, Any]) -> str:
     """One resource that drifted, masked: what is there now."""
     name = "%s#%s" % (event["type"], event["name"])
-    found = ["%s is %s" % (c["what"], c["from"]) for c in event["changes"] if c["from"] is not None]
+    before = [(c["what"], shortened(c["from"])) for c in event["changes"]]
+    found = ["%s is %s" % pair for pair in before if pair[1] is not None]
     return "%s (%s)" % (name, ", ".join((event["error"] or found)[:3]) or "not as it was")

@@ -1,8 +1,9 @@
 """What a user may reach and execute, by owner, group and mode (target; in previews only)."""
 
-import os
 import stat
 from typing import TYPE_CHECKING, Optional
+
+from remote_runtime.system.walk import has_acl
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Identity
@@ -36,17 +37,10 @@ class Rights(object):
         identity = self._identity
         if identity is None or identity.uid == 0:
             return root
-        if _has_acl(path):  # which may give the right to anybody
+        if has_acl(path):  # which may give the right to anybody
             return True
         if identity.uid == status.uid:
             return bool(status.mode & stat.S_IXUSR)
         if status.gid == identity.gid or status.gid in identity.groups:
             return bool(status.mode & stat.S_IXGRP)
         return bool(status.mode & stat.S_IXOTH)
-
-
-def _has_acl(path: str) -> bool:
-    try:
-        return bool(os.getxattr(path, "system.posix_acl_access"))
-    except OSError:
-        return False

@@ -6,19 +6,19 @@ descriptor points at stderr, so that a stray print cannot break a frame.
 
 import os
 import sys
-from typing import Any, Dict, Iterator, Optional
+import time
+from typing import Any, Dict, Optional, Sequence, Type
 
 from remote_runtime import plan as plans
 from remote_runtime import wire
 from remote_runtime.blobs import Blobs
-from remote_runtime.cancellation import Cancellation, Cancelled
+from remote_runtime.cancellation import Cancellation, Cancelled, GoingDown
 from remote_runtime.channel import Channel
 from remote_runtime.context import Context
-from remote_runtime.effects import Doubt
 from remote_runtime.engine import Ended, Engine
-from remote_runtime.errors import CcmError, ProtocolError
+from remote_runtime.errors import CcmError
 from remote_runtime.events import EventMaker, Outcome, secrets_of
-from remote_runtime.item import Item
+from remote_runtime.item import Item, each_of
 from remote_runtime.lifecycle import Lifecycle, defect
 from remote_runtime.masking import Mask
 from remote_runtime.recall import Recall
@@ -26,6 +26,8 @@ from remote_runtime.registry import Registry
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.commands import Commands
 from remote_runtime.system.files import Files
+from remote_runtime.system.processes import boot
+from remote_runtime.telling import Telling
 from remote_runtime.transfer import Transfer, blob_sizes
 
 
@@ -91,8 +93,7 @@ class Session(object):
         self._channel = Channel(reading, writing, cancellation=cancellation, on_stuck=self._give_up)
         self._lock_path = lock
         self._state = state
-        self._events = 0
-        self._tally: Dict[str, int] = {}
+        self._telling = Telling(self._channel, EventMaker(self._mask))
 
     def serve(self) -> int:
         """Run to the end. 0 when the conversation went as it should, 1 otherwise."""
@@ -102,7 +103,7 @@ class Session(object):
         try:
             self._greet()
             self._converse()
-        except Cancelled:
+        except (Cancelled, GoingDown):
             pass
         except CcmError as failed:
             error = failed
@@ -130,6 +131,7 @@ class Session(object):
                 "pid": os.getpid(),
                 "user": identity.name,
                 "uid": identity.uid,
+                "boot": boot(),
             }
         )
         from remote_runtime.facts import gather
@@ -154,7 +156,7 @@ class Session(object):
     def _finish(self, error: Optional[CcmError]) -> None:
         done: Dict[str, Any] = {
             "t": "done",
-            "events": self._events,
+            "events": self._telling.events,
             "cancelled": self._cancellation.is_set(),
         }
         if error is not None:
@@ -165,14 +167,15 @@ class Session(object):
     # -- the plan ---------------------------------------------------------------------------------
 
     def _run(self, plan: plans.Plan) -> None:
-        self._mask.add(plan.secrets)
-        for item in _all(plan.items):
-            if item.secrets and not item.sensitive:
-                self._mask.add(secrets_of(item))
+        for part in (plan,) + plan.before:
+            self._mask.add(part.secrets)
+            for item in each_of(part.items, managed=True):
+                if item.secrets and not item.sensitive:
+                    self._mask.add(secrets_of(item))
         lock = None
         if plan.options.timeout:
-            _end_after(plan.options.timeout, self._cancellation)
-        if not (plan.options.noop or plan.options.monitor_only):
+            self._cancellation.end_after(plan.options.timeout)
+        if not (plan.options.noop or plan.options.monitor_only or plan.options.adhoc):
             lock = self._lock(plan)
         try:
             self._tidy(lock is not None)
@@ -182,8 +185,6 @@ class Session(object):
                 lock.release()
 
     def _lock(self, plan: plans.Plan) -> Any:
-        import time
-
         from remote_runtime.events import timestamp
         from remote_runtime.system.locks import Lock, lock_path
 
@@ -216,7 +217,10 @@ class Session(object):
 
     def _walk(self, plan: plans.Plan, lock: Any) -> None:
         context = self._context(plan, lock)
-        maker = EventMaker(self._mask)
+        registry = Registry(context)
+        self._pass(plan.before, context, registry)
+        context.options = plan.options
+        maker = self._telling.maker
         observer = promises = None
         if plan.binding:
             from remote_runtime.rehearsal import Observer, parse
@@ -227,13 +231,22 @@ class Session(object):
             if binding.serial:
                 promises = self._rehearse(plan, binding, observer, maker)
 
-        def ended(outcome: Outcome, noop: bool, seconds: float) -> None:
-            event = maker.make(outcome, noop, seconds)
-            if observer is not None and context.observes:
-                event["observed"] = observer.digest(outcome)
-            self._emit(event)
+        self._telling.observer = observer if context.observes else None
+        self._telling.whole = plan.options.status_only or plan.options.adhoc or observer is not None
+        ended = self._telling.ended
+        self._run_items(plan, context, registry=registry, ended=ended, promises=promises)
 
-        self._run_items(plan, context, ended, promises)
+    def _pass(self, before: Sequence[plans.Plan], context: Context, registry: Registry) -> None:
+        """Preview what comes before a plan, so that it sees what that would leave."""
+
+        def passed(outcome: Outcome, noop: bool, seconds: float) -> None:
+            self._channel.send({"t": "passed"})
+
+        context.silent = True
+        for plan in before:
+            context.options = plan.options
+            self._run_items(plan, context, registry=registry, ended=passed)
+        context.silent = False
 
     def _context(self, plan: plans.Plan, lock: Any) -> Context:
         return Context(
@@ -244,22 +257,32 @@ class Session(object):
             mask=self._mask,
             cancellation=self._cancellation,
             options=plan.options,
-            items=plan.items,
+            items=[item for part in (plan,) + plan.before for item in part.items],
             on_progress=self._channel.progress,
             on_notice=self._notice,
             channel=self._channel,
         )
 
     def _run_items(
-        self, plan: plans.Plan, context: Context, ended: Ended, promises: Any = None
+        self,
+        plan: plans.Plan,
+        context: Context,
+        *,
+        registry: Registry,
+        ended: Ended,
+        promises: Any = None,
     ) -> None:
-        registry = Registry(context)
-        recall = Recall(plan, self._kept(), shown=self._mask.text, tell=self._notice)
+        recall = Recall(plan, self._kept(), shown=self._mask.text, tell=context.notice)
         if not plan.options.monitor_only:
             self._prefetch(plan, context, registry)
+        turns: Dict[str, Any] = {}
+        if plan.earlier:
+            from remote_runtime.earlier import turns_before
+
+            turns = turns_before(plan.earlier, context)
         engine = Engine(
             context=context,
-            lifecycle=Lifecycle(
+            lifecycle=self._lifecycle(plan)(
                 context,
                 registry,
                 render=lambda item: self._render(item, context),
@@ -267,25 +290,43 @@ class Session(object):
                 promises=promises,
             ),
             ended=ended,
-            turns=self._earlier(plan, context),
+            turns=turns,
             refreshes=recall.refreshes,
             applied=recall.account,
+            done=context.boot and context.boot.done,
         )
+
+        def depart(index: int, seconds: float) -> None:
+            from remote_runtime.rebooting import announce
+
+            announce(self._channel, index, seconds, engine.record(plan.items))
+            recall.pause()
+            self._log(plan, "rebooting")
+
+        context.on_depart = depart
         whole = False
         try:
             engine.run(plan.items, plan.fail_on_error)
             whole = True
         finally:
-            recall.close(whole)
-            self._log(plan)
+            if sys.exc_info()[0] is not GoingDown:  # then it is told when the host is back
+                recall.close(whole)
+                self._log(plan, "interrupted" if self._cancellation.is_set() else "whole")
 
-    def _log(self, plan: plans.Plan) -> None:
+    @staticmethod
+    def _lifecycle(plan: plans.Plan) -> Type[Lifecycle]:
+        if not plan.options.adhoc:
+            return Lifecycle
+        from remote_runtime.adhoc import AdhocLife
+
+        return AdhocLife
+
+    def _log(self, plan: plans.Plan, ended: str) -> None:
         """Leave a line in the system's log where something was changed or failed."""
-        if self._tally.get("changed") or self._tally.get("failed"):
+        if self._telling.tally.get("changed") or self._telling.tally.get("failed"):
             from remote_runtime import account
 
-            ended = "interrupted" if self._cancellation.is_set() else "whole"
-            account.keep(plan, self._tally, ended, self._mask.text)
+            account.keep(plan, self._telling.tally, ended, self._mask.text)
 
     def _kept(self) -> str:
         """The folder of what this host remembers."""
@@ -295,49 +336,32 @@ class Session(object):
 
     def _rehearse(self, plan: plans.Plan, binding: Any, observer: Any, maker: EventMaker) -> Any:
         """What the run is held to. ``HostError`` for a host that the kept plan does not fit."""
-        import time
-
         from remote_runtime.rehearsal import Rehearsal
         from remote_runtime.system.memory import Memory
-        from remote_runtime.used_plans import use_up
+        from remote_runtime.used_plans import require_own, use_up
 
-        trial = Rehearsal(binding, observer, maker)
+        before = plan.earlier.get("reboot")
+        trial = Rehearsal(binding, observer, maker, seen=len(before["done"]) if before else 0)
         preview = plan._replace(options=plan.options._replace(noop=True, diff=False))
         context = self._context(preview, None)
         context.observes = True
-        self._run_items(preview, context, trial.ended)
-        trial.require_no_drift()
-        memory, now = Memory(self._kept()), time.time()
-        use_up(memory, binding, run_id=plan.run_id, user=plan.user, now=now)
+        self._run_items(preview, context, registry=Registry(context), ended=trial.ended)
+        memory = Memory(self._kept())
+        if before:  # what comes behind the reboot was promised as far as it was certain
+            require_own(memory, binding, plan.run_id)
+        else:
+            trial.require_no_drift()
+            use_up(memory, binding, run_id=plan.run_id, user=plan.user, now=time.time())
         return trial.promises
-
-    @staticmethod
-    def _earlier(plan: plans.Plan, context: Context) -> Dict[str, Any]:
-        """The turns that earlier commands of the session had; what they would bring is pending."""
-        if not plan.earlier:
-            return {}
-        from remote_runtime.earlier import parse
-
-        earlier = parse(plan.earlier)
-        context.expect(earlier.pending, Doubt(), "")
-        return earlier.turns
 
     def _notice(self, level: str, text: str) -> None:
         self._channel.send({"t": "notice", "level": level, "text": self._mask.text(text)})
 
-    def _emit(self, event: Dict[str, Any]) -> None:
-        self._events += 1
-        if not event["noop"]:
-            for word in (event["status"], "refreshed" if event["refreshed"] else ""):
-                self._tally[word] = self._tally.get(word, 0) + 1
-        self._channel.settled()
-        self._channel.send({"t": "event", "seq": self._events, "event": event})
-
     def _prefetch(self, plan: plans.Plan, context: Context, registry: Registry) -> None:
         """Ask once for the small blobs whose destinations differ, as far as can be told now."""
-        for item in _all(plan.items):
+        for item in each_of(plan.items, managed=True):
             sizes = blob_sizes(item.properties)
-            if not sizes or not item.managed or item.deferred_error:
+            if not sizes or not item.managed or item.left_out or item.deferred_error:
                 continue
             try:
                 with context.turn(item, plan.options.noop or item.noop):
@@ -352,37 +376,6 @@ class Session(object):
     # -- deferred templates -----------------------------------------------------------------------
 
     def _render(self, item: Item, context: Context) -> Dict[str, Any]:
-        """Ask the controller for deferred properties; it may read files of the target meanwhile."""
-        from remote_runtime.reading import Reader
+        from remote_runtime.reading import rendered
 
-        reader = Reader(self._channel, context)
-        self._channel.send({"t": "render", "id": item.index, "index": item.index}, now=True)
-        while True:
-            message = self._channel.expect("read", "rendered")
-            if message["t"] == "read":
-                reader.answer(message)
-                continue
-            if message.get("id") != item.index:
-                raise ProtocolError("rendered for another resource")
-            if message.get("error"):
-                raise reader.failure(str(message["error"]))
-            rendered = message.get("properties")
-            if not isinstance(rendered, dict):
-                raise ProtocolError("rendered without properties")
-            return dict(item.properties, **rendered)
-
-
-def _all(items: Any) -> Iterator[Item]:
-    for item in items:
-        yield item
-        for child in _all(item.children) if item.managed else ():
-            yield child
-
-
-def _end_after(seconds: float, cancellation: Cancellation) -> None:
-    import threading
-
-    reason = "the run took longer than %g seconds (--timeout)" % seconds
-    timer = threading.Timer(seconds, cancellation.set, [reason])
-    timer.daemon = True
-    timer.start()
+        return rendered(item, self._channel, context)

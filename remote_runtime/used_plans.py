@@ -42,6 +42,20 @@ def use_up(memory: Memory, binding: "Binding", *, run_id: str, user: str, now: f
     )
 
 
+def require_own(memory: Memory, binding: "Binding", run_id: str) -> None:
+    """``HostError`` where it was not this run that has used the plan: it goes on with it."""
+    try:
+        record = memory.read(KIND, binding.serial) or {}
+    except StateError:
+        record = {}
+    if record.get("run_id") != run_id:
+        raise HostError(
+            "the run cannot go on here: its use of the plan is not on record",
+            kind="plan.refused.used",
+            hint="find out what became of the state folder, then plan anew",
+        )
+
+
 def _drop_expired(memory: Memory, before: float) -> None:
     """Drop the notes on plans that nobody could push any more at that time.
 

@@ -19,7 +19,8 @@ frame before them. A frame of the target is at most ``MAX_FROM_TARGET`` bytes, o
 
 Target to controller::
 
-    hello   protocol, nonce, runtime (sha256 of the zip), python, pid, user, uid
+    hello   protocol, nonce, runtime (sha256 of the zip), python, pid, user, uid,
+            boot (what names this start of the system; "" where it does not tell)
     facts   facts, unavailable {family: reason}, custom [{path, text}], warnings [text]
     want    shas [sha256, ...]          blobs; before the first event, or at a resource's turn
     packages shas [sha256, ...]         in a preview: what do other hosts know of these packages
@@ -28,10 +29,19 @@ Target to controller::
     render  id, index                   this resource's turn came and it has deferred templates
                                         that read files of the target
     content id, size | error            answer to read; B frames of `size` bytes in all follow
+    file    path, name                  of ccm fetch: a file of the path with that number, its
+                                        name the parts below it; B frames follow
+    file_end whole                      and that was all of it, or it broke off
     progress index, action              what the resource at `index` is doing right now
+    passed                              a preview is done with a resource of a plan `before` its own
     event   seq, event                  a transaction event; seq counts from 1 without a gap
+    stable  seq, id, at, groups         as many events of resources that are as desired, of which
+                                        the plan says the rest; see stable.py
     notice  level, text                 a line for people (waiting for a lock, a warning)
     ping                                heartbeat
+    rebooting index, timeout, earlier   the resource at `index` is about to reboot the host, which
+                                        is back within `timeout` seconds; `reboot` is the answer,
+                                        and `earlier` comes back in the next `plan`
     done    events, cancelled, error?   the last frame; how many events were sent; `error` is
                                         {kind, message} when the run could not begin or go on
 
@@ -42,6 +52,7 @@ Controller to target::
     packages known {sha256: contents}   the rest is for the target to find out
     read     id, path, limit            read a file of the target for a deferred template
     rendered id, properties | error     the deferred properties, final
+    reboot                              go ahead, the host will be waited for
     cancel  reason?                     end the command in flight, start nothing more
     ping                                heartbeat
     bye                                 nothing to do (facts only); the target exits

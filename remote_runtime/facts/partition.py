@@ -3,8 +3,8 @@
 from typing import Any, Dict, List, Set
 
 from remote_runtime.facts.memory import percent
-from remote_runtime.facts.octal import unescape
 from remote_runtime.facts.source import Source
+from remote_runtime.system.octal import unescape
 
 
 def read(source: Source) -> Dict[str, Any]:

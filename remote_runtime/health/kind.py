@@ -1,6 +1,6 @@
 """What a kind of goss resource is made of (target; its tables are read on both sides)."""
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from remote_runtime.errors import ResourceError
 
@@ -23,6 +23,15 @@ class CannotTellError(ResourceError):
     """A rule cannot be evaluated on this host, which is not the same as that it failed."""
 
     default_kind = "resource.health"
+
+
+def nothing(why: str, attributes: Iterable[str]) -> Found:
+    """What is found of what is not there: that alone, all else says ``why`` when asked for."""
+
+    def missing() -> Any:
+        raise ResourceError(why)
+
+    return dict(dict.fromkeys(attributes, missing), exists=False)
 
 
 class Kind(object):

@@ -1,9 +1,11 @@
 """The only door to users and groups (target)."""
 
 import os
-from typing import Dict, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
+
+_NAME, _NUMBER = 0, 2  # in the entries of users and groups alike
 
 
 class Identity(NamedTuple):
@@ -62,10 +64,13 @@ class Accounts(object):
             return int(name)
         known = self._users if kind == "user" else self._groups
         if name not in known:
-            found = _of_user(name) if kind == "user" else _of_group(name)
+            import grp
+            import pwd
+
+            found = _field(_NUMBER, pwd.getpwnam if kind == "user" else grp.getgrnam, name)
             if found is None:
                 return None
-            known[name] = found
+            known[name] = int(found)
         return known[name]
 
     def user_name(self, uid: int) -> str:
@@ -73,10 +78,7 @@ class Accounts(object):
         if uid not in self._user_names:
             import pwd
 
-            try:
-                self._user_names[uid] = pwd.getpwuid(uid).pw_name
-            except KeyError:
-                self._user_names[uid] = str(uid)
+            self._user_names[uid] = str(_field(_NAME, pwd.getpwuid, uid) or uid)
         return self._user_names[uid]
 
     def group_name(self, gid: int) -> str:
@@ -84,10 +86,7 @@ class Accounts(object):
         if gid not in self._group_names:
             import grp
 
-            try:
-                self._group_names[gid] = grp.getgrgid(gid).gr_name
-            except KeyError:
-                self._group_names[gid] = str(gid)
+            self._group_names[gid] = str(_field(_NAME, grp.getgrgid, gid) or gid)
         return self._group_names[gid]
 
     def identity(self, user: Optional[str] = None, group: Optional[str] = None) -> Identity:
@@ -117,19 +116,9 @@ class Accounts(object):
         return Identity(uid, gid, groups=groups, name=name, home=home, shell=shell, current=current)
 
 
-def _of_user(name: str) -> Optional[int]:
-    import pwd
-
+def _field(place: int, look: Callable[[Any], Sequence[Any]], key: Any) -> Any:
+    """A field of the entry that a database has for a key, None where it has none."""
     try:
-        return pwd.getpwnam(name).pw_uid
-    except KeyError:
-        return None
-
-
-def _of_group(name: str) -> Optional[int]:
-    import grp
-
-    try:
-        return grp.getgrnam(name).gr_gid
+        return look(key)[place]
     except KeyError:
         return None

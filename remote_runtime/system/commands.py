@@ -39,6 +39,15 @@ class Result(NamedTuple):
     stderr: str
     timed_out: bool = False
 
+    def ending(self, timeout: Optional[float]) -> str:
+        """How it ended, for people; ``timeout`` is what it was given."""
+        if self.timed_out:
+            text = "timed out after %g seconds and was killed with everything that it had started"
+            return text % (timeout or 0)
+        if self.code < 0:
+            return "killed by signal %d" % -self.code
+        return "exit code %d" % self.code
+
     def tail(self, lines: int = 20) -> str:
         """The last lines for people: of stderr, or of stdout where stderr is empty."""
         text = self.stderr.strip() or self.stdout.strip()
@@ -55,7 +64,7 @@ class CommandNotStarted(ResourceError):  # noqa: N818  (it names what is the cas
         self.program = program
 
 
-_WORDS_OF_SHELLS = (
+WORDS_OF_SHELLS = (
     "cd", "source", ".", "export", "unset", "set", "eval", "alias", "ulimit", "umask", "type", "if",
     "for", "while", "until", "case", "function", "let", "local", "declare", "trap", "exit",
 )  # fmt: skip
@@ -108,7 +117,7 @@ class Commands(object):
             return "%s is not an executable file" % program, "give it the mode 0755"
         where = "" if "/" in program else " in %s" % (path or "the default path")
         hint = "install it in an earlier resource, or give its absolute path"
-        if program in _WORDS_OF_SHELLS:
+        if program in WORDS_OF_SHELLS:
             hint = "it is a word of the shell: set provider: shell"
         return "there is no program %s%s" % (program, where), hint
 

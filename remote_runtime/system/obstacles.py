@@ -9,6 +9,7 @@ import stat
 import sys
 from typing import FrozenSet, NamedTuple, Optional, Tuple
 
+from remote_runtime.system.octal import unescape
 from remote_runtime.system.trouble import failure
 
 _GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS of a 64-bit Linux
@@ -156,14 +157,7 @@ def mount_points() -> FrozenSet[str]:
             fields = [line.split(b" ")[4] for line in file]
     except OSError:
         return frozenset()
-    return frozenset(os.fsdecode(unescaped(field)) for field in fields)
-
-
-def unescaped(text: bytes) -> bytes:
-    """A field of the kernel's table of mounts."""
-    for octal, char in ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"\\")):
-        text = text.replace(octal, char)
-    return text
+    return frozenset(unescape(os.fsdecode(field)) for field in fields)
 
 
 def _flags(path: str) -> int:

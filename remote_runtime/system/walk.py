@@ -76,7 +76,7 @@ class Folder(object):
 
     def _private_group(self) -> bool:
         """Whether the group is root's, or one that its owner is alone in."""
-        if _has_acl(self.descriptor):
+        if has_acl("/proc/self/fd/%d" % self.descriptor):
             return False  # the bits of the group stand for others then
         if self.found.st_gid == 0:
             return True
@@ -255,9 +255,10 @@ def _link(name: str, folder: Folder) -> Optional[Tuple[int, str]]:
         return None
 
 
-def _has_acl(descriptor: int) -> bool:
+def has_acl(path: str) -> bool:
+    """Whether more than owner, group and mode decides who may do what with a file or folder."""
     try:
-        return _ACL in os.listxattr("/proc/self/fd/%d" % descriptor)
+        return _ACL in os.listxattr(path)
     except (AttributeError, OSError):
         return False
 

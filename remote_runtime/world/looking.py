@@ -5,43 +5,12 @@ import re
 from typing import Container, List, Optional, Sequence, Tuple
 
 _SHELLS = ("sh", "bash", "dash")
-_LOOKING = [
-    "[",
-    "[[",
-    "test",
-    "true",
-    "false",
-    ":",
-    "echo",
-    "printf",
-    "exit",
-    "cd",
-    "grep",
-    "egrep",
-    "fgrep",
-    "cat",
-    "head",
-    "tail",
-    "ls",
-    "stat",
-    "readlink",
-    "realpath",
-    "cmp",
-    "diff",
-    "wc",
-    "sort",
-    "uniq",
-    "cut",
-    "tr",
-    "basename",
-    "dirname",
-    "cksum",
-    "md5sum",
-    "sha1sum",
-    "sha256sum",
-    "sha512sum",
-    "visudo",
-]
+_LOOKING = (
+    "[", "[[", "test", "true", "false", ":", "echo", "printf", "exit", "cd", "grep", "egrep",
+    "fgrep", "cat", "head", "tail", "ls", "stat", "readlink", "realpath", "cmp", "diff", "wc",
+    "sort", "uniq", "cut", "tr", "basename", "dirname", "cksum", "md5sum", "sha1sum", "sha256sum",
+    "sha512sum", "visudo",
+)  # fmt: skip
 # These ask for accounts, packages or units by their names, behind such words, if any.
 _ASKING = {
     "id": {"": "user"},

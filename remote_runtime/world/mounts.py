@@ -3,7 +3,7 @@
 import os
 from typing import Dict, List, NamedTuple, Optional
 
-from remote_runtime.system.obstacles import unescaped
+from remote_runtime.system.octal import unescape
 
 _TABLE = "/proc/self/mountinfo"
 
@@ -54,7 +54,7 @@ class Mounts(object):
         except OSError:
             return {}
         for fields in lines:
-            device, root, point = (os.fsdecode(unescaped(field)) for field in fields[2:5])
+            device, root, point = (unescape(os.fsdecode(field)) for field in fields[2:5])
             self._all.append(_Mount(device, root, point))
         found: Dict[str, List[_Mount]] = {}
         for mount in self._all:

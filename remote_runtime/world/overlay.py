@@ -8,6 +8,7 @@ changes things there is no world but the host; in a preview there is none before
 from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Set, Tuple
 
 from remote_runtime.effects import (
+    DATABASES,
     UNKNOWN,
     AccountEffect,
     Doubt,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
 
-_ACCOUNTS = {"/etc/passwd": "user", "/etc/group": "group"}
+_ACCOUNTS = {path: kind for kind, path in DATABASES.items()}
 
 
 class Clash(NamedTuple):

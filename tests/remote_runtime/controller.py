@@ -1,21 +1,29 @@
 """The controller's end of the channel, for tests: it starts a real runtime and talks to it."""
 
 import hashlib
+import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Any, Callable, Dict, List, Optional
 
 import remote_runtime
 from remote_runtime import wire
+from remote_runtime.events import EventMaker, secrets_of
+from remote_runtime.expansion import implied_members, whole_events
+from remote_runtime.item import each_of
+from remote_runtime.masking import Mask
+from remote_runtime.plan import parse
+from tests.remote_runtime.fakes import FolderTest
 
 NONCE = "n0nce"
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(remote_runtime.__file__)))
 PROGRAM = """\
 import sys
 sys.path.insert(0, %r)
-sys.dont_write_bytecode = True
 from remote_runtime import wire
 wire.SILENCE, wire.PING_INTERVAL = %r, %r
 from remote_runtime.session import serve
@@ -45,10 +53,11 @@ class Target(object):
         self.read_files = []  # type: List[Dict[str, Any]]
         self.on = {}  # type: Dict[str, Callable[[Dict[str, Any]], None]]
         self.answer = self._answer  # to each frame
+        self.plan = {}  # type: Dict[str, Any]
         self._decoder = wire.Decoder(wire.MAX_FROM_TARGET)
         program = prologue + PROGRAM % (ROOT, silence, ping, NONCE, lock, state)
         self.process: Any = subprocess.Popen(  # its pipes are there
-            [sys.executable, "-c", program],
+            [sys.executable, "-I", "-S", "-c", program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -118,6 +127,7 @@ class Target(object):
         self.until("facts")
         plan = {"t": "plan", "run_id": "R1", "user": "alice@desk", "resources": list(resources)}
         plan.update(settings)
+        self.plan = plan
         self.send(plan)
 
     def end(self) -> int:
@@ -129,11 +139,55 @@ class Target(object):
 
     @property
     def events(self) -> List[Dict[str, Any]]:
-        return [f["event"] for f in self.frames if f["t"] == "event"]
+        return events_of(self.frames, self.plan)
 
     def of(self, kind: str) -> List[Dict[str, Any]]:
         """Every frame of one kind."""
         return [f for f in self.frames if f["t"] == kind]
+
+
+def events_of(frames: List[Dict[str, Any]], plan: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """The events that a runtime has told of a plan, those of stable resources expanded."""
+    events = []  # type: List[Dict[str, Any]]
+    for frame in frames:
+        if frame["t"] == "event":
+            events.append(frame["event"])
+        elif frame["t"] == "stable":
+            events += _expanded(frame, plan)
+    return events
+
+
+def _expanded(frame: Dict[str, Any], plan: Dict[str, Any]) -> List[Dict[str, Any]]:
+    parsed = parse(json.loads(json.dumps(plan)))
+    mask = Mask(parsed.secrets)
+    for item in each_of(parsed.items, managed=True):
+        if item.secrets and not item.sensitive:
+            mask.add(secrets_of(item))
+    items, maker = list(each_of(parsed.items)), EventMaker(mask)
+    groups = []
+    for told in frame["groups"]:
+        found = items[told["index"] : told["index"] + len(told["durations"])]
+        groups.append((told, told["durations"], [implied_members(one, maker) for one in found]))
+    return list(whole_events(frame["id"], frame["at"], groups))
+
+
+class RuntimeTest(FolderTest):
+    """A test with runtimes of its own; ``state`` is what the host remembers."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.state = tempfile.mkdtemp(prefix="ccm-test-")
+        self.addCleanup(shutil.rmtree, self.state)
+
+    def target(self, *blobs: bytes, **options: Any) -> Target:
+        target = Target(self.path("ccm.lock"), self.state, blobs, **options)
+        self.addCleanup(self.stop, target)
+        return target
+
+    def stop(self, target: Target) -> None:
+        if target.process.poll() is None:
+            target.process.kill()
+            target.end()
 
 
 def alive(pid: int) -> bool:

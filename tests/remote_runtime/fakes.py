@@ -13,7 +13,8 @@ from typing import Any, Callable, Dict, Generator, List, Optional, Sequence
 from remote_runtime.base import State
 from remote_runtime.blobs import Blobs, Part
 from remote_runtime.cancellation import Cancellation
-from remote_runtime.changes import Action, Change
+from remote_runtime.changes import Action, Change, Unknowable
+from remote_runtime.content import Chunks, Content
 from remote_runtime.context import Context
 from remote_runtime.engine import Engine
 from remote_runtime.errors import ResourceError
@@ -80,6 +81,16 @@ def blob(content: bytes) -> Dict[str, Any]:
     return {"$blob": hashlib.sha256(content).hexdigest(), "size": len(content)}
 
 
+class PackagedContent(Content):
+    """The content of a file of a package that is planned: its hash is known, no more."""
+
+    def __init__(self, data: bytes) -> None:
+        self.sha256, self.size = hashlib.sha256(data).hexdigest(), len(data)
+
+    def chunks(self) -> Chunks:
+        raise Unknowable("what it holds is not known before")
+
+
 def item(kind: str, name: str, index: int = 0, **fields: Any) -> Item:
     """One item of a plan; ``properties`` and every other field by name."""
     fields.setdefault("properties", {})
@@ -125,6 +136,7 @@ class Script(object):
     def __init__(self, **behaviour: Any) -> None:
         self.behaviour = behaviour
         self.chancy = behaviour.get("chancy", False)
+        self.passive = behaviour.get("passive", False)
         self.item = None  # type: Any
         self.provider = type("Provider", (), {"name": "script"})()
         self.refreshed = []  # type: List[bool]

@@ -9,6 +9,7 @@ from typing import Any
 
 import remote_runtime
 from tests.lab import Host
+from tests.remote_runtime.controller import events_of
 
 _FOLDER = "/srv/ccm-runtime"
 _DRIVER = """
@@ -16,7 +17,7 @@ import json, subprocess, sys
 from remote_runtime import wire
 plan = json.load(sys.stdin)
 runtime = subprocess.Popen(
-    [sys.executable, "-B", "-m", "remote_runtime", "nonce", "sha"],
+    [sys.executable, "-m", "remote_runtime", "nonce", "sha"],
     stdin=subprocess.PIPE, stdout=subprocess.PIPE,
 )
 runtime.stdin.write(wire.encode(plan))
@@ -33,18 +34,17 @@ while not seen or seen[-1]["t"] != "done":
             runtime.stdin.flush()
 runtime.stdin.close()
 runtime.wait()
-json.dump([message for message in seen if message["t"] in ("event", "notice", "done")], sys.stdout)
+kinds = ("event", "stable", "notice", "done")
+json.dump([message for message in seen if message["t"] in kinds], sys.stdout)
 """
 
 
 class Run:
     """What one run told: `events` by `type#name`, and `notices` as lines."""
 
-    def __init__(self, messages: list[dict[str, Any]]) -> None:
+    def __init__(self, messages: list[dict[str, Any]], plan: dict[str, Any]) -> None:
         self.events = {
-            "{type}#{name}".format(**message["event"]): message["event"]
-            for message in messages
-            if message["t"] == "event"
+            "{type}#{name}".format(**event): event for event in events_of(messages, plan)
         }
         self.notices = [message["text"] for message in messages if message["t"] == "notice"]
 
@@ -57,11 +57,11 @@ def apply(host: Host, *resources: dict[str, Any], **plan: Any) -> Run:
     target = host.path(_FOLDER) / "remote_runtime"
     if not target.exists():
         source = Path(remote_runtime.__file__).parent
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(source, target)
         host.write(f"{_FOLDER}/driver.py", _DRIVER)
     message = {"t": "plan", "run_id": "test", "user": "test", "resources": list(resources), **plan}
-    command = f"cd {_FOLDER} && python3 -B driver.py"
-    return Run(json.loads(host.run(command, input=json.dumps(message), timeout=60).stdout))
+    command = f"cd {_FOLDER} && python3 driver.py"
+    return Run(json.loads(host.run(command, input=json.dumps(message), timeout=60).stdout), message)
 
 
 def resource(kind: str, name: str, **properties: Any) -> dict[str, Any]:

@@ -4,9 +4,12 @@ import os
 import socket
 import threading
 import unittest
+from typing import Any
 
+from remote_runtime import wire
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.channel import Channel
+from remote_runtime.stable import MOST_TURNS, Told, Turn
 
 
 class ChannelTest(unittest.TestCase):
@@ -40,3 +43,51 @@ class ChannelTest(unittest.TestCase):
         channel.start()
         self.assertTrue(stuck.wait(10))
         self.assertTrue(cancellation.is_set())
+
+    def opened(self) -> Any:
+        """A channel, and a function that gives the next frame that it wrote."""
+        reading, writing = os.pipe()
+        ours, theirs = os.pipe()
+        for descriptor in (reading, writing, ours, theirs):
+            self.addCleanup(os.close, descriptor)
+        channel = Channel(ours, writing, cancellation=Cancellation(), on_stuck=lambda: None)
+        channel.start()
+        decoder, frames = wire.Decoder(wire.MAX_FROM_TARGET), []  # type: Any
+
+        def following() -> Any:
+            while not frames:
+                frames.extend(decoder.feed(os.read(reading, 1 << 16)))
+            return frames.pop(0)
+
+        return channel, following
+
+    def turn(self, seq: int, index: int) -> Turn:
+        return Turn(seq, seq, 1.0, 10, index, Told("posix", False, None, None, None))
+
+    def test_stable_turns_leave_by_themselves(self) -> None:
+        """A turn does not wait for what comes behind it."""
+        channel, following = self.opened()
+        channel.send_stable(self.turn(1, 0))
+        self.assertEqual((following()["seq"], channel.gathers), (1, False))
+
+    def test_stable_turns_keep_their_place(self) -> None:
+        """What was told before a message is sent before it, what comes behind it behind it."""
+        channel, following = self.opened()
+        for at in range(300):
+            channel.send_stable(self.turn(at + 1, at))
+        channel.send({"t": "event", "seq": 301})
+        channel.send_stable(self.turn(302, 301))
+        channel.send({"t": "done"}, now=True)
+        told, kinds, most = 0, [], 0
+        while "done" not in kinds:
+            frame = following()
+            kinds.append(frame["t"])
+            if frame["t"] == "stable":
+                self.assertEqual(frame["seq"], told + 1)
+                count = sum([len(group["durations"]) for group in frame["groups"]])
+                told, most = told + count, max(most, count)
+            else:
+                self.assertEqual(told, 300 if frame["t"] == "event" else 302)
+                told += frame["t"] == "event"
+        self.assertEqual(told, 302)
+        self.assertLessEqual(most, MOST_TURNS)

@@ -33,6 +33,92 @@ class EngineTest(unittest.TestCase):
         self.assertEqual(events["b"]["status"], "changed")
         self.assertEqual(self.scripts["a"].acted, 0)
 
+    def test_selection(self) -> None:
+        """What a selection leaves out says so, stands in nobody's way and fires nothing."""
+        events = self.run_names(
+            item("t", "a", left_out="only", require=("t#none",), alias="first"),
+            item("t", "b", require=("t#a", "t#first")),
+            item("t", "c", subscribe=("t#a",)),
+        )
+        self.assertEqual((events["a"]["status"], events["a"]["left_out"]), ("skipped", "only"))
+        self.assertEqual(events["a"]["unmet_requirements"], [])
+        self.assertEqual((events["b"]["status"], events["c"]["refreshed"]), ("changed", False))
+        self.assertNotIn("left_out", events["b"])
+        self.assertEqual(self.scripts["a"].acted, 0)
+
+    def test_what_a_part_leaves_undone(self) -> None:
+        """A preview says how that stands which is left out and needed; nothing of it counts."""
+        broken = Script(observe=error())
+        events = self.run_names(
+            item("t", "a", left_out="only", needed=True),
+            item("t", "settled", left_out="only", needed=True),
+            item("t", "b", left_out="only", needed=True),
+            item("t", "d", left_out="only"),
+            item("t", "c", require=("t#a",), subscribe=("t#a", "t#b")),
+            noop=True,
+            scripts={"settled": Script(stable=True), "b": broken},
+        )
+        stands = {name: event.get("left_as") for name, event in events.items()}
+        self.assertEqual(
+            stands,
+            {"a": "differs", "settled": "as_desired", "b": "unknown", "d": None, "c": None},
+        )
+        self.assertEqual([events[name]["status"] for name in "abd"], ["skipped"] * 3)
+        self.assertEqual((events["a"]["changed"], events["a"]["changes"]), (False, []))
+        self.assertEqual((events["b"]["error"], events["c"]["refreshed"]), ([], False))
+        self.assertEqual(events["c"]["prediction"], "certain")
+        self.assertEqual([script.acted for script in self.scripts.values()], [0] * 5)
+
+    def test_a_child_that_a_part_leaves_undone(self) -> None:
+        """One that is made of others stands as the worst of those that are needed."""
+        settled = item("t", "settled", left_out="tags", needed=True)
+        other = item("t", "other", left_out="tags")
+        away = item("t", "away", left_out="tags", needed=True, managed=False)
+        differs = item("t", "differs", left_out="tags", needed=True)
+        fields = {"left_out": "tags", "applies": "x.yaml"}
+        events = self.run_names(
+            item("t", "one", children=(settled, other, away), **fields),
+            item("t", "two", children=(settled, differs), **fields),
+            item("t", "three", children=(other,), **fields),
+            noop=True,
+            scripts={"settled": Script(stable=True), "differs": Script(passive=True)},
+        )
+        stands = [events[name].get("left_as") for name in ("one", "two", "three")]
+        self.assertEqual(stands, ["as_desired", "differs", None])
+
+    def test_what_a_push_leaves_out_is_not_looked_at(self) -> None:
+        """Outside of a preview what is left out is not even observed."""
+        events = self.run_names(item("t", "a", left_out="skip", needed=True))
+        self.assertNotIn("left_as", events["a"])
+
+    def test_control_of_what_is_left_out(self) -> None:
+        """What control leaves out anyway is not said to be left out by a selection."""
+        events = self.run_names(item("t", "a", left_out="tags", managed=False))
+        self.assertEqual(events["a"]["status"], "skipped")
+        self.assertNotIn("left_out", events["a"])
+
+    def test_left_out_composite(self) -> None:
+        """A composite that is left out has one event; who requires what is in it goes on."""
+        child = item("t", "child", left_out="skip", alias="inner")
+        events = self.run_names(
+            item("t", "whole", left_out="skip", applies="x.yaml", children=(child,)),
+            item("t", "b", require=("t#child", "t#inner", "t#whole")),
+        )
+        self.assertEqual(list(events), ["whole", "b"])
+        self.assertEqual(events["b"]["status"], "changed")
+
+    def test_left_out_after_its_turn(self) -> None:
+        """Where a resource stands twice and is left out once, it is its turn that counts."""
+        events = self.run_names(
+            item("t", "a"),
+            item("t", "a", left_out="tags", alias="again"),
+            item("t", "b", require=("t#a",)),
+            item("t", "c", require=("t#again",)),
+            scripts={"a": Script(act=error())},
+        )
+        self.assertEqual(events["b"]["unmet_requirements"], ["t#a"])
+        self.assertEqual(events["c"]["unmet_requirements"], ["t#again"])
+
     def test_require(self) -> None:
         """Requiring what failed skips, by alias too, and so does requiring what was skipped so."""
         events = self.run_names(
@@ -186,6 +272,16 @@ class EngineTest(unittest.TestCase):
                 item("t", "a"), item("t", "b", **fields), noop=True, scripts=scripts
             )
             self.assertEqual(events["b"]["prediction"], UNKNOWN)
+
+    def test_what_only_waits(self) -> None:
+        """An action of a type that is passive changes nothing, and what subscribes is not fired."""
+        for noop in (False, True):
+            after = Script(stable=True)
+            events = self.run_names(
+                item("t", "a"), item("t", "b", subscribe=("t#a",)), noop=noop,
+                scripts={"a": Script(passive=True), "b": after},
+            )  # fmt: skip
+            self.assertEqual((events["a"]["status"], after.refreshed), ("stable", [False]))
 
     def test_what_an_unknown_action_leaves_is_unknown(self) -> None:
         """Nothing that depends on it is surer."""

@@ -106,6 +106,35 @@ class FailureTest(LedgerTest):
         self.assertEqual(events["follower"]["status"], "stable")
         self.assertEqual(self.records(), [])
 
+    def test_of_a_part(self) -> None:
+        """What a push of a part leaves out is due still, and fired by the next whole push."""
+        self.write("good")
+        whole = self.plan()
+        self.push(*whole)
+        self.push(*whole)  # which leaves the mark of a converged run
+        part = [self.file(b"2"), self.gate(), dict(self.follower(), left_out="only")]
+        events = self.push(*part)
+        self.assertEqual(events[self.path("conf")]["status"], "changed")
+        follower = events["follower"]
+        self.assertEqual((follower["left_out"], follower["due_since"]), ("only", "R3"))
+        self.assertIn("exec#follower is due for a refresh since this run", self.told[-1][1])
+        events = self.push(*part)
+        self.assertEqual(events["follower"]["due_since"], "R3")
+        events = self.push(self.file(b"2"), *whole[1:])
+        follower = events["follower"]
+        self.assertEqual((follower["refreshed"], follower["due_since"]), (True, "R3"))
+        self.assertEqual((self.refreshed(), self.records()), (2, []))
+
+    def test_within_an_apply_of_a_part(self) -> None:
+        """The subscribers of a child that is left out are due still, too."""
+        child = {"type": "apply", "name": "c.yaml", "properties": {}, "applies": "c.yaml"}
+        part = dict(child, left_out="tags", children=[dict(self.follower(), left_out="tags")])
+        events = self.push(self.file(), part)
+        self.assertNotIn("follower", events)
+        self.assertIn("exec#follower is due for a refresh since this run", self.told[-1][1])
+        events = self.push(self.file(), dict(child, children=[self.follower()]))
+        self.assertEqual((events["follower"]["due_since"], self.refreshed()), ("R1", 1))
+
     def test_of_another_manifest(self) -> None:
         """What one manifest has left is none of another's business."""
         self.push(*self.plan())

@@ -29,6 +29,17 @@ class PromisesTest(unittest.TestCase):
         self.assertIn("for certain: content; now", caught.exception.message)
         self.assertNotIn("sha256", caught.exception.message)
 
+    def test_hashes_are_told_by_twelve_digits(self) -> None:
+        """A content is told from another one by the first digits of its hash."""
+        promises = Promises()
+        promises.add(item("file", "/a", 0), [Change("content", None, "sha256:" + "1" * 64)])
+        other = self.action(Change("content", "sha256:" + "2" * 64, "sha256:" + "1" * 64))
+        words = (
+            "content None → sha256:1{12}; now it would be: content sha256:2{12} → sha256:1{12}[.]"
+        )
+        with self.assertRaisesRegex(ResourceError, words):
+            promises.hold(item("file", "/a", 0), [other])
+
     def test_nothing_to_do_is_a_promise(self) -> None:
         """What was to stay as it is does."""
         promises = Promises()

@@ -1,36 +1,19 @@
 import hashlib
 import os
-import shutil
 import signal
 import struct
 import sys
-import tempfile
 import threading
 import time
 from typing import Any, Dict, List
 
-from tests.remote_runtime.controller import NONCE, Target, alive, within
-from tests.remote_runtime.fakes import GROUP, OWNER, FolderTest, blob
+from tests.remote_runtime.controller import NONCE, RuntimeTest, alive, within
+from tests.remote_runtime.fakes import GROUP, OWNER, blob
 
 ATTRIBUTES = {"owner": OWNER, "group": GROUP, "mode": "0644"}
 
 
-class SessionTest(FolderTest):
-    def setUp(self) -> None:
-        super().setUp()
-        self.state = tempfile.mkdtemp(prefix="ccm-test-")
-        self.addCleanup(shutil.rmtree, self.state)
-
-    def target(self, *blobs: bytes, **options: Any) -> Target:
-        target = Target(self.path("ccm.lock"), self.state, blobs, **options)
-        self.addCleanup(self.stop, target)
-        return target
-
-    def stop(self, target: Target) -> None:
-        if target.process.poll() is None:
-            target.process.kill()
-            target.end()
-
+class SessionTest(RuntimeTest):
     def content(self, name: str, data: bytes) -> Dict[str, Any]:
         return {
             "type": "file",
@@ -74,6 +57,10 @@ class SessionTest(FolderTest):
         second = self.target(*contents)
         self.assertEqual({e["status"] for e in second.push(*plan)}, {"stable"})
         self.assertEqual(second.of("want"), [])
+        self.assertEqual(second.of("event"), [])
+        told = [len(g["durations"]) for f in second.of("stable") for g in f["groups"]]
+        self.assertEqual(sum(told), 30)
+        self.assertEqual(second.of("done")[0]["events"], 30)
 
     def test_noop_takes_no_lock(self) -> None:
         """A noop run writes nothing at all, not even a lock."""

@@ -1,5 +1,6 @@
 """``addr``: whether an address can be reached (target)."""
 
+import os
 import socket
 from typing import List, Tuple
 
@@ -54,12 +55,18 @@ def split(address: str) -> Tuple[str, str, int]:
 
 
 def _connects(address: str, seconds: float, local: str) -> bool:
+    return not refusal(address, seconds, local)
+
+
+def refusal(address: str, seconds: float, local: str = "") -> str:
+    """Why nothing answers there, "" where it does; each of its addresses gets so many seconds."""
     protocol, host, port = split(address)
     family, kind = _SOCKETS[protocol]
     try:
         found = socket.getaddrinfo(host, port, family, kind)
     except (OSError, UnicodeError):
-        return False
+        return "the host %s could not be resolved" % host
+    why = "it has no address"
     for number, kind, proto, _, where in found:
         try:
             with socket.socket(number, kind, proto) as connection:
@@ -67,10 +74,10 @@ def _connects(address: str, seconds: float, local: str) -> bool:
                 if local:
                     connection.bind((local, 0))
                 connection.connect(where)
-                return True
-        except OSError:
-            continue
-    return False
+                return ""
+        except OSError as error:
+            why = os.strerror(error.errno) if error.errno else "no answer"
+    return why
 
 
 KIND = _Addr()

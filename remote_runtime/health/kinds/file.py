@@ -5,7 +5,17 @@ import stat
 from typing import Any, Dict, List, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.health.kind import BOOLEAN, LINES, NUMBER, TEXT, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import (
+    BOOLEAN,
+    LINES,
+    NUMBER,
+    TEXT,
+    Found,
+    Kind,
+    Probe,
+    Rule,
+    nothing,
+)
 from remote_runtime.health.matchers import Lines
 from remote_runtime.system.trouble import failure
 
@@ -55,7 +65,7 @@ class _File(Kind):
         try:
             status = os.lstat(subject)
         except (FileNotFoundError, NotADirectoryError):
-            return _Nothing(subject, self.attributes)
+            return nothing("there is no %s" % subject, self.attributes)
         except OSError as error:
             raise failure("look at", subject, error) from error
         accounts, files = probe.context.accounts, probe.context.files
@@ -79,19 +89,6 @@ class _File(Kind):
         for name in _DIGESTS:
             found[name] = _digest(name, subject, probe)
         return found
-
-
-class _Nothing(dict):  # type: ignore[type-arg]  # with arguments only from Python 3.9 on
-    """Of what is not there only that is known; everything else says so when asked for."""
-
-    def __init__(self, path: str, attributes: Any) -> None:
-        super().__init__(exists=False)
-        for name in attributes:
-            self.setdefault(name, self._missing)
-        self._path = path
-
-    def _missing(self) -> Any:
-        raise ResourceError("there is no %s" % self._path)
 
 
 def _target(path: str) -> str:

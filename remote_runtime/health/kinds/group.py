@@ -1,7 +1,6 @@
 """``group``: an account's group (target)."""
 
-from remote_runtime.errors import ResourceError
-from remote_runtime.health.kind import BOOLEAN, NUMBER, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import BOOLEAN, NUMBER, Found, Kind, Probe, Rule, nothing
 
 
 class _Group(Kind):
@@ -14,12 +13,8 @@ class _Group(Kind):
         try:
             entry = grp.getgrnam(subject)
         except KeyError:
-            return {"exists": False, "gid": lambda: _missing(subject)}
+            return nothing("there is no group %s" % subject, self.attributes)
         return {"exists": True, "gid": entry.gr_gid}
-
-
-def _missing(name: str) -> None:
-    raise ResourceError("there is no group %s" % name)
 
 
 KIND = _Group()

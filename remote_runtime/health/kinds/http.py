@@ -75,9 +75,14 @@ def _fetch(url: str, rule: Rule, seconds: float) -> Found:
             lines = "\n".join("%s: %s" % pair for pair in reply.headers.items())
             return {"status": reply.status, "headers": Lines(lines), "body": Lines(body)}
     except urllib.error.URLError as error:
-        raise ResourceError("no answer: %s" % (error.reason or error)) from error
+        raise ResourceError("no answer: %s" % _why(error.reason or error)) from error
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise ResourceError("no answer: %s" % (str(error) or type(error).__name__)) from error
+        raise ResourceError("no answer: %s" % _why(error)) from error
+
+
+def _why(reason: Any) -> str:
+    """Why there is no answer, without the number of an error."""
+    return getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
 
 
 def _opener(follow: bool) -> Any:

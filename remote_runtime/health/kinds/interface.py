@@ -1,7 +1,7 @@
 """``interface``: a network interface (target)."""
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.health.kind import BOOLEAN, LIST, NUMBER, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import BOOLEAN, LIST, NUMBER, Found, Kind, Probe, Rule, nothing
 
 
 class _Interface(Kind):
@@ -20,11 +20,7 @@ class _Interface(Kind):
             if entry["name"] == subject:
                 addresses = [address["addr"] for address in entry["addrs"]]
                 return {"exists": True, "addrs": addresses, "mtu": entry["mtu"]}
-        return {"exists": False, "addrs": [], "mtu": lambda: _missing(subject)}
-
-
-def _missing(name: str) -> None:
-    raise ResourceError("there is no interface %s" % name)
+        return dict(nothing("there is no interface %s" % subject, self.attributes), addrs=[])
 
 
 KIND = _Interface()

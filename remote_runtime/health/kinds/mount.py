@@ -3,8 +3,18 @@
 import os
 from typing import Any, Dict, List, Optional, Tuple
 
-from remote_runtime.errors import ResourceError
-from remote_runtime.health.kind import BOOLEAN, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import (
+    BOOLEAN,
+    LIST,
+    NUMBER,
+    TEXT,
+    Found,
+    Kind,
+    Probe,
+    Rule,
+    nothing,
+)
+from remote_runtime.system.octal import unescape
 
 _TABLE = "/proc/self/mountinfo"
 _DEFAULT = 1.0
@@ -31,11 +41,7 @@ class _Mount(Kind):
         with open(_TABLE, encoding="utf-8", errors="surrogateescape") as table:
             entry = find(table.read(), subject)
         if entry is None:
-
-            def missing() -> Any:
-                raise ResourceError("nothing is mounted at %s" % subject)
-
-            return dict(dict.fromkeys(self.attributes, missing), exists=False)
+            return nothing("nothing is mounted at %s" % subject, self.attributes)
 
         # A dead network file system blocks whoever asks for its space.
         def usage() -> int:
@@ -54,21 +60,14 @@ def find(table: str, mountpoint: str) -> Optional[Dict[str, Any]]:
     for line in table.splitlines():
         own, _, shared = line.partition(" - ")
         fields, rest = own.split(" "), shared.split(" ")
-        if len(fields) > 5 and len(rest) > 2 and _plain(fields[4]) == wanted:
+        if len(fields) > 5 and len(rest) > 2 and unescape(fields[4]) == wanted:
             found = {
                 "opts": fields[5].split(","),
                 "vfs-opts": rest[2].split(","),
                 "filesystem": rest[0],
-                "source": _plain(rest[1]),
+                "source": unescape(rest[1]),
             }
     return found
-
-
-def _plain(field: str) -> str:
-    """Undo the octal escapes of blanks, tabs, newlines and backslashes."""
-    for code, sign in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        field = field.replace(code, sign)
-    return field
 
 
 KIND = _Mount()

@@ -1,10 +1,19 @@
 """``user``: an account (target)."""
 
 import os
-from typing import Any, List
+from typing import List
 
-from remote_runtime.errors import ResourceError
-from remote_runtime.health.kind import BOOLEAN, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import (
+    BOOLEAN,
+    LIST,
+    NUMBER,
+    TEXT,
+    Found,
+    Kind,
+    Probe,
+    Rule,
+    nothing,
+)
 
 
 class _User(Kind):
@@ -24,11 +33,7 @@ class _User(Kind):
         try:
             entry = pwd.getpwnam(subject)
         except KeyError:
-
-            def missing() -> Any:
-                raise ResourceError("there is no user %s" % subject)
-
-            return dict(dict.fromkeys(self.attributes, missing), exists=False)
+            return nothing("there is no user %s" % subject, self.attributes)
         return {
             "exists": True,
             "uid": entry.pw_uid,

@@ -1,6 +1,6 @@
 """The archive type (target; ``check`` on both sides)."""
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
 from remote_runtime import needs
 from remote_runtime.base import (
@@ -12,8 +12,8 @@ from remote_runtime.base import (
     Item,
     Missing,
     PathEffect,
+    PathType,
     Properties,
-    ResourceType,
     State,
     Unknowable,
 )
@@ -49,7 +49,7 @@ class Fetched(Content):
         raise Unknowable("what is downloaded is not known before")
 
 
-class Resource(ResourceType):
+class Resource(PathType):
     """One archive file, and what was extracted from it as far as ``creates`` tells."""
 
     def __init__(self, item: Item, provider: Any, context: Context) -> None:
@@ -77,12 +77,6 @@ class Resource(ResourceType):
             raise ResourceError("%s is %s, not an archive; it is left alone" % (self.name, what))
         return State("absent" if status is None else "present", status=status)
 
-    def found(self) -> Properties:
-        from remote_runtime.observed import of_path
-
-        state = self.observe()
-        return {"ensure": state.ensure, **of_path(self.context, self.name, state.status)}
-
     def observation(self, state: Any) -> Any:
         """See the base class."""
         from remote_runtime.observed import attributes_of
@@ -93,13 +87,8 @@ class Resource(ResourceType):
         """With whether what it was extracted for is there. See the base class."""
         return dict(super().remembered() or {}, created=self._created())
 
-    def traces(self) -> Dict[str, str]:
-        from remote_runtime.observed import traces_of
-
-        return traces_of(self.context, self.name)
-
     def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """What is left to do; see ``ResourceType``."""
+        """What is left to do; see the base class."""
         status: Optional[Status] = state.status
         if self.ensure == "absent":
             return [] if status is None else [self._removing(wording.REMOVED, "ensure")]

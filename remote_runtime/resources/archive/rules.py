@@ -1,9 +1,8 @@
 """What an archive resource may say beyond its schema (both sides)."""
 
-import posixpath
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import duration
+from remote_runtime import duration, rules
 
 Found = List[Tuple[str, str]]
 
@@ -34,13 +33,13 @@ def parse_size(text: str) -> int:
 
 def problems(name: str, properties: Dict[str, Any]) -> Found:
     """Every broken rule as (property, message); no message repeats what could be a credential."""
-    found = [("name", message) for message in _of_path(name)]
+    found = [("name", message) for message in rules.of_path(name)]
     if not kind_of(name):
         found.append(("name", "the name must end in " + _KNOWN))
     found.extend(_of_url(name, properties.get("url")))
     for key in ("extract_parent", "creates"):
         if isinstance(properties.get(key), str):
-            found.extend((key, message) for message in _of_path(properties[key]))
+            found.extend((key, message) for message in rules.of_path(properties[key]))
     if properties.get("cleanup") is True:
         for key in ("extract_parent", "creates"):
             if properties.get(key) is None:
@@ -48,17 +47,6 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
     found.extend(_of_access(properties))
     found.extend(_of_limits(properties))
     return found
-
-
-def _of_path(path: str) -> List[str]:
-    if not path.startswith("/"):
-        return ["the path must be absolute"]
-    if any(ord(char) < 32 or ord(char) == 127 for char in path):
-        return ["the path holds a control character"]
-    clean = posixpath.normpath("/" + path.lstrip("/"))
-    if clean != path:
-        return ["the path must be clean, without . or .. or doubled slashes: %s" % clean]
-    return []
 
 
 def _of_url(name: str, url: Any) -> Found:
@@ -117,16 +105,19 @@ def _of_header(key: str, value: Any) -> Found:
 
 def _of_limits(properties: Dict[str, Any]) -> Found:
     found: Found = []
-    for key in ("download_timeout", "extract_timeout"):
+    parsers = (
+        ("download_timeout", _longer_than_nothing),
+        ("extract_timeout", _longer_than_nothing),
+        ("extract_max_size", parse_size),
+    )
+    for key, parse in parsers:
         if isinstance(properties.get(key), str):
-            try:
-                if duration.parse(properties[key]) <= 0:
-                    found.append((key, "it must be longer than nothing"))
-            except ValueError as error:
-                found.append((key, str(error)))
-    if isinstance(properties.get("extract_max_size"), str):
-        try:
-            parse_size(properties["extract_max_size"])
-        except ValueError as error:
-            found.append(("extract_max_size", str(error)))
+            found += [(key, message) for message in rules.of_text(parse, properties[key])]
     return found
+
+
+def _longer_than_nothing(text: str) -> float:
+    seconds = duration.parse(text)
+    if seconds <= 0:
+        raise ValueError("it must be longer than nothing")
+    return seconds

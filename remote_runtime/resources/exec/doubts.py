@@ -1,7 +1,7 @@
-"""What an exec says that is hardly meant (controller)."""
+"""What a command says that is hardly meant (controller)."""
 
 import re
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, Iterable, List, Tuple
 
 HINT = "set provider: shell for what a shell does; quote what is meant as it stands"
 _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.S)
@@ -10,9 +10,7 @@ _WORDS_OF_FIND = re.compile(r"\s-(exec|ok)(dir)?\s")
 
 
 def doubts(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
-    """(property, message, hint) for each command that is written for a shell and gets none."""
-    if properties.get("provider", "posix") != "posix":
-        return []
+    """Those of the commands of an exec, its guards included."""
     found = []
     whole = properties.get("interpreter", "default") == "default"
     if whole and "command" in properties:
@@ -23,8 +21,20 @@ def doubts(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
         for key in ("onlyif", "unless"):
             guard = properties.get(key)
             found.append((key, guard.get("command") if isinstance(guard, dict) else guard))
+    return of_commands(found, properties)
+
+
+def of_commands(
+    commands: Iterable[Tuple[str, Any]], properties: Dict[str, Any]
+) -> List[Tuple[str, str, str]]:
+    """(property, message, hint) for each command that is written for a shell and gets none.
+
+    ``commands`` are those of a resource by the property that they stand in.
+    """
+    if properties.get("provider", "posix") != "posix":
+        return []
     told = []
-    for key, text in found:
+    for key, text in commands:
         sign = _sign(text) if isinstance(text, str) else ""
         if sign:
             message = "the provider posix passes %s on to the program as text" % sign

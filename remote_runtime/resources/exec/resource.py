@@ -19,7 +19,7 @@ from remote_runtime.effects import ASSUMED, Effect
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.resources.exec import rules, wording
 from remote_runtime.resources.exec.affects import affected
-from remote_runtime.resources.exec.running import RAISE_TIMEOUT, TIMEOUT, overdue
+from remote_runtime.resources.exec.running import RAISE_TIMEOUT, TIMEOUT
 from remote_runtime.resources.exec.settings import expected, of_command, of_guard
 
 GUARDS = ("onlyif", "unless")
@@ -127,17 +127,13 @@ class Resource(ResourceType):
         was_there = self._is_created()
         result = self.provider.run(settings, self._log())
         self.ended = Ended(None if result.timed_out else result.code, result.stdout, result.stderr)
+        how = result.ending(settings.timeout)
         if result.timed_out:
-            raise UnsettledError(overdue(settings), TIMEOUT, RAISE_TIMEOUT, result.tail())
+            raise UnsettledError(how, TIMEOUT, RAISE_TIMEOUT, result.tail())
         if result.code in settings.returns:
             return
         if result.code >= 0 and not was_there and self._is_created():
             return  # it made what it was to make; its event has the code
-        how = (
-            "exit code %d" % result.code
-            if result.code >= 0
-            else "killed by signal %d" % -result.code
-        )
         raise UnsettledError(
             "%s, expected %s" % (how, expected(settings.returns)),
             kind="resource.exit",

@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import duration, words
+from remote_runtime import duration, rules, words
 
 Found = List[Tuple[str, str]]
 
@@ -22,13 +22,13 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
         ord(char) == 127 or (ord(char) < 32 and char not in "\n\t") for char in name
     ):
         found.append(("name", "the name holds a control character"))
-    _words("name", name, found)
+    found += of_words("name", name)
     plain = properties.get("provider", "posix") == "posix"
     if plain and properties.get("interpreter", "default") == "default":
-        _words("command", properties.get("command"), found)
-    _settings("", properties, found)
+        found += of_words("command", properties.get("command"))
+    found += of_settings("", properties)
     for key in ("onlyif", "unless"):
-        _guard(key, properties, plain, found)
+        found += _of_guard(key, properties, plain)
     for entry in _list(properties.get("subscribe")):
         kind, mark, rest = entry.partition("#")
         if not (kind and mark and rest):
@@ -36,16 +36,20 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
     return found
 
 
-def _guard(key: str, properties: Dict[str, Any], plain: bool, found: Found) -> None:
+def _of_guard(key: str, properties: Dict[str, Any], plain: bool) -> Found:
     guard = properties.get(key)
+    found: Found = []
     if plain and properties.get("guard_interpreter", "default") == "default":
-        _words(key, guard.get("command") if isinstance(guard, dict) else guard, found)
+        found += of_words(key, guard.get("command") if isinstance(guard, dict) else guard)
     if isinstance(guard, dict):
-        _settings(key, guard, found)
+        found += of_settings(key, guard)
+    return found
 
 
-def _settings(prefix: str, values: Dict[str, Any], found: Found) -> None:
-    """What a command and a guard have in common."""
+def of_settings(prefix: str, values: Dict[str, Any]) -> Found:
+    """What is wrong with how a command is to run, told of the property ``prefix`` where it is part
+    of that."""
+    found: Found = []
 
     def add(key: str, message: str) -> None:
         found.append((prefix or key, "%s: %s" % (key, message) if prefix else message))
@@ -59,22 +63,21 @@ def _settings(prefix: str, values: Dict[str, Any], found: Found) -> None:
             add("environment", "%r is not KEY=value, with both of them given" % entry)
     for key, parse in (("timeout", duration.parse), ("umask", parse_umask)):
         if isinstance(values.get(key), str):
-            try:
-                parse(values[key])
-            except ValueError as error:
-                add(key, str(error))
+            for message in rules.of_text(parse, values[key]):
+                add(key, message)
     if isinstance(values.get("cwd"), str) and not values["cwd"].startswith("/"):
         add("cwd", "%r is not an absolute path" % values["cwd"])
+    return found
 
 
-def _words(key: str, text: Any, found: Found) -> None:
+def of_words(key: str, text: Any) -> Found:
+    """What is wrong with a command that is to be split into words."""
     if not isinstance(text, str):
-        return
+        return []
     try:
-        if not words.split(text):
-            found.append((key, "the command is empty"))
+        return [] if words.split(text) else [(key, "the command is empty")]
     except ValueError as error:
-        found.append((key, str(error)))
+        return [(key, str(error))]
 
 
 def _path(value: Any) -> List[str]:

@@ -59,7 +59,7 @@ class ExecProvider(BaseProvider):
         require_startable(self.context, settings, self.start(settings).argv)
 
     def run(self, settings: Settings, on_line: Optional[Callable[[str], None]] = None) -> Result:
-        """Run it and wait. ``CommandNotStarted``; see ``overdue`` for one whose time was up."""
+        """Run it and wait. ``CommandNotStarted``."""
 
         def sink(stream: str, line: str) -> None:
             if stream == "stdout" and on_line is not None:
@@ -90,12 +90,6 @@ class ExecProvider(BaseProvider):
             message = "%s: %s" % (own, error.message)
             raise ResourceError(message, error.kind, error.hint, error.output) from error
         if result.timed_out:
-            message = "%s: %s" % (own, overdue(settings))
+            message = "%s: %s" % (own, result.ending(settings.timeout))
             raise ResourceError(message, TIMEOUT, RAISE_TIMEOUT, result.tail())
         return result.code in settings.returns
-
-
-def overdue(settings: Settings) -> str:
-    """What is said of a command whose time was up."""
-    text = "timed out after %g seconds and was killed with everything that it had started"
-    return text % (settings.timeout or 0)

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime import needs
 from remote_runtime.base import (
@@ -11,8 +11,8 @@ from remote_runtime.base import (
     Effect,
     Missing,
     PathEffect,
+    PathType,
     Properties,
-    ResourceType,
     State,
 )
 from remote_runtime.content import Content
@@ -37,16 +37,12 @@ class Wanted(NamedTuple):
     mode: int
 
 
-class Resource(ResourceType):
+class Resource(PathType):
     """One file or directory."""
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         return rules.problems(name, properties)
-
-    @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        return [(name, properties.get("ensure") != "absent")]
 
     def wanted(self) -> List[str]:
         for key in ("content", "source"):
@@ -84,12 +80,6 @@ class Resource(ResourceType):
         ensure = "directory" if status.kind == "directory" else "present"
         return State(ensure, status=status)
 
-    def found(self) -> Properties:
-        from remote_runtime.observed import of_path
-
-        state = self.observe()
-        return {"ensure": state.ensure, **of_path(self.context, self.name, state.status)}
-
     def observation(self, state: Any) -> Any:
         """Of a file that is to go what it holds, too."""
         from remote_runtime.observed import attributes_of
@@ -107,13 +97,8 @@ class Resource(ResourceType):
             found.pop("size", None)
         return found
 
-    def traces(self) -> Dict[str, str]:
-        from remote_runtime.observed import traces_of
-
-        return traces_of(self.context, self.name)
-
     def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """What is left to do; see ``ResourceType``."""
+        """What is left to do; see the base class."""
         status: Optional[Status] = state.status
         if self.ensure == "absent":
             from remote_runtime.resources.file import removal

@@ -1,9 +1,8 @@
 """What a file resource may say beyond its schema (both sides)."""
 
-import posixpath
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import words
+from remote_runtime import rules, words
 
 HIGHEST_MODE = 0o7777
 
@@ -39,23 +38,11 @@ def directory_mode(mode: int) -> int:
 def problems(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
     """Every broken rule as (property, message)."""
     return (
-        _of_name(name)
+        [("name", message) for message in rules.of_path(name)]
         + _of_content(properties)
         + _of_removal(name, properties)
         + _of_mode(properties)
     )
-
-
-def _of_name(name: str) -> List[Tuple[str, str]]:
-    if not name.startswith("/"):
-        return [("name", "the path must be absolute")]
-    # Asked as a whole first: this runs for every file of every host.
-    if not name.isprintable() and any(ord(char) < 32 or ord(char) == 127 for char in name):
-        return [("name", "the path holds a control character")]
-    clean = posixpath.normpath("/" + name.lstrip("/"))
-    if clean != name:
-        return [("name", "the path must be clean, without . or .. or doubled slashes: %s" % clean)]
-    return []
 
 
 def _of_content(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
@@ -96,8 +83,4 @@ def _of_removal(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
 def _of_mode(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
     if not isinstance(properties.get("mode"), str):
         return []
-    try:
-        parse_mode(properties["mode"])
-    except ValueError as error:
-        return [("mode", str(error))]
-    return []
+    return [("mode", message) for message in rules.of_text(parse_mode, properties["mode"])]

@@ -4,6 +4,7 @@ from typing import Optional
 
 from remote_runtime import difference
 from remote_runtime.base import Item
+from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.context import Context
 from remote_runtime.system.files import Status
@@ -27,5 +28,8 @@ def diff(
     if max(old.size if old is not None else 0, content.size) > difference.LARGEST:
         before = None if old is None else (old.size, context.files.sha256(item.name, old))
         return difference.summary(before, (content.size, content.sha256))
-    text = None if old is None else context.files.read(item.name, difference.LARGEST)
-    return difference.unified(text, content.read(), item.name)
+    try:
+        text = None if old is None else context.files.read(item.name, difference.LARGEST)
+        return difference.unified(text, content.read(), item.name)
+    except Unknowable:  # of a package that is planned, only the hash may be known
+        return None

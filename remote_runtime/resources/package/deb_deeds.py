@@ -86,14 +86,10 @@ class Deeds(object):
 
     def _holds(self, step: Step) -> Optional[bool]:
         """Whether all around it holds; None where one of them may."""
-        told = []
         for number, text in step.conditions:
             if number not in self._told:
                 self._told[number] = None if text is None else self._any(text)
-            told.append(self._told[number])
-        if False in told:
-            return False
-        return None if None in told else True
+        return _every([self._told[number] for number, _ in step.conditions])
 
     def _any(self, text: str) -> Optional[bool]:
         told = [self._all(part) for part in text.split("||")]
@@ -102,10 +98,7 @@ class Deeds(object):
         return None if None in told else False
 
     def _all(self, text: str) -> Optional[bool]:
-        told = [self._test(part.strip()) for part in text.split("&&")]
-        if False in told:
-            return False
-        return None if None in told else True
+        return _every([self._test(part.strip()) for part in text.split("&&")])
 
     def _test(self, text: str) -> Optional[bool]:
         override = _OVERRIDE.match(text)
@@ -155,7 +148,7 @@ class Deeds(object):
         known = {"mkdir": ("-p",), "ln": ("-s", "-sf", "-fs"), "cp": ("-p", "-a")}
         if not set(options) <= set(known.get(words[0], ())):
             return None
-        return doer(options[:1] + given if words[0] == "ln" else given)
+        return doer(options[:1] + given if words[0] in ("ln", "cp") else given)
 
     def _mkdir(self, words: Sequence[str]) -> Optional[List[PathEffect]]:
         found: List[PathEffect] = []
@@ -180,12 +173,16 @@ class Deeds(object):
         return [PathEffect(path, "file", 0o644, uid=0, gid=0, content=Empty()) for path in new]
 
     def _cp(self, words: Sequence[str]) -> Optional[List[PathEffect]]:
-        if len(words) != 2 or self._files.is_directory(words[1]):
+        option = words[0] if words and words[0].startswith("-") else ""
+        paths = words[1:] if option else words
+        if len(paths) != 2 or self._files.is_there(paths[1]):
             return None
-        status = self._files.status(words[0], follow=True)
+        status = self._files.status(paths[0], follow=option != "-a")
         if status is None or status.kind != "file":
             return None
-        return [PathEffect(words[1], "file", status.mode & 0o755, uid=0, gid=0)]
+        if not option:
+            return [PathEffect(paths[1], "file", status.mode & 0o755, uid=0, gid=0)]
+        return [PathEffect(paths[1], "file", status.mode, uid=status.uid, gid=status.gid)]
 
     def _chown(self, words: Sequence[str]) -> Optional[List[PathEffect]]:
         owner, _, group = words[0].partition(":") if words else ("", "", "")
@@ -213,3 +210,10 @@ class Deeds(object):
                 return None
             found.append(change(PathEffect(path, status.kind)))
         return found
+
+
+def _every(told: Sequence[Optional[bool]]) -> Optional[bool]:
+    """Whether all hold; None where one of them may, and no other does not."""
+    if False in told:
+        return False
+    return None if None in told else True

@@ -8,7 +8,9 @@ numbers, and of the rest a tilde sorts before the end of the text, letters befor
 import re
 from typing import Tuple
 
-_EPOCH = re.compile(r"([0-9]+):(.*)", re.DOTALL)
+from remote_runtime.resources.package.generic_version import number
+
+_EPOCH = re.compile(r"([0-9]{1,10}):(.*)", re.DOTALL)
 _DIGITS = "0123456789"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -41,10 +43,9 @@ def _compare_part(left: str, right: str) -> int:
         if order:
             return order
         at_left, at_right = _skip_digits(left, end_left), _skip_digits(right, end_right)
-        number_left = int(left[end_left:at_left] or "0")
-        number_right = int(right[end_right:at_right] or "0")
-        if number_left != number_right:
-            return -1 if number_left < number_right else 1
+        one, other = number(left[end_left:at_left]), number(right[end_right:at_right])
+        if one != other:
+            return -1 if one < other else 1
     return 0
 
 

@@ -7,6 +7,7 @@ beginning of the other, the whole texts decide. Case does not count.
 """
 
 import re
+from typing import Tuple
 
 _SEGMENT = re.compile(r"[-.]|[0-9]+|[^-.0-9]+")
 _TRAILING_ZEROES = re.compile(r"(?:\.0+)+\Z")
@@ -34,8 +35,14 @@ def _compare_segments(one: str, other: str) -> int:
             return 1
     leading_zero = one.startswith("0") or other.startswith("0")
     if one.isdigit() and other.isdigit() and not leading_zero:
-        return -1 if int(one) < int(other) else 1
+        return -1 if number(one) < number(other) else 1
     return _order(one, other)
+
+
+def number(digits: str) -> Tuple[int, str]:
+    """What orders digits as numbers; Python reads none of more than some thousand digits."""
+    plain = digits.lstrip("0")
+    return len(plain), plain
 
 
 def _without_trailing_zeroes(version: str) -> str:

@@ -1,10 +1,13 @@
 """What the package type asks of a package manager (target)."""
 
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.base import Doubt, Effect, Fog, Item, PackageEffect, Provider
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN
+
+if TYPE_CHECKING:
+    from remote_runtime.resources.package.probing import Probe
 
 PRESENT, ABSENT, LATEST = "present", "absent", "latest"
 _OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
@@ -77,6 +80,15 @@ class PackageProvider(Provider):
         self._available: Dict[str, Available] = {}
         self._available_at: Tuple[object, ...] = ()
         self._own_actions = 0
+        self._probe: Optional["Probe"] = None
+
+    def probe(self) -> "Probe":
+        """What looks into packages, made when it is first needed: in a preview."""
+        if self._probe is None:
+            from remote_runtime.resources.package.probing import Probe
+
+            self._probe = Probe(self.context)
+        return self._probe
 
     def prepare(self, items: Sequence[Item]) -> None:
         """Keep the plan's packages, to ask for all of them at once."""

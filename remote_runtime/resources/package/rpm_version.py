@@ -12,7 +12,9 @@ A part that one side does not name is not compared, as dnf takes it: ``5.8`` is 
 import re
 from typing import Optional, Pattern, Tuple
 
-_EPOCH = re.compile(r"([0-9]+):(.*)", re.DOTALL)
+from remote_runtime.resources.package.generic_version import number
+
+_EPOCH = re.compile(r"([0-9]{1,10}):(.*)", re.DOTALL)
 _SEPARATORS = re.compile(r"[^A-Za-z0-9~^]*")
 _DIGITS = re.compile(r"[0-9]*")
 _LETTERS = re.compile(r"[A-Za-z]*")
@@ -81,6 +83,6 @@ def _compare_runs(left: str, right: str, digits: bool) -> int:
     if not right:
         return 1 if digits else -1
     if digits:
-        one, other = int(left), int(right)
+        one, other = number(left), number(right)
         return (one > other) - (one < other)
     return (left > right) - (left < right)

@@ -3,7 +3,7 @@
 import re
 from typing import List, Tuple
 
-from remote_runtime import duration
+from remote_runtime import duration, rules
 from remote_runtime.base import Properties
 from remote_runtime.resources.package.provider import ABSENT, LATEST, PRESENT
 
@@ -38,8 +38,4 @@ def _check_name(name: str) -> List[Tuple[str, str]]:
 def _check_duration(key: str, value: object) -> List[Tuple[str, str]]:
     if not isinstance(value, str):
         return [(key, "expected a duration such as 1h or 30m, not %r" % (value,))]
-    try:
-        duration.parse(value)
-    except ValueError as error:
-        return [(key, str(error))]
-    return []
+    return [(key, message) for message in rules.of_text(duration.parse, value)]

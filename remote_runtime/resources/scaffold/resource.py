@@ -1,7 +1,7 @@
 """The scaffold type (target; ``check`` on both sides)."""
 
 import os
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 from remote_runtime import needs
 from remote_runtime.base import (
@@ -9,8 +9,8 @@ from remote_runtime.base import (
     Change,
     Item,
     PathEffect,
+    PathType,
     Properties,
-    ResourceType,
     State,
 )
 from remote_runtime.context import Context
@@ -26,7 +26,7 @@ _NEW = 0o644
 _EXECUTE = 0o111
 
 
-class Resource(ResourceType):
+class Resource(PathType):
     """One directory of rendered files."""
 
     def __init__(self, item: Item, provider: Any, context: Context) -> None:
@@ -36,10 +36,6 @@ class Resource(ResourceType):
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         return rules.problems(name, properties)
-
-    @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        return [(name, properties.get("ensure") != "absent")]
 
     def wanted(self) -> List[str]:
         if self.ensure == "absent":
@@ -93,13 +89,8 @@ class Resource(ResourceType):
             found["names"] = sorted([top, sorted(names)] for top, _, names in os.walk(self.name))
         return found
 
-    def traces(self) -> Dict[str, str]:
-        from remote_runtime.observed import traces_of
-
-        return traces_of(self.context, self.name)
-
     def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """What is left to do; see ``ResourceType``."""
+        """What is left to do; see the base class."""
         tree = tree_of(self.properties.get("source"), self.context)
         purge = self.properties.get("purge") is True
         look = Look(self.context, self.name, purge)

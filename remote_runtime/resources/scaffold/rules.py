@@ -1,9 +1,8 @@
 """What a scaffold resource may say beyond its schema (both sides)."""
 
-import posixpath
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import duration, words
+from remote_runtime import duration, rules, words
 
 Found = List[Tuple[str, str]]
 
@@ -12,7 +11,9 @@ POST_TIMEOUT = "1m"
 
 def problems(name: str, properties: Dict[str, Any]) -> Found:
     """Every broken rule as (property, message)."""
-    found = [("name", message) for message in _of_name(name)]
+    found = [("name", message) for message in rules.of_path(name)]
+    if name == "/":
+        found.append(("name", "the root directory cannot be a scaffold"))
     source = properties.get("source")
     if isinstance(source, str) and "://" in source:
         found.append(
@@ -25,17 +26,6 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
     found.extend(_of_delimiters(properties))
     found.extend(_of_post(properties))
     return found
-
-
-def _of_name(name: str) -> List[str]:
-    if not name.startswith("/"):
-        return ["the path must be absolute"]
-    if any(ord(char) < 32 or ord(char) == 127 for char in name):
-        return ["the path holds a control character"]
-    clean = posixpath.normpath("/" + name.lstrip("/"))
-    if clean != name:
-        return ["the path must be clean, without . or .. or doubled slashes: %s" % clean]
-    return ["the root directory cannot be a scaffold"] if name == "/" else []
 
 
 def _of_delimiters(properties: Dict[str, Any]) -> Found:
@@ -66,8 +56,6 @@ def _of_post(properties: Dict[str, Any]) -> Found:
             except ValueError as error:
                 found.append(("post", "the command for %r: %s" % (pattern, error)))
     if properties.get("post_timeout") is not None:
-        try:
-            duration.parse(str(properties["post_timeout"]))
-        except ValueError as error:
-            found.append(("post_timeout", str(error)))
+        timeout = str(properties["post_timeout"])
+        found += [("post_timeout", message) for message in rules.of_text(duration.parse, timeout)]
     return found

@@ -4,6 +4,7 @@ from typing import Optional
 
 from remote_runtime import difference
 from remote_runtime.base import Item
+from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.context import Context
 from remote_runtime.system.files import Status
@@ -47,5 +48,8 @@ class Diffs(object):
         if not self.wants(old, content.size, mode):
             before = None if old is None else (old.size, files.sha256(path, old))
             return difference.summary(before, (content.size, content.sha256))
-        text = None if old is None else files.read(path, difference.LARGEST)
-        return difference.unified(text, content.read(), path)
+        try:
+            text = None if old is None else files.read(path, difference.LARGEST)
+            return difference.unified(text, content.read(), path)
+        except Unknowable:  # of a package that is planned, only the hash may be known
+            return None

@@ -5,6 +5,7 @@ import time
 import unittest
 from typing import Any, Dict, List
 
+from remote_runtime.effects import Doubt, PathEffect
 from remote_runtime.resources.file import wording
 from remote_runtime.system.files import Files
 from remote_runtime.system.temporary import Temporary
@@ -15,6 +16,7 @@ from tests.remote_runtime.fakes import (
     BlobStore,
     FailingFiles,
     FolderTest,
+    PackagedContent,
     blob,
     context,
     item,
@@ -373,6 +375,21 @@ class FileTest(FolderTest):
             self.assertNotIn("diff", self.apply(resource, noop=True)["changes"][0])
             shown = self.apply(resource, noop=True, diff_private=True)["changes"][0]
             self.assertIn("+new", shown["diff"])
+
+    def test_no_diff_of_what_is_not_known(self) -> None:
+        """A prediction is as sure with a diff as without, also where only a hash is known."""
+        for diff in (True, False):
+            shared = context(noop=True, diff=diff)
+            planned = [
+                PathEffect(self.path(name), "file", 0o644, content=PackagedContent(b"new\n"))
+                for name in ("in", "there")
+            ]
+            shared.expect(planned, Doubt(), "package#p")
+            copies = [self.file("a", source=self.path("in")), self.file("there", content="x\n")]
+            for event in run_items(copies, shared=shared):
+                self.assertEqual((event["prediction"], event["status"]), ("certain", "changed"))
+                self.assertNotIn("diff", event["changes"][-1])
+                self.assertIn("sha256:", event["changes"][-1]["to"])
 
     def test_no_diff(self) -> None:
         """Without diff there is none."""

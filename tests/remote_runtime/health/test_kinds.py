@@ -261,7 +261,7 @@ class HttpTest(KindTest):
         began = time.monotonic()
         self.fails("no answer within 100 ms", http=self.get("/slow", status=200, timeout=100))
         self.assertLess(time.monotonic() - began, 5)
-        self.fails("refused", http={"http://127.0.0.1:1/": {"status": 200}})
+        self.fails("no answer: Connection refused", http={"http://127.0.0.1:1/": {"status": 200}})
         self.fails("no answer", http={self.url.replace("http", "https"): {"status": 200}})
 
 

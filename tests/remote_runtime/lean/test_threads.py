@@ -41,7 +41,7 @@ class TestCondition(unittest.TestCase):
         with condition:
             condition.wait(0.1)
             condition.wait(-1)
-            self.assertTrue(0.1 <= time.monotonic() - begin < 5)
+            self.assertGreaterEqual(time.monotonic() - begin, 0.1)
             condition.notify_all()
         with condition:
             condition.wait(0)
@@ -93,7 +93,7 @@ class TestThread(unittest.TestCase):
         thread.start()
         begin = time.monotonic()
         thread.join(0.1)
-        self.assertTrue(0.1 <= time.monotonic() - begin < 5)
+        self.assertGreaterEqual(time.monotonic() - begin, 0.1)
         self.assertEqual(seen, [])
         go.set()
         thread.join(10)

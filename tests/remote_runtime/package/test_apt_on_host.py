@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ...lab import Host, Lab, Package
-from ..on_host import apply, resource
+from ..on_host import Run, apply, resource
 
 
 @pytest.fixture(scope="module")
@@ -294,3 +294,38 @@ def test_a_preview_knows_what_a_package_will_bring(debian: Host) -> None:
         assert (debian.run("systemctl is-active ccm-web", check=False).stdout == "active\n") == (
             plan is came
         )
+
+
+def test_a_preview_behind_the_plan_that_installs(debian: Host) -> None:
+    """What a package brings, and that it goes again, later plans see as later resources do."""
+    root = {"owner": "root", "group": "root", "mode": "0644"}
+    plans = [
+        [package("ccm-daemon", ensure="present")],
+        [package("ccm-hello", ensure="2.0-1"), package("ccm-daemon", ensure="present")],
+        [
+            resource("service", "ccm-daemon", ensure="running", enable=True),
+            resource("file", "/srv/owned", content="x", **{**root, "owner": "ccm-daemon-user"}),
+            resource("file", "/srv/copied", source="/usr/share/ccm-hello/version", **root),
+        ],
+        [package("ccm-daemon", ensure="absent"), package("ccm-hello", ensure="absent")],
+        [resource("file", "/srv/copied", source="/usr/share/ccm-hello/version", **root)],
+    ]
+    before = debian.run("dpkg -l | sha256sum").stdout
+    for last in (2, 3, 4):
+        earlier = plans[:last]
+        behind = apply(
+            debian, *plans[last], noop=True, before=[{"resources": plan} for plan in earlier]
+        )
+        whole = apply(debian, *[item for plan in plans[: last + 1] for item in plan], noop=True)
+        alone = apply(debian, *plans[last], noop=True)
+        names = list(behind.events)
+        assert names == [f"{one['type']}#{one['name']}" for one in plans[last]]
+        told = [_told(run, names) for run in (behind, whole, alone)]
+        assert told[0] == told[1]
+        assert told[0] != told[2] or last == 4
+    assert debian.run("dpkg -l | sha256sum").stdout == before
+
+
+def _told(run: Run, names: list[str]) -> list[dict[str, Any]]:
+    volatile = ("event_id", "timestamp", "duration")
+    return [{k: v for k, v in run.events[n].items() if k not in volatile} for n in names]

@@ -350,6 +350,7 @@ class Host(unittest.TestCase):
         rows = [
             ("path", "/etc/x", False),
             ("host", "", False),
+            ("host", "test -x /usr/bin/a", True),  # a guard asks of what is there as well
             ("path", "/usr/bin/a", True),
             ("unit", "a.service", True),
         ]

@@ -137,6 +137,22 @@ END
         (effect,) = self.told("cp %s %s" % (there, self.path("copy"))).effects
         self.assertEqual(effect, PathEffect(self.path("copy"), "file", 0o755, 0, 0))
 
+    def test_a_copy_that_keeps_attributes(self):
+        """Mode and owner are those of what is copied, the rights of its group among them."""
+        there = self.write("there", b"x", 0o664)
+        for option in ("-p", "-a"):
+            line = "cp %s %s %s" % (option, there, self.path("copy" + option))
+            (effect,) = self.told(line).effects
+            owner, group = os.getuid(), os.getgid()
+            wanted = PathEffect(self.path("copy" + option), "file", 0o664, owner, group)
+            self.assertEqual(effect, wanted)
+
+    def test_a_copy_over_a_file(self):
+        """What is there keeps its attributes and loses its content: nobody tells that here."""
+        there, here = self.write("there", b"x", 0o755), self.write("here", b"y", 0o600)
+        told = self.told("cp %s %s" % (there, here))
+        self.assertEqual((told.effects, told.rest), ([], "cp %s %s" % (there, here)))
+
     def test_steps_in_one_line(self):
         """A condition that ends where it began is around nothing behind it."""
         found = steps("if [ -e /a ]; then rm /a; fi\nrm /b\n")

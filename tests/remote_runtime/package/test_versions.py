@@ -132,6 +132,17 @@ class RpmOrder(unittest.TestCase):
         self.assertEqual(rpm_version.split("1.0"), (None, "1.0", None))
 
 
+class LongNumbers(unittest.TestCase):
+    def test_numbers_may_be_longer_than_python_reads(self):
+        """A version is a stranger's text: however long its numbers are, they have an order."""
+        for order in (debian_version, rpm_version, generic_version):
+            for prefix in ("", "1:"):
+                one, other = prefix + "1." + "1" * 5000, prefix + "1." + "2" * 5000
+                self.assertEqual(order.compare(one, other), -1)
+                self.assertEqual(order.compare(other, one), 1)
+                self.assertEqual(order.compare(one, one), 0)
+
+
 class GenericOrder(unittest.TestCase):
     def test_each_rule_of_the_documents(self):
         """Hyphen before dot before the rest; digits as numbers; a leading zero as text."""

@@ -8,11 +8,12 @@ import traceback
 import unittest
 from typing import Any, Dict, List, Optional, Tuple
 
+from remote_runtime.effects import Doubt, PathEffect
 from remote_runtime.registry import Registry
 from remote_runtime.resources.scaffold.resource import Resource
 from remote_runtime.system.files import Files
 from remote_runtime.system.trouble import failure
-from tests.remote_runtime.fakes import FailingFiles, context, item, run_items
+from tests.remote_runtime.fakes import FailingFiles, PackagedContent, context, item, run_items
 from tests.remote_runtime.scaffold.case import ScaffoldTest
 
 TREE = {"a.conf": b"a\n", "sub/deep/b.conf": b"b\n"}
@@ -383,6 +384,15 @@ class PreviewTest(ScaffoldTest):
         self.assertEqual((event["prediction"], event["changed"]), ("certain", True))
         self.assertIn("-old\n+a\n", event["changes"][-2]["diff"])
         self.assertEqual(self.files(), ["a.conf"])
+
+    def test_no_diff_of_what_is_not_known(self) -> None:
+        """Where only the hash of a planned file is known, the prediction is certain without one."""
+        shared = context(noop=True, store=self.store)
+        old = PathEffect(self.path("out/a.conf"), "file", 0o644, content=PackagedContent(b"old\n"))
+        shared.expect([old], Doubt(), "package#p")
+        (event,) = run_items([self.scaffold({"a.conf": b"a\n"})], shared=shared)
+        self.assertEqual((event["prediction"], event["status"]), ("certain", "changed"))
+        self.assertNotIn("diff", str(event["changes"]))
 
     def test_diffs_follow_the_rules_of_files(self) -> None:
         """No diff of what others cannot read, of a sensitive resource, or of very much."""

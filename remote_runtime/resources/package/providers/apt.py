@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from remote_runtime.resources.package.apt_readiness import Readiness
     from remote_runtime.resources.package.apt_workbench import Workbench
     from remote_runtime.resources.package.deb_contents import Contents
-    from remote_runtime.resources.package.probing import Probe
     from remote_runtime.system.commands import Result
 
 PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
@@ -67,7 +66,6 @@ class Provider(PackageProvider):
         self.readiness: Optional["Readiness"] = None
         self._unmanageable: Optional[str] = None
         self._workbench: Optional["Workbench"] = None
-        self._probe: Optional["Probe"] = None
         self._planned: Dict[Tuple[str, str], "Contents"] = {}
         if not dpkg.is_used():
             self.priority = _AFTER_DNF
@@ -253,13 +251,9 @@ class Provider(PackageProvider):
             return {}
         from remote_runtime.resources.package.deb_probe import Debs, indexed
 
-        if self._probe is None:
-            from remote_runtime.resources.package.probing import Probe
-
-            self._probe = Probe(self.context)
         shown = self._show({change.name: change.after for change in coming})
         wanted = indexed(coming, shown, self._architecture)
-        return self._probe.contents(wanted, Debs(self.context, self._fetch))
+        return self.probe().contents(wanted, Debs(self.context, self._fetch))
 
     def _fetch(self, words: Sequence[str], folder: str, timeout: float) -> "Result":
         argv = ["apt-get", "-q", *self._private(), "-o", "Dir::Cache::archives=" + folder, *words]

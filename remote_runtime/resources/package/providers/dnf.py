@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from remote_runtime.resources.package.deb_contents import Contents
     from remote_runtime.resources.package.dnf_lists import Lists
     from remote_runtime.resources.package.dnf_transaction import Coming
-    from remote_runtime.resources.package.probing import Probe
     from remote_runtime.resources.package.transaction import Manager
     from remote_runtime.system.commands import Result
 
@@ -71,7 +70,6 @@ class Provider(PackageProvider):
         self._asked: Set[str] = set()
         self._records_at = -1
         self._resolved: Dict[Operation, str] = {}  # what dnf printed of it
-        self._probe: Optional["Probe"] = None
 
     def unmanageable(self, properties: Properties) -> str:
         """Return which program is missing, or ""."""
@@ -228,12 +226,8 @@ class Provider(PackageProvider):
             argv = dnf_aside.aside(self.context, words, folder)
             self.context.commands.run(argv, timeout=TIMEOUT, limit=_LIMIT)
 
-        if self._probe is None:
-            from remote_runtime.resources.package.probing import Probe
-
-            self._probe = Probe(self.context)
         wanted = indexed(self._query(*[one.spec for one in coming], form=INDEX), coming)
-        return self._probe.contents(wanted, Rpms(self.context, fetch))
+        return self.probe().contents(wanted, Rpms(self.context, fetch))
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Run dnf; "" leaves the version to what it prefers, an older one comes by a downgrade.

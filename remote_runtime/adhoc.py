@@ -1,0 +1,96 @@
+"""Does what ``ccm run`` and ``ccm fetch`` ask (target): no type, no conditions, nothing remembered.
+
+The plan of such a run has one item. The properties of a command are ``argv``, perhaps a
+``timeout``, and for a script its content, what its file is called and its arguments: ``argv``
+interprets it then. Those of a ``fetch`` are the ``paths`` and what bounds them.
+"""
+
+import os
+from typing import List
+
+from remote_runtime import duration
+from remote_runtime.changes import Ended
+from remote_runtime.effects import Doubt
+from remote_runtime.errors import ResourceError
+from remote_runtime.events import Outcome
+from remote_runtime.item import Item, Properties
+from remote_runtime.lifecycle import Lifecycle
+from remote_runtime.system.trouble import failure
+
+KEPT = 60 << 10  # bytes of each output, half of them from its beginning, half from its end
+LONGEST_OUTPUT = 128 << 10  # characters of both together
+
+
+FETCH = "fetch"  # the type of the item that brings files to the controller
+
+
+class AdhocLife(Lifecycle):
+    """The life of a command: it runs once, and 0 is the only exit code that is good. Or that of
+    files, which are sent once."""
+
+    def _manage(
+        self, item: Item, noop: bool, *, refresh: bool, gate: Doubt, outcome: Outcome
+    ) -> None:
+        outcome.longest = LONGEST_OUTPUT
+        if item.type == FETCH:
+            self._fetch(item.properties, outcome)
+        else:
+            self._run(item.properties, outcome)
+        outcome.changed = True
+        outcome.final_ensure = "present"
+
+    def _fetch(self, given: Properties, outcome: Outcome) -> None:
+        from remote_runtime.fetching import Fetch
+
+        files = Fetch(self._context, self._context.to_controller(), given)
+        told: List[str] = []
+        wrong: List[str] = []
+        for number, path in enumerate(given["paths"]):
+            self._context.progress("fetching %s" % path)
+            try:
+                told.append(files.path(number, path))
+            except ResourceError as error:
+                told.append(str(error))
+                wrong.append(str(error))
+        outcome.ended = Ended(None, "\n".join(told) + "\n", "")
+        if wrong:
+            text = "%d of %d paths were not fetched whole" % (len(wrong), len(told))
+            raise ResourceError(text, kind="resource.fetch", output="\n".join(wrong))
+
+    def _run(self, given: Properties, outcome: Outcome) -> None:
+        self._context.progress("running")
+        timeout = duration.parse(given.get("timeout", "0"))
+        folder = ""
+        argv = [str(word) for word in given["argv"]]
+        try:
+            if "script" in given:
+                folder = self._context.files.private_folder()
+                argv += self._staged(folder, given)
+            result = self._context.commands.run(argv, cwd=self._home(), timeout=timeout, limit=KEPT)
+        finally:
+            if folder:
+                self._context.files.remove_private_folder(folder)
+        code = None if result.timed_out else result.code
+        outcome.ended = Ended(code, result.stdout, result.stderr)
+        if code != 0:
+            how = result.ending(timeout)
+            raise ResourceError(how, kind="resource.exit", output=result.tail())
+
+    def _home(self) -> str:
+        """Where a login begins, if one could begin there."""
+        home = self._context.accounts.identity().home
+        return home if os.path.isdir(home) and os.access(home, os.X_OK) else "/"
+
+    def _staged(self, folder: str, given: Properties) -> List[str]:
+        """The script in a file of our own, and its arguments."""
+        content = given["script"]
+        path = os.path.join(folder, os.path.basename(given["file"]))
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(descriptor, "wb") as out:
+                for chunk in self._context.blobs.chunks(content["$blob"], content["size"]):
+                    self._context.check_cancelled()
+                    out.write(chunk)
+        except OSError as error:
+            raise failure("write", path, error) from error
+        return [path] + [str(word) for word in given["arguments"]]
