@@ -1,0 +1,90 @@
+"""Which ``ccm.yaml`` counts, and whether it is believed (controller).
+
+It stands beside the manifest or in the current folder, never above. It may name programs that ccm
+runs, so it counts only where nobody else can have written it: as ssh does with its configuration,
+the file is judged that a link leads to, and beyond that the folders, and whose the link is.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from typing import NamedTuple
+
+from orchestrator.support.trust import believed_owners
+from remote_runtime.errors import InputError, Problem
+
+FILE = "ccm.yaml"
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+class ProjectFile(NamedTuple):
+    """A file as it is shown, and the folder that paths in it start from: its real one."""
+
+    path: str
+    folder: str
+
+
+def project_files(manifest: str = "") -> list[ProjectFile]:
+    """The files that speak for a manifest: one, or none; two that may say different things.
+
+    InputError for one that is not believed.
+    """
+    found: dict[str, ProjectFile] = {}
+    for folder in (os.path.dirname(manifest), ""):
+        path = os.path.normpath(os.path.join(folder, FILE))
+        if not os.path.lexists(path):
+            continue
+        real = os.path.realpath(path)
+        if manifest and real == os.path.realpath(manifest):
+            raise _refused(
+                f"{path} is the name of the project's file, not of a manifest",
+                f"give the manifest another name, such as {os.path.join(folder, 'site.yaml')}",
+                "input.project",
+            )
+        if real not in found:
+            _require_trust(path, real)
+            linked = os.path.islink(path)
+            found[real] = ProjectFile(path, os.path.dirname(real if linked else path))
+    return list(found.values())
+
+
+def require_private(folder: str) -> None:
+    """InputError for a folder in which others could put a file; OSError."""
+    _require_own([(folder, os.stat(folder))], os.path.normpath(os.path.join(folder, FILE)))
+
+
+def _require_trust(path: str, real: str) -> None:
+    """InputError where another user has, or may have, written the file, or chosen which it is."""
+    around = os.path.dirname(path) or os.curdir
+    looked = [(path, os.lstat(path)), (around, os.stat(around))]
+    try:
+        looked += [(name, os.stat(name)) for name in (os.path.dirname(real), real)]
+    except OSError as error:
+        hint = "mend the link, or remove it" if os.path.islink(path) else "check its rights"
+        raise _refused(f"cannot read {path}: {error.strerror}", hint, "input.unreadable") from error
+    _require_own(looked, path)
+    if not stat.S_ISREG(looked[-1][1].st_mode):
+        raise _refused(f"{path} is not a regular file", "remove it", "input.unreadable")
+
+
+def _require_own(looked: list[tuple[str, os.stat_result]], path: str) -> None:
+    """InputError where one of these belongs to somebody else, or can be written by others."""
+    believed = believed_owners()
+    for name, status in looked:
+        if status.st_uid not in believed:
+            raise _refused(
+                f"{name} belongs to another user (id {status.st_uid}), who decides then what"
+                f" {path} has ccm do",
+                "look at it, then change its owner, or go to a folder of your own",
+            )
+        if status.st_mode & _OTHERS and not stat.S_ISLNK(status.st_mode):
+            raise _refused(
+                f"{name} can be written by other users, who decide then what {path} has ccm do",
+                f"chmod go-w {shlex.quote(name)}",
+            )
+
+
+def _refused(message: str, hint: str, kind: str = "input.untrusted") -> InputError:
+    return InputError([Problem(message, None, hint, kind)])

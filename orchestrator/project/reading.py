@@ -1,0 +1,122 @@
+"""Reads the project's file and checks it whole (controller)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from urllib.parse import urlsplit
+
+import schemas
+from inventory.document import Mapping, Node, Scalar, Sequence, node_at, read_document, to_plain
+from orchestrator.project.finding import ProjectFile
+from orchestrator.project.settings import SETTINGS, Project, Written
+from remote_runtime.errors import InputError, Problem
+
+_LOGIN = "the file is shared with others: give the login in CCM_REGISTRATION"
+
+
+def read_project(found: list[ProjectFile]) -> Project:
+    """What the project's file says, of those that ``project_files`` has found.
+
+    InputError with every mistake in it, and where there are two that differ.
+    """
+    read = [(file, _read(file)) for file in found]
+    if len(read) > 1 and _values(read[0][1]) != _values(read[1][1]):
+        paths = [file.path for file, _ in read]
+        message = f"{paths[0]} and {paths[1]} say different things, and one project has one file"
+        hint = "go to the folder of the manifest, or keep one of them"
+        raise InputError([Problem(message, None, hint, "input.project")])
+    return read[0][1]
+
+
+def _values(project: Project) -> Any:
+    """What is said, wherever it stands."""
+    settings = {
+        name: [os.path.realpath(one) for one in value] if isinstance(value, list) else value
+        for name, (value, _) in project.settings.items()
+    }
+    rollouts = {
+        name: {
+            key: value if isinstance(value, bool) else [word.value for word in value]
+            for key, (value, _) in options.items()
+        }
+        for name, options in project.rollouts.items()
+    }
+    return settings, rollouts
+
+
+def _read(file: ProjectFile) -> Project:
+    problems: list[Problem] = []
+    root = read_document(file.path, problems)
+    problems += _complaints(root)
+    if not problems and isinstance(root, Mapping):
+        problems += _logins(root)
+    if problems:
+        raise InputError(sorted(problems, key=lambda one: one.where[1:] if one.where else (0, 0)))
+    if not isinstance(root, Mapping):
+        return Project()
+    settings = {
+        setting.name: Written(_value(setting.name, node, file.folder), node.position)
+        for setting in SETTINGS
+        if setting.in_file and (node := root.get(setting.name)) is not None
+    }
+    rollouts = root.get("rollouts")
+    named = rollouts.entries if isinstance(rollouts, Mapping) else {}
+    return Project(settings, {name: _rollout(node) for name, (_, node) in named.items()})
+
+
+def _rollout(node: Node) -> dict[str, Written]:
+    """The options of one rollout, in the words of flags: 22:00 is no number there."""
+    entries = node.entries if isinstance(node, Mapping) else {}
+    return {key: Written(_words(value), value.position) for key, (_, value) in entries.items()}
+
+
+def _words(node: Node) -> bool | list[Written]:
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        return node.value
+    return words_of(node)
+
+
+def words_of(node: Node) -> list[Written]:
+    """A word or a list of words, as flags take them."""
+    nodes = node.nodes if isinstance(node, Sequence) else [node]
+    return [Written(one.text, one.position) for one in nodes if isinstance(one, Scalar)]
+
+
+def _value(name: str, node: Node, folder: str) -> Any:
+    if name == "registration":
+        text = str(to_plain(node))
+        return text if "://" in text else _path(text, folder)
+    if name in ("inventory", "hiera"):
+        entries = node.nodes if isinstance(node, Sequence) else [node]
+        return [_path(entry.text, folder) for entry in entries if isinstance(entry, Scalar)]
+    return to_plain(node)
+
+
+def _path(text: str, folder: str) -> str:
+    """A path that starts from the file's folder; names with commas between them are hosts."""
+    path = os.path.normpath(os.path.join(folder, os.path.expanduser(text)))
+    return text if "," in text and not os.path.exists(path) else path
+
+
+def _logins(root: Mapping) -> list[Problem]:
+    node = root.get("registration")
+    if isinstance(node, Scalar) and "://" in node.text and "@" in urlsplit(node.text).netloc:
+        return [Problem("registration holds a login", node.position, _LOGIN, "input.secret")]
+    return []
+
+
+def _complaints(root: Node) -> list[Problem]:
+    """What the schema says against the document, each with its place."""
+    from orchestrator.manifest.complaint import Against
+
+    found = []
+    for one in Against(schemas.load("project"))(to_plain(root), "the project's file"):
+        where = node_at(root, one.path, of_key=one.unknown_key).position
+        hint = one.hint
+        if one.path[:1] == ("ccm",):
+            hint = "this is a manifest: give it another name, such as site.yaml"
+        elif one.path[:1] == ("signers",):
+            hint = "who may approve is not said in a checkout: --signers or CCM_SIGNERS"
+        found.append(Problem(one.message, where, hint, "input.project"))
+    return found

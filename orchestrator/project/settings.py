@@ -1,0 +1,172 @@
+"""The options that have other sources than a flag, and which of these wins (controller).
+
+A flag wins over the environment, that over the project's file, that over the default. Every start
+of ccm imports this module, so it imports little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from remote_runtime.errors import Position, UsageError
+
+DEFAULT_FORKS = 50
+KEPT = 200
+"""How many runs are kept."""
+
+
+ROLLOUT = "rollout"
+"""The flag that names a rollout of the project's file, and the group of options that it stands for.
+"""
+
+
+class Setting(NamedTuple):
+    """An option by the name that it has as a flag and in the file; ``variable`` in the environment.
+
+    ``many`` holds a list: a variable gives one entry of it. ``number`` is a whole one of 1 or more.
+    ``in_file``: the project's file may say it, too; ``flag``: a flag may.
+    """
+
+    name: str
+    variable: str
+    meaning: str
+    many: bool = False
+    number: bool = False
+    default: int | tuple[()] | None = None
+    in_file: bool = True
+    flag: bool = True
+
+
+SETTINGS = (
+    Setting(
+        name="inventory",
+        variable="CCM_INVENTORY",
+        meaning="The inventory, as `-i` names it",
+        many=True,
+    ),
+    Setting(
+        name="hiera",
+        variable="CCM_HIERA_DATA",
+        meaning="A file of data that overlays the manifest's, as `--hiera` names it",
+        many=True,
+        default=(),
+    ),
+    Setting(
+        name="registration",
+        variable="CCM_REGISTRATION",
+        meaning="Where service registrations are, as `--registration` names it",
+    ),
+    Setting(
+        name="forks",
+        variable="CCM_FORKS",
+        meaning="Hosts at a time, as `--forks` says it",
+        number=True,
+        default=DEFAULT_FORKS,
+    ),
+    Setting(
+        name="keep",
+        variable="CCM_KEEP",
+        meaning="How many runs are kept; the oldest beyond them go, whatever project they are of",
+        number=True,
+        default=KEPT,
+        flag=False,
+    ),
+    Setting(
+        name="signers",
+        variable="CCM_SIGNERS",
+        meaning="Who may approve a plan, as `--signers` names it; never said in a checkout",
+        in_file=False,
+    ),
+)
+
+
+class Around(NamedTuple):
+    """Where a command stands: the manifest beside which the project's file may be, "" for none.
+
+    Of the settings in ``without`` only flags count.
+    """
+
+    manifest: str = ""
+    without: Collection[str] = ()
+
+
+class Written(NamedTuple):
+    """A value of the project's file, and where it stands."""
+
+    value: Any
+    position: Position
+
+
+class Project(NamedTuple):
+    """What the project's file says: settings, and of each rollout its options, both by name.
+
+    A rollout's value is true or false, or a list of ``Written`` words as a flag takes them.
+    """
+
+    settings: Mapping[str, Written] = {}
+    rollouts: Mapping[str, Mapping[str, Written]] = {}
+
+
+class Settled(NamedTuple):
+    """What an option came to: its value, and where that is from.
+
+    ``origin`` is flag, environment, file or default; ``where`` the flag, the variable or the place
+    in the file, "" for a default.
+    """
+
+    value: Any
+    origin: str
+    where: str
+
+
+def settle(
+    given: Mapping[str, Any],
+    written: Mapping[str, Written],
+    environ: Mapping[str, str],
+    without: Collection[str] = (),
+) -> dict[str, Settled]:
+    """What each setting comes to that ``given`` has, where None stands for no flag.
+
+    ``written`` is what the project's file says. Of the names in ``without`` only flags count.
+    UsageError for a variable that makes no sense.
+    """
+    return {
+        setting.name: _settled(setting, given[setting.name], written=written, environ=environ)
+        if setting.name not in without
+        else _alone(setting, given[setting.name])
+        for setting in SETTINGS
+        if setting.name in given
+    }
+
+
+def _settled(
+    setting: Setting, given: Any, *, written: Mapping[str, Written], environ: Mapping[str, str]
+) -> Settled:
+    if given is not None:
+        return _alone(setting, given)
+    text = environ.get(setting.variable, "")
+    if text:
+        return Settled(_read(setting, text), "environment", setting.variable)
+    found = written.get(setting.name)
+    if found is not None:
+        return Settled(found.value, "file", str(found.position))
+    return _alone(setting, None)
+
+
+def _alone(setting: Setting, given: Any) -> Settled:
+    if given is None:
+        default = setting.default
+        return Settled(list(default) if isinstance(default, tuple) else default, "default", "")
+    return Settled(given, "flag", f"--{setting.name}")
+
+
+def _read(setting: Setting, text: str) -> Any:
+    if not setting.number:
+        return [text] if setting.many else text
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(
+            f"{setting.variable} is {text[:40]!r}, not a number of 1 or more",
+            hint="set it to one, or unset it",
+        )
+    return int(text)

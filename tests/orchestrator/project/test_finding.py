@@ -1,0 +1,115 @@
+"""Which ccm.yaml counts, and whether it is believed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from orchestrator.project.finding import project_files
+from remote_runtime.errors import InputError
+
+FOREIGN = 12345
+ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with the folder sites/ in it."""
+    home = tmp_path / "project"
+    (home / "sites").mkdir(parents=True, mode=0o755)
+    monkeypatch.chdir(home)
+    return home
+
+
+def paths(manifest: str = "") -> list[str]:
+    return [place.path for place in project_files(manifest)]
+
+
+def refused(manifest: str = "") -> str:
+    with pytest.raises(InputError) as caught:
+        project_files(manifest)
+    return str(caught.value)
+
+
+def test_beside_the_manifest_or_here(folder: Path) -> None:
+    """The manifest's folder and the current one are looked into, and none above them."""
+    (folder.parent / "ccm.yaml").touch()
+    assert paths("sites/site.yaml") == []
+    (folder / "ccm.yaml").touch()
+    assert (paths(), paths("sites/site.yaml"), paths("./site.yaml")) == (["ccm.yaml"],) * 3
+    (folder / "sites/ccm.yaml").touch()
+    assert paths("sites/site.yaml") == ["sites/ccm.yaml", "ccm.yaml"]
+    assert paths() == ["ccm.yaml"]
+
+
+def test_a_link_to_the_same_file(folder: Path) -> None:
+    """A file that is reached twice counts once; its paths start from where it really is."""
+    (folder / "ccm.yaml").touch()
+    (folder / "sites/ccm.yaml").symlink_to("../ccm.yaml")
+    (found,) = project_files("sites/site.yaml")
+    assert (found.path, found.folder) == ("sites/ccm.yaml", str(folder))
+
+
+def test_a_manifest_has_another_name(folder: Path) -> None:
+    """A manifest that is called like the project's file is refused by its name."""
+    (folder / "ccm.yaml").touch()
+    assert "is the name of the project's file" in refused("ccm.yaml")
+
+
+@pytest.mark.parametrize("mode", [0o664, 0o646])
+def test_a_file_that_others_may_write(folder: Path, mode: int) -> None:
+    """Neither the group nor everybody else may write it; the error says what to do."""
+    (folder / "ccm.yaml").touch()
+    (folder / "ccm.yaml").chmod(mode)
+    assert "can be written by other users" in refused()
+    assert "chmod go-w ccm.yaml" in refused()
+
+
+def test_a_folder_that_others_may_write(folder: Path) -> None:
+    """Who may write the folder could put another file there."""
+    (folder / "sites/ccm.yaml").touch()
+    (folder / "sites").chmod(0o1777)
+    assert "chmod go-w sites" in refused("sites/site.yaml")
+
+
+@ROOT_ONLY
+def test_what_belongs_to_somebody_else(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of another user is refused, his folder and his link too; sudo's user is no other."""
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    own, link = folder / "ccm.yaml", folder / "sites/ccm.yaml"
+    own.touch()
+    os.chown(own, FOREIGN, FOREIGN)
+    assert f"ccm.yaml belongs to another user (id {FOREIGN})" in refused()
+    monkeypatch.setenv("SUDO_UID", str(FOREIGN))
+    assert paths() == ["ccm.yaml"]
+    monkeypatch.delenv("SUDO_UID")
+    os.chown(own, 0, 0)
+    link.symlink_to("../ccm.yaml")
+    os.lchown(link, FOREIGN, FOREIGN)
+    assert "sites/ccm.yaml belongs to another user" in refused("sites/site.yaml")
+    os.lchown(link, 0, 0)
+    os.chown(folder / "sites", FOREIGN, FOREIGN)
+    assert "sites belongs to another user" in refused("sites/site.yaml")
+
+
+def test_a_link_to_elsewhere(folder: Path, tmp_path: Path) -> None:
+    """What a link leads to is judged as the file itself, with its folder."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "shared.yaml").touch()
+    (folder / "ccm.yaml").symlink_to(elsewhere / "shared.yaml")
+    assert project_files()[0].folder == str(elsewhere)
+    elsewhere.chmod(0o777)
+    assert f"{elsewhere} can be written by other users" in refused()
+    elsewhere.chmod(0o755)
+    (elsewhere / "shared.yaml").chmod(0o666)
+    assert "shared.yaml can be written by other users" in refused()
+
+
+def test_what_is_no_file(folder: Path) -> None:
+    """A link to nothing is told, and so is what would block whoever opens it."""
+    (folder / "ccm.yaml").symlink_to("gone")
+    assert "cannot read ccm.yaml: No such file or directory (mend the link" in refused()
+    (folder / "ccm.yaml").unlink()
+    os.mkfifo(folder / "ccm.yaml", 0o600)
+    assert "is not a regular file" in refused()
