@@ -1,0 +1,175 @@
+"""Commands of the user on the controller: a gate, and what comes before and after a host
+(controller)."""
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.stage_host import host_in
+from orchestrator.rollout.gates import GateAnswer, Patience
+from orchestrator.support.plain_text import one_line
+from remote_runtime.masking import Mask
+
+NOT_YET = 75  # EX_TEMPFAIL of sysexits.h
+AGAIN = 10.0  # seconds between two questions
+KEPT = 4_000  # bytes of what a command prints, its end
+SHOWN = 300
+_TICK = 0.2
+_LINGER = 0.5
+_begun: set[int] = set()  # process groups of commands that nobody has ended yet
+
+
+class Ran(NamedTuple):
+    """How a command ended: ``code`` is None where it had to be ended, ``said`` the end of what it
+    printed, on one line and without logins of URLs."""
+
+    code: int | None
+    said: str
+
+
+def run_command(command: str, told: Any, left: Callable[[], float]) -> Ran:
+    """Run a line of shell with ``told`` as JSON on its standard input.
+
+    It is ended with all that it has started once nothing is ``left`` of its seconds. OSError where
+    there is no shell.
+    """
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    _begun.add(process.pid)
+    said = bytearray()
+    try:
+        code = _attend(process, json.dumps(told).encode("utf-8"), said, left)
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        _begun.discard(process.pid)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+    text = Mask().text(bytes(said).decode("utf-8", "replace").strip())
+    return Ran(code, one_line(text[-SHOWN:]))
+
+
+def end_commands() -> None:
+    """End what still runs, with all that it has started: ccm leaves, and hears it no more.
+
+    Also for a handler of signals.
+    """
+    for group in tuple(_begun):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def _attend(
+    process: "subprocess.Popen[bytes]", told: bytes, said: bytearray, left: Callable[[], float]
+) -> int | None:
+    """Feed it and hear it to its end; its exit code, None where the time was over before."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    os.set_blocking(process.stdin.fileno(), False)
+    view, quiet_since = memoryview(told), 0.0
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdin, selectors.EVENT_WRITE)
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while left() > 0:
+            code = process.poll()
+            if code is not None and not quiet_since:
+                quiet_since = time.monotonic()
+            # Something that it left behind may hold the pipe open.
+            if code is not None and time.monotonic() - quiet_since > _LINGER:
+                return code
+            for key, _ in selector.select(_TICK) if selector.get_map() else ():
+                if key.fileobj is process.stdin:
+                    view = _feed(process, view)
+                    if not view:
+                        selector.unregister(process.stdin)
+                        process.stdin.close()
+                    continue
+                chunk = os.read(key.fd, 65536)
+                if not chunk:
+                    selector.unregister(key.fileobj)
+                said += chunk
+                del said[:-KEPT]
+            if code is not None and process.stdout not in selector.get_map():
+                return code
+            if not selector.get_map():
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_TICK)
+    return None
+
+
+def _feed(process: "subprocess.Popen[bytes]", view: memoryview) -> memoryview:
+    """Write what it takes; what is left, nothing once it does not listen."""
+    assert process.stdin is not None
+    try:
+        return view[os.write(process.stdin.fileno(), view[:65536]) :]
+    except BlockingIOError:
+        return view
+    except BrokenPipeError:
+        return view[:0]
+
+
+class CommandGate:
+    """A command decides: 0 go on, 75 not yet, anything else stop.
+
+    ``about`` is what it is told of the run beside the hosts of the wave, ``again`` seconds after
+    which it is asked once more.
+    """
+
+    hears_all = True
+
+    def __init__(
+        self, command: str, seconds: float, about: dict[str, Any], again: float = AGAIN
+    ) -> None:
+        self.name = f"gate {one_line(Mask().text(command), 60)}"
+        self.seconds = seconds
+        self._command = command
+        self._about = about
+        self._again = again
+
+    def ask(self, wave: int, results: Sequence[HostResult], patience: Patience) -> GateAnswer:
+        """Ask until it knows, or the time is over."""
+        hosts = [{**result.record(), "host": host_in(result.host)} for result in results]
+        told = {**self._about, "wave": wave, "hosts": hosts}
+        ran = Ran(None, "")
+        while patience.left:
+            before = ran
+            try:
+                ran = run_command(self._command, told, lambda: patience.left)
+            except OSError as error:
+                return GateAnswer(f"{self.name} could not be started: {error.strerror}")
+            if ran.code == 0:
+                return GateAnswer()
+            if ran.code is None and before.code == NOT_YET:
+                ran = before  # the time ended in the middle of a question: its last answer counts
+            if ran.code != NOT_YET:
+                break
+            patience.sleep(self._again)
+        if patience.cancelled:
+            return GateAnswer("the run was ended")
+        return GateAnswer(f"{self.name} {how_it_ended(ran, self.seconds)}")
+
+
+def how_it_ended(ran: Ran, seconds: float) -> str:
+    """What is said of a command that did not end well, with ``seconds`` of time."""
+    if ran.code is None:
+        how = f"did not end within {seconds:g} s"
+    elif ran.code == NOT_YET:
+        how = f"said not yet for {seconds:g} s"
+    else:
+        how = f"was ended by signal {-ran.code}" if ran.code < 0 else f"ended with {ran.code}"
+    return f"{how}: {ran.said}" if ran.said else how

@@ -1,0 +1,44 @@
+"""How many hosts may fail before no other begins (controller)."""
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.rollout.amounts import Amount
+
+
+class Budget:
+    """``limit`` hosts may fail, None for any number; a host counts once."""
+
+    def __init__(self, limit: int | None) -> None:
+        self.limit = limit
+        self._failed: set[str] = set()
+
+    @classmethod
+    def of(cls, max_fail: Amount | None, hosts: int, waves: bool) -> "Budget":
+        """That of a rollout over so many hosts, which with ``waves`` may fail on none."""
+        if max_fail is not None:
+            return cls(max_fail.down(hosts))
+        return cls(0 if waves else None)
+
+    def count(self, result: HostResult) -> None:
+        """Take note of how a host ended."""
+        if is_failure(result):
+            self._failed.add(result.host)
+
+    def counts(self, host: str) -> bool:
+        """Whether a host has failed."""
+        return host in self._failed
+
+    @property
+    def failed(self) -> int:
+        """How many hosts have failed."""
+        return len(self._failed)
+
+    @property
+    def spent(self) -> bool:
+        """Whether more hosts have failed than may."""
+        return self.limit is not None and len(self._failed) > self.limit
+
+
+def is_failure(result: HostResult) -> bool:
+    """Whether a host that had its turn is not as it should be, or nobody knows."""
+    return result.had_turn and result.outcome != outcome.OK

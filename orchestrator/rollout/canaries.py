@@ -1,0 +1,41 @@
+"""Canaries: one host of each cluster of hosts that would change alike goes first (controller)."""
+
+from collections.abc import Collection, Sequence
+
+from orchestrator.rollout.amounts import Amount
+from remote_runtime.errors import UsageError
+
+AUTO = "auto"
+MOST = 20
+
+
+class Canaries:
+    """Clusters by the name of their canary, which is the first host of each."""
+
+    def __init__(self, clusters: Sequence[Sequence[str]] = ()) -> None:
+        self._behind = {names[0]: tuple(names[1:]) for names in clusters}
+
+    def __bool__(self) -> bool:
+        return bool(self._behind)
+
+    def __contains__(self, host: str) -> bool:
+        return host in self._behind
+
+    def behind(self, failed: Collection[str]) -> set[str]:
+        """The hosts that do not begin when these have failed."""
+        return {host for name in failed for host in self._behind.get(name, ())}
+
+
+def check_clusters(clusters: Sequence[Sequence[str]], most: int) -> None:
+    """UsageError where there are too many to begin with."""
+    if len(clusters) > most:
+        raise UsageError(
+            f"--canary: {len(clusters):,} clusters of hosts would each change in another way, which"
+            f" is more than {most:,}; nothing was changed",
+            hint="raise --canary-max, pick fewer hosts with -l, or go in --waves",
+        )
+
+
+def forgives(max_fail: Amount | None) -> bool:
+    """Whether a canary that fails stops its cluster only, and counts in no budget."""
+    return max_fail is None

@@ -1,0 +1,313 @@
+"""The course of a rollout: wave after wave, as far as budget, gates and the clock allow
+(controller)."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import outcome
+from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.ports import Target
+from orchestrator.rollout.amounts import Amount
+from orchestrator.rollout.budget import Budget, is_failure
+from orchestrator.rollout.canaries import MOST, Canaries, forgives
+from orchestrator.rollout.deadline import clock_text
+from orchestrator.rollout.reasons import BUDGET, CANARY, GATE, INTERRUPTED, UNTIL
+from orchestrator.rollout.sharing import Per, Sharing
+from orchestrator.rollout.waves import divide
+from remote_runtime.masking import Mask
+
+GATE_TIMEOUT = 1800.0
+KIND = "rollout.gate"  # of a canary that a gate did not let through
+
+
+class RolloutOptions(NamedTuple):
+    """How a rollout is held back; ``until`` is in seconds of ``time.time()``, ``soak`` and
+    ``gate_timeout`` are durations in seconds, ``gate`` has commands and the word ``verify``."""
+
+    waves: tuple[Amount, ...] = ()
+    max_fail: Amount | None = None
+    until: float | None = None
+    per: tuple[Per, ...] = ()
+    soak: float = 0.0
+    gate: tuple[str, ...] = ()
+    gate_timeout: float = GATE_TIMEOUT
+    confirm: bool = False
+    before_host: str = ""
+    after_host: str = ""
+    canary: str = ""
+    canary_max: int = MOST
+
+    @property
+    def given(self) -> bool:
+        """Whether anything is held back."""
+        return self != RolloutOptions()
+
+    def record(self) -> dict[str, Any]:
+        """Those that were given, as people write them; a login in a command is masked."""
+        masked = Mask().text
+        told = {
+            "waves": ",".join(map(str, self.waves)),
+            "max_fail": "" if self.max_fail is None else str(self.max_fail),
+            "until": "" if self.until is None else clock_text(self.until),
+            "per": list(map(str, self.per)),
+            "soak": f"{self.soak:g}" if self.soak else "",
+            "gate": list(map(masked, self.gate)),
+            "gate_timeout": "" if self.gate_timeout == GATE_TIMEOUT else f"{self.gate_timeout:g}",
+            "confirm": self.confirm,
+            "before_host": masked(self.before_host),
+            "after_host": masked(self.after_host),
+            "canary": self.canary,
+            "canary_max": "" if self.canary_max == MOST else str(self.canary_max),
+        }
+        return {name: value for name, value in told.items() if value}
+
+
+class WaveVerdict(NamedTuple):
+    """What the gates say of a wave: ``stop`` is why the rollout may not go on, "" where it may.
+
+    ``failed`` has the hosts that were found wrong, with what they come to now.
+    """
+
+    stop: str = ""
+    failed: Sequence[HostResult] = ()
+
+
+class Gates(Protocol):
+    """What stands after a wave; asked beside the window, which goes on drawing."""
+
+    def ask(self, wave: int, results: Sequence[HostResult]) -> None:
+        """Begin to ask about the hosts of a wave."""
+        ...
+
+    def verdict(self) -> WaveVerdict | None:
+        """What came of it; None while it is not known."""
+        ...
+
+    def cancel(self) -> None:
+        """Nobody wants to know any more."""
+        ...
+
+
+class NoGates:
+    """Each wave is let through."""
+
+    def ask(self, wave: int, results: Sequence[HostResult]) -> None:
+        """Nobody is asked."""
+
+    def verdict(self) -> WaveVerdict | None:
+        """Go on."""
+        return WaveVerdict()
+
+    def cancel(self) -> None:
+        """Nobody was asked."""
+
+
+class StagePlace(NamedTuple):
+    """Where in a run a course stands: how many waves are before it, which hosts come ``behind`` it.
+
+    ``budget`` is its own in place of what its options say, ``overall`` that of the run.
+    """
+
+    waves_before: int = 0
+    behind: Sequence[Target] = ()
+    budget: Budget | None = None
+    overall: Budget | None = None
+
+
+ALONE = StagePlace()
+
+
+class RolloutCourse:
+    """Hosts by wave; ``make`` makes the task of one that begins.
+
+    ``publish`` is told where the rollout stands. A host that a gate finds wrong has finished again,
+    with another result. The first host of each of the ``clusters`` is in the first wave; what
+    ``gates`` makes is asked about each of those alone, and where one fails its cluster stays out.
+    """
+
+    def __init__(
+        self,
+        hosts: Sequence[Target],
+        options: RolloutOptions,
+        *,
+        make: Callable[[Target], HostTask[HostResult]],
+        publish: Callable[[happening.Event], None],
+        gates: Callable[[], Gates] = NoGates,
+        clusters: Sequence[Sequence[str]] = (),
+        stage: StagePlace = ALONE,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._canaries = Canaries(clusters)
+        self._waves = divide(
+            [host for host in hosts if host.name not in self._canaries], options.waves
+        )
+        if self._canaries:
+            self._waves.insert(0, [host for host in hosts if host.name in self._canaries])
+        self._make = make
+        self._publish = publish
+        self._gates = gates
+        self._rounds: list[Gates] = []  # that are asked
+        self._clock = clock
+        self._until = options.until
+        self._sharing = Sharing(options.per)
+        self._stage = stage
+        self.budget = stage.budget or Budget.of(options.max_fail, len(hosts), bool(options.waves))
+        self._wave = 0  # counted from 1 once it has begun
+        self._waiting: list[Target] = []
+        self._running: dict[str, Target] = {}
+        self._results: list[HostResult] = []  # of the wave
+        self._lost: list[Target] = []  # whose canary has failed
+        self._failed: list[str] = []  # canaries that have hosts behind them
+        self._held = False
+        self._interrupted = False
+        self._options = options
+
+    def planned(self, again: str) -> happening.RolloutPlanned:
+        """Who is in which wave; ``again`` is the command that goes on."""
+        return happening.RolloutPlanned(
+            self.waves(), self.budget.limit, self._options.record(), again
+        )
+
+    def waves(self) -> tuple[tuple[str, ...], ...]:
+        """The hosts of each wave."""
+        return tuple(tuple(host.name for host in wave) for wave in self._waves)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the gates are being asked."""
+        return bool(self._rounds) and not self._held
+
+    @property
+    def over(self) -> bool:
+        """Whether each host has had its turn, and the gates have let the last wave through."""
+        begun = self._wave == len(self._waves) and not self._waiting
+        return begun and not self._running and not self._rounds and not self._held
+
+    @property
+    def held(self) -> bool:
+        """Whether some hosts had no turn, or a gate said no."""
+        return self._held or bool(self._lost)
+
+    def next(self) -> HostTask[HostResult] | None:
+        """The next host of the wave that shares nothing with too many others."""
+        self._heed()
+        if self._held or self._rounds:
+            return None
+        while not self._waiting and not self._running and self._wave < len(self._waves):
+            self._open()
+        for at, host in enumerate(self._waiting):
+            if self._sharing.admits(host.vars):
+                del self._waiting[at]
+                self._sharing.begin(host.vars)
+                self._running[host.name] = host
+                return self._make(host)
+        return None
+
+    def ended(self, name: str, answer: HostResult) -> None:
+        """Count it; the last of a wave has the gates asked."""
+        self._sharing.end(self._running.pop(name).vars)
+        self._results.append(answer)
+        self._count(answer)
+        if not (self._waiting or self._running or self._held or self._interrupted):
+            self._ask()
+
+    def rest(self) -> Iterator[HostTask[HostResult]]:
+        """The hosts of this wave and of those after it that had no turn."""
+        if self._lost and not self._held:
+            lost = tuple(host.name for host in self._lost)
+            failed = ", ".join(self._failed)
+            self._publish(happening.RolloutHeld(CANARY, failed, lost, self._clock()))
+        for host in self._left():
+            yield self._make(host)
+
+    def interrupt(self) -> None:
+        """The gates need not answer, and no host begins any more."""
+        self._interrupted = True
+        for asked in self._rounds:
+            asked.cancel()
+        if self._stage.behind or any(self._left()):
+            self._hold(INTERRUPTED, "")
+
+    def _open(self) -> None:
+        self._waiting = list(self._waves[self._wave])
+        self._results = []
+        self._wave += 1
+        if not self._waiting:  # all of its hosts stand behind a canary that has failed
+            return
+        self._publish(happening.WaveStarted(self._number, self._clock()))
+
+    @property
+    def _number(self) -> int:
+        """That of the wave in the whole run."""
+        return self._stage.waves_before + self._wave
+
+    @property
+    def _first(self) -> bool:
+        """Whether this is the wave of the canaries."""
+        return self._wave == 1 and bool(self._canaries)
+
+    def _ask(self) -> None:
+        """Have the gates asked about the wave, about each canary alone where it is well."""
+        groups = [[one] for one in self._results] if self._first else [self._results]
+        lost = [self._first and is_failure(group[0]) for group in groups]
+        self._rounds = [NoGates() if one else self._gates() for one in lost]
+        for asked, group in zip(self._rounds, groups, strict=True):
+            asked.ask(self._number, group)
+
+    def _heed(self) -> None:
+        """Take what the gates say once all have, and look at the clock."""
+        verdicts = [asked.verdict() for asked in self._rounds] if not self._held else []
+        known = [verdict for verdict in verdicts if verdict is not None]
+        if known and len(known) == len(verdicts):
+            self._rounds = []
+            self._judge(known)
+        late = self._until is not None and self._clock() >= self._until
+        if late and not self._held and not self._rounds and any(self._left()):
+            self._hold(UNTIL, "")
+
+    def _judge(self, verdicts: Sequence[WaveVerdict]) -> None:
+        """Count whom the gates found wrong, and go no further than they let the rollout."""
+        wrong = {result.host for result in self._results if is_failure(result)}
+        for verdict, result in zip(verdicts, self._results, strict=False):
+            failed = list(verdict.failed)
+            if verdict.stop and self._first:
+                stopped = result._replace(outcome=outcome.FAILED, kind=KIND, message=verdict.stop)
+                failed.append(stopped)
+            for one in failed:
+                wrong.add(one.host)
+                self._publish(happening.HostFinished(one))
+                self._count(one)
+            if verdict.stop and not self._first:
+                self._hold(GATE, verdict.stop)
+        if self._first:
+            self._failed = sorted(name for name in wrong if self._canaries.behind({name}))
+            self._leave(self._canaries.behind(wrong))
+
+    def _leave(self, lost: set[str]) -> None:
+        """These hosts do not begin."""
+        for wave in self._waves[self._wave :]:
+            self._lost += [host for host in wave if host.name in lost]
+            wave[:] = [host for host in wave if host.name not in lost]
+
+    def _count(self, result: HostResult) -> None:
+        if self._first and forgives(self._options.max_fail):
+            return
+        for budget in filter(None, (self.budget, self._stage.overall)):
+            budget.count(result)
+            if budget.spent:
+                self._hold(BUDGET, "")
+
+    def _hold(self, why: str, text: str) -> None:
+        if not self._held:
+            self._held = True
+            left = tuple(host.name for host in (*self._left(), *self._stage.behind))
+            self._publish(happening.RolloutHeld(why, text, left, self._clock()))
+
+    def _left(self) -> Iterator[Target]:
+        yield from self._lost
+        yield from self._waiting
+        for wave in self._waves[self._wave :]:
+            yield from wave

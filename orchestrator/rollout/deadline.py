@@ -1,0 +1,46 @@
+"""Until when hosts may begin (controller)."""
+
+import re
+import time
+from datetime import datetime
+
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)", re.ASCII)
+
+
+def parse_until(text: str, now: float | None = None) -> float:
+    """The next ``05:00`` of this machine's clock, or a date and time; seconds of ``time.time()``.
+
+    ValueError, also for a date that is over.
+    """
+    now = time.time() if now is None else now
+    clock = _CLOCK.fullmatch(text)
+    if clock:
+        return _next(int(clock[1]), int(clock[2]), now)
+    try:
+        at = datetime.fromisoformat(text).timestamp()  # by the local clock where it names no zone
+    except (ValueError, OverflowError, OSError):
+        what = "neither a time such as 05:00 nor a date and time such as 2026-03-14T05:00"
+        raise ValueError(f"{text!r} is {what}") from None
+    if len(text) < len("2026-03-14T05"):
+        raise ValueError(f"{text!r} says no time of that day")
+    if at <= now:
+        raise ValueError(f"{text} is over")
+    return at
+
+
+def _next(hour: int, minute: int, now: float) -> float:
+    """When the local clock shows that next, also across a change to summer time."""
+    today = time.localtime(now)
+    for days in (0, 1):
+        date = (today.tm_year, today.tm_mon, today.tm_mday + days)
+        at = time.mktime((*date, hour, minute, 0, 0, 0, -1))
+        if at > now:
+            break
+    return at
+
+
+def clock_text(at: float) -> str:
+    """A moment as people read it on this machine: the time, with the day where that is another."""
+    then = time.localtime(at)
+    today = time.strftime("%Y-%m-%d", then) == time.strftime("%Y-%m-%d")
+    return time.strftime("%H:%M" if today else "%Y-%m-%d %H:%M", then)

@@ -1,0 +1,146 @@
+"""Gates: what a wave must pass before the next one begins (controller)."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import outcome
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.window import Window
+from orchestrator.rollout.course import WaveVerdict
+from orchestrator.support.crash import describe_crash
+
+_TICK = 0.2  # seconds
+
+
+class GateAnswer(NamedTuple):
+    """``stop`` is why the rollout may not go on, "" where it may; ``failed`` are the hosts that
+    were found wrong, with what they come to now."""
+
+    stop: str = ""
+    failed: Sequence[HostResult] = ()
+
+
+class Patience:
+    """For how long a gate may take, and whether anybody still wants to know."""
+
+    def __init__(self, seconds: float, cancelled: threading.Event) -> None:
+        self._end = time.monotonic() + seconds
+        self._cancelled = cancelled
+
+    @property
+    def left(self) -> float:
+        """Seconds; 0 once they are over, or nobody waits."""
+        return 0.0 if self._cancelled.is_set() else max(0.0, self._end - time.monotonic())
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the user has ended the run."""
+        return self._cancelled.is_set()
+
+    def sleep(self, seconds: float) -> bool:
+        """Wait; whether there is patience left after it."""
+        self._cancelled.wait(min(seconds, self.left))
+        return self.left > 0
+
+    @contextmanager
+    def bounds(self, window: Window[Any]) -> Iterator[None]:
+        """Interrupt a window that is run inside when there is none left."""
+        done = threading.Event()
+
+        def guard() -> None:
+            while not done.wait(min(_TICK, self.left)):
+                if not self.left:
+                    window.interrupt()
+                    return
+
+        threading.Thread(target=guard, name="patience", daemon=True).start()
+        try:
+            yield
+        finally:
+            done.set()
+
+
+class Gate(Protocol):
+    """Asked in a thread of its own; ``name`` is what people read, ``seconds`` how long it has.
+
+    ``hears_all``: it judges the whole wave, hosts that have failed included; else those that are
+    well so far, if there are any.
+    """
+
+    name: str
+    seconds: float
+    hears_all: bool
+
+    def ask(self, wave: int, results: Sequence[HostResult], patience: Patience) -> GateAnswer:
+        """Whether the rollout may go on behind these hosts."""
+        ...
+
+
+class GateKeeper:
+    """Asks one gate after the other, until one stops the rollout."""
+
+    def __init__(self, gates: Sequence[Gate], publish: Callable[[happening.Event], None]) -> None:
+        self.gates = gates
+        self._publish = publish
+        self._cancelled = threading.Event()
+        self._verdict: WaveVerdict | None = None
+
+    def ask(self, wave: int, results: Sequence[HostResult]) -> None:
+        """Begin to ask about the hosts of a wave."""
+        self._verdict = None
+        asked = (wave, list(results))
+        threading.Thread(target=self._ask, args=asked, name="gates", daemon=True).start()
+
+    def verdict(self) -> WaveVerdict | None:
+        """What came of it; None while it is not known."""
+        return self._verdict
+
+    def cancel(self) -> None:
+        """Nobody wants to know any more."""
+        self._cancelled.set()
+
+    def _ask(self, wave: int, results: list[HostResult]) -> None:
+        failed: list[HostResult] = []
+        stop = ""
+        for gate in self.gates:
+            well = [result for result in results if result.outcome == outcome.OK]
+            asked = results if gate.hears_all else well
+            if not asked:
+                continue
+            answer = self._one(gate, wave, asked)
+            failed += answer.failed
+            wrong = {result.host: result for result in answer.failed}
+            results = [wrong.get(result.host, result) for result in results]
+            if stop := answer.stop:
+                break
+        self._verdict = WaveVerdict(stop, failed)
+
+    def _one(self, gate: Gate, wave: int, results: list[HostResult]) -> GateAnswer:
+        now = time.time()
+        self._publish(happening.GateAsked(wave, gate.name, now, now + gate.seconds))
+        try:
+            answer = gate.ask(wave, results, Patience(gate.seconds, self._cancelled))
+        except Exception as error:
+            path = describe_crash(error, f"the gate {gate.name}")
+            answer = GateAnswer(f"{gate.name}: a defect in ccm, see {path}")
+        hosts = tuple(result.host for result in answer.failed)
+        self._publish(
+            happening.GateAnswered(
+                wave=wave,
+                gate=gate.name,
+                passed=not answer.stop and not hosts,
+                text=answer.stop,
+                hosts=hosts,
+                at=time.time(),
+            )
+        )
+        return answer
+
+
+def found_wrong(result: HostResult, kind: str, message: str) -> HostResult:
+    """What a host comes to that a gate has found wrong."""
+    return result._replace(outcome=outcome.FAILED, kind=kind, message=message)

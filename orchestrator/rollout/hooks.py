@@ -1,0 +1,107 @@
+"""What the user has run on the controller before and after a host, as to drain it (controller)."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.rollout.asking import how_it_ended, run_command
+from orchestrator.rollout.gates import found_wrong
+from remote_runtime.errors import CcmError
+
+SECONDS = 600.0  # that a command may take
+BEFORE, AFTER = "rollout.before_host", "rollout.after_host"
+
+
+class Hooked(HostTask[HostResult]):
+    """A host's task between two commands, either may be "".
+
+    Where the first fails the host is not touched. The second runs wherever the first was begun,
+    also when the user ends the run; a host behind which it fails has failed. ``told`` is what they
+    have on their standard input.
+    """
+
+    def __init__(
+        self, task: HostTask[HostResult], before: str, after: str, told: dict[str, Any]
+    ) -> None:
+        super().__init__(task.name)
+        self._task = task
+        self._before = before
+        self._after = after
+        self._told = told
+        self._cancelled = threading.Event()
+
+    def _work(self) -> HostResult:
+        try:
+            result = self._prepared() or self._task.run()
+        except BaseException:
+            self._finish({})
+            raise
+        wrong = self._finish(result.record())
+        if wrong and result.outcome == outcome.OK:
+            return found_wrong(result, AFTER, wrong)
+        return result
+
+    def _prepared(self) -> HostResult | None:
+        """What the host comes to that its command keeps from its turn; None where it begins."""
+        if not self._before:
+            return None
+        wrong = _run("before-host", self._before, self._told, self._cancelled.is_set)
+        if self._cancelled.is_set():
+            return self._task.interrupted()
+        return found_wrong(self._task.held(), BEFORE, wrong) if wrong else None
+
+    def _finish(self, result: dict[str, Any]) -> str:
+        """Run what comes behind; what is wrong with it, "" for nothing."""
+        if not self._after:
+            return ""
+        return _run("after-host", self._after, {**self._told, "result": result}, lambda: False)
+
+    def _during(self) -> str:
+        return f"host {self.name}"
+
+    def _ended(self, error: CcmError) -> HostResult:
+        return self._task._ended(error)
+
+    def interrupted(self) -> HostResult:
+        """As the task itself says it."""
+        return self._task.interrupted()
+
+    def held(self) -> HostResult:
+        """As the task itself says it."""
+        return self._task.held()
+
+    def cancel(self) -> None:
+        """End it; what comes behind is run all the same."""
+        self._cancelled.set()
+        self._task.cancel()
+
+    def abandon(self) -> None:
+        """Give up on the host."""
+        self._task.abandon()
+
+    def tend(self, now: float) -> None:
+        """Keep the host's connection alive."""
+        self._task.tend(now)
+
+    def _leave(self) -> None:
+        """The task has let go of its connection itself."""
+
+
+def _run(what: str, command: str, told: dict[str, Any], is_over: Callable[[], bool]) -> str:
+    """Run a command; what is wrong with how it ended, "" where it ended well."""
+    end = time.monotonic() + SECONDS
+
+    def left() -> float:
+        return 0.0 if is_over() else end - time.monotonic()
+
+    try:
+        ran = run_command(command, told, left)
+    except OSError as error:
+        return f"{what} could not be started: {error.strerror}"
+    if ran.code == 0:
+        return ""
+    return f"{what} {how_it_ended(ran, SECONDS)}"

@@ -1,0 +1,7 @@
+"""Why a rollout holds, as facts; ``report`` has the words (controller)."""
+
+BUDGET = "budget"  # more hosts failed than may
+GATE = "gate"  # a gate said no, or did not answer in time
+CANARY = "canary"  # the canary of these hosts has failed
+INTERRUPTED = "interrupted"  # the user has ended the run
+UNTIL = "until"  # the time after which no host begins has come

@@ -1,0 +1,83 @@
+"""So many hosts at once that share a value of a variable, as a rack (controller)."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from remote_runtime.errors import UsageError
+from remote_runtime.nearest import nearest
+
+_TEXT = re.compile(r"([A-Za-z_][\w.-]*)=(\d{1,6})", re.ASCII)
+_UNSET = object()
+FEW = 5
+
+
+class Per(NamedTuple):
+    """At most ``most`` hosts at once with the same value of ``variable``, dots nest."""
+
+    variable: str
+    most: int
+
+    def __str__(self) -> str:
+        return f"{self.variable}={self.most}"
+
+
+def parse_per(text: str) -> Per:
+    """What ``rack=1`` says; ValueError."""
+    found = _TEXT.fullmatch(text)
+    if found is None or not int(found[2]):
+        raise ValueError(f"{text!r} is not a variable and a number of hosts, such as rack=1")
+    return Per(found[1], int(found[2]))
+
+
+class Sharing:
+    """Who of the hosts that run shares what; a host without the variable shares it with nobody."""
+
+    def __init__(self, limits: Sequence[Per]) -> None:
+        self._limits = limits
+        self._running: Counter[tuple[str, str]] = Counter()
+
+    def admits(self, vars_: Mapping[str, Any]) -> bool:
+        """Whether a host with these variables may begin now."""
+        return all(
+            self._running[limit.variable, value] < limit.most
+            for limit, value in self._values(vars_)
+        )
+
+    def begin(self, vars_: Mapping[str, Any]) -> None:
+        """A host with these variables runs."""
+        self._running.update((limit.variable, value) for limit, value in self._values(vars_))
+
+    def end(self, vars_: Mapping[str, Any]) -> None:
+        """It has ended."""
+        self._running.subtract((limit.variable, value) for limit, value in self._values(vars_))
+
+    def _values(self, vars_: Mapping[str, Any]) -> list[tuple[Per, str]]:
+        found = ((limit, value_of(limit.variable, vars_)) for limit in self._limits)
+        return [(limit, value) for limit, value in found if value is not None]
+
+
+def check_sharing(limits: Sequence[Per], hosts: Sequence[Any]) -> Iterator[str]:
+    """A warning for each variable that some hosts lack; UsageError for one that nobody has."""
+    for limit in limits:
+        lacking = [host.name for host in hosts if value_of(limit.variable, host.vars) is None]
+        if len(lacking) == len(hosts):
+            known = {key for host in hosts for key in host.vars}
+            guess = nearest(limit.variable, known)
+            hint = f"did you mean {guess}?" if guess else "it is a variable of the inventory"
+            raise UsageError(f"--per {limit}: none of the hosts has {limit.variable}", hint=hint)
+        if lacking:
+            few = ", ".join(lacking[:FEW]) + (", …" if len(lacking) > FEW else "")
+            yield f"--per {limit} does not hold for hosts without {limit.variable}: {few}"
+
+
+def value_of(variable: str, vars_: Mapping[str, Any]) -> str | None:
+    """What a variable is, as one text: 7 and "7" are the same; None where it is not set."""
+    found: Any = vars_
+    for key in variable.split("."):
+        found = found.get(key, _UNSET) if isinstance(found, Mapping) else _UNSET
+    if found is _UNSET:
+        return None
+    return found if isinstance(found, str) else json.dumps(found, sort_keys=True, default=str)

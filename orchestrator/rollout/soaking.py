@@ -1,0 +1,70 @@
+"""Soaking: the health checks of a wave's hosts once more, after a while (controller)."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import outcome
+from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.ports import Target
+from orchestrator.fleet.window import Window
+from orchestrator.rollout.gates import GateAnswer, Patience, found_wrong
+
+KIND = "rollout.soak"
+CHECKING = 1800.0  # seconds that all checks of a wave may take together
+
+Monitor = Callable[[Target, Callable[[happening.Event], None]], HostTask[HostResult]]
+
+
+class Soak:
+    """Waits ``wait`` seconds, then runs the health checks of each host.
+
+    ``monitor`` makes the task that does so on one host and tells its events. A host whose checks
+    fail, or which cannot be reached, is wrong.
+    """
+
+    hears_all = False
+
+    def __init__(self, wait: float, hosts: Sequence[Target], forks: int, monitor: Monitor) -> None:
+        self.name = f"soak {wait:g} s"
+        self.seconds = wait + CHECKING
+        self._wait = wait
+        self._hosts = {host.name: host for host in hosts}
+        self._forks = forks
+        self._monitor = monitor
+
+    def ask(self, wave: int, results: Sequence[HostResult], patience: Patience) -> GateAnswer:
+        """Wait, look, and say whose checks fail."""
+        if not patience.sleep(self._wait):
+            return GateAnswer("it was not waited for to its end")
+        said: dict[str, str] = {}
+
+        def heard(event: happening.Event) -> None:
+            if isinstance(event, happening.ResourceEvent) and event.event["failed"]:
+                said.setdefault(event.host, _reason(event.event))
+
+        tasks = (self._monitor(self._hosts[result.host], heard) for result in results)
+        ended: dict[str, HostResult] = {}
+        window = Window(tasks, self._forks, finished=ended.__setitem__)
+        with patience.bounds(window):
+            window.run()
+        if patience.cancelled:
+            return GateAnswer("the run was ended")
+        wrong = [
+            found_wrong(result, KIND, f"after {self.name}: {said.get(result.host) or how.message}")
+            for result in results
+            if (how := ended[result.host]).outcome != outcome.OK
+        ]
+        return GateAnswer(failed=wrong)
+
+
+def _reason(event: dict[str, Any]) -> str:
+    """Which resource is unwell, and what its checks say."""
+    bad = [
+        f"{check['name']}: {check['output']}"
+        for check in event.get("health_check", ())
+        if check["status"] not in ("OK", "WARNING")
+    ]
+    told = "; ".join(bad) or "; ".join(event["error"]) or "failed"
+    return f"{event['type']}#{event['name']}: {told}"

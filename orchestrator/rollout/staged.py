@@ -1,0 +1,98 @@
+"""The course of a rollout in stages: each begins when the one before it has passed (controller)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.ports import Target
+from orchestrator.rollout.budget import Budget
+from orchestrator.rollout.course import RolloutCourse, RolloutOptions, StagePlace
+
+
+class Leg(NamedTuple):
+    """A stage of a rollout: its hosts, and what makes its course, given its place in the run."""
+
+    name: str
+    hosts: Sequence[Target]
+    rollout: RolloutOptions
+    make: Callable[[StagePlace], RolloutCourse]
+
+
+class StagedCourse:
+    """The courses of the stages one after the other.
+
+    A stage passes when no more of its hosts have failed than may, by default none, and its gates
+    have let it through. With a ``max_fail`` in the ``options``, those of the whole run, that many
+    may fail in all stages together, and only a stage that says so has a limit of its own.
+    """
+
+    def __init__(self, legs: Sequence[Leg], options: RolloutOptions) -> None:
+        self._names = [leg.name for leg in legs]
+        self._options = options
+        hosts = [list(leg.hosts) for leg in legs]
+        total = sum(map(len, hosts))
+        self._overall = Budget.of(options.max_fail, total, waves=False)
+        self._courses: list[RolloutCourse] = []
+        before = 0
+        for at, leg in enumerate(legs):
+            behind = [host for later in hosts[at + 1 :] for host in later]
+            strict = options.max_fail is None
+            budget = Budget.of(leg.rollout.max_fail, len(leg.hosts), strict)
+            course = leg.make(StagePlace(before, behind, budget, self._overall))
+            self._courses.append(course)
+            before += len(course.waves())
+        self._at = 0
+
+    def planned(self, again: str) -> happening.RolloutPlanned:
+        """Who is in which wave of which stage; ``again`` is the command that goes on."""
+        waves = [course.waves() for course in self._courses]
+        return happening.RolloutPlanned(
+            waves=tuple(wave for of_stage in waves for wave in of_stage),
+            max_fail=self._overall.limit,
+            wishes=self._options.record(),
+            again=again,
+            stages=tuple(
+                name for name, all_of in zip(self._names, waves, strict=True) for _ in all_of
+            ),
+            limits={
+                name: course.budget.limit
+                for name, course in zip(self._names, self._courses, strict=True)
+            },
+        )
+
+    @property
+    def _now(self) -> RolloutCourse:
+        return self._courses[self._at]
+
+    @property
+    def waits(self) -> bool:
+        """Whether the gates are being asked."""
+        return self._now.waits
+
+    @property
+    def held(self) -> bool:
+        """Whether some hosts had no turn, or a gate said no."""
+        return self._now.held
+
+    def next(self) -> HostTask[HostResult] | None:
+        """The next host of the stage, of the next stage once this one has passed."""
+        task = self._now.next()
+        while task is None and self._now.over and self._at < len(self._courses) - 1:
+            self._at += 1
+            task = self._now.next()
+        return task
+
+    def ended(self, name: str, answer: HostResult) -> None:
+        """Count it."""
+        self._now.ended(name, answer)
+
+    def rest(self) -> Iterator[HostTask[HostResult]]:
+        """The hosts of this stage and of those after it that had no turn."""
+        for course in self._courses[self._at :]:
+            yield from course.rest()
+
+    def interrupt(self) -> None:
+        """The gates need not answer."""
+        self._now.interrupt()

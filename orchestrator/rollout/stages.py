@@ -1,0 +1,162 @@
+"""Reads a file of stages, which are pushed one after the other (controller)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import schemas
+from inventory import document
+from orchestrator.manifest.complaint import Against
+from orchestrator.project.reading import words_of
+from orchestrator.project.settings import Written
+from orchestrator.rollout.amounts import Amount, parse_amount
+from orchestrator.rollout.commands import parse_command
+from orchestrator.rollout.course import RolloutOptions
+from orchestrator.rollout.sharing import Per, parse_per
+from orchestrator.rollout.waves import parse_waves
+from orchestrator.support.seconds import parse_seconds
+from remote_runtime.errors import InputError, Position, Problem
+
+# At the margin, or as the first thing that is said.
+_KEY = re.compile(
+    r"""(?:^|\A(?:[ \t]*(?:[#%][^\n]*|---[ \t]*(?:\#[^\n]*)?)?\n)*[ \t]+)
+        (?:\{\s*)? (["']?)stages\1 \s*:(?:\s|$)""",
+    re.MULTILINE | re.VERBOSE,
+)
+_KIND = "input.stages"
+
+
+class Stage(NamedTuple):
+    """A stage as its file says it.
+
+    ``hosts`` is a pattern; of those it picks the first ``take`` are meant, None for all.
+    ``manifest`` is a path that can be opened. Where the two stand is said with them. What is None,
+    or empty, is up to the options of the whole run.
+    """
+
+    name: str
+    hosts: str
+    hosts_at: Position
+    manifest: str
+    manifest_at: Position
+    take: int | None = None
+    waves: tuple[Amount, ...] = ()
+    max_fail: Amount | None = None
+    soak: float | None = None
+    gate: tuple[str, ...] = ()
+    per: tuple[Per, ...] = ()
+    data: Mapping[str, Any] = {}
+
+    def rollout(self, whole: RolloutOptions) -> RolloutOptions:
+        """How the stage is held back: as it says, and where it says nothing as the whole run is.
+
+        The number of hosts that may fail in the whole run is not one of the stage.
+        """
+        own = {name: getattr(self, name) for name in ("waves", "soak", "gate", "per")}
+        given = {name: value for name, value in own.items() if value not in (None, ())}
+        return whole._replace(max_fail=self.max_fail, **given)
+
+    def placed(self, error: InputError) -> list[Problem]:
+        """What is wrong with the manifest, with the stage's place where it has none of its own."""
+        return [one._replace(where=one.where or self.manifest_at) for one in error.problems]
+
+
+def is_stages(path: str) -> bool:
+    """Whether a file is meant to hold stages, not a manifest; one that cannot be read is not."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return _KEY.search(file.read()) is not None
+    except OSError:
+        return False
+
+
+def read_stages(path: str) -> list[Stage]:
+    """The stages of a file, checked whole but for their manifests and hosts.
+
+    InputError with every mistake, each with its place.
+    """
+    problems: list[Problem] = []
+    root = document.read_document(path, problems)
+    problems += _complaints(root)
+    stages: list[Stage] = []
+    if not problems:
+        nodes = document.node_at(root, ["stages"])
+        folder = os.path.dirname(path)
+        stages = [_stage(node, folder, problems) for node in _nodes(nodes)]
+        problems += _duplicates(nodes, stages)
+    if problems:
+        raise InputError(sorted(problems, key=lambda one: one.where[1:] if one.where else (0, 0)))
+    return stages
+
+
+def _nodes(node: document.Node) -> list[document.Node]:
+    return node.nodes if isinstance(node, document.Sequence) else []
+
+
+def _complaints(root: document.Node) -> list[Problem]:
+    """What the schema says against the document, each with its place."""
+    found = []
+    for one in Against(schemas.load("stages"))(document.to_plain(root), "the file of stages"):
+        where = document.node_at(root, one.path, of_key=one.unknown_key).position
+        hint = one.hint
+        if one.unknown_key and one.path[-1] == "stages":
+            hint = "stages have no stages of their own: write them one after the other"
+        elif one.unknown_key and len(one.path) == 1:
+            hint = "a file of stages has 'stages' alone; the rest belongs into their manifests"
+        found.append(Problem(one.message, where, hint, _KIND))
+    return found
+
+
+def _stage(node: document.Node, folder: str, problems: list[Problem]) -> Stage:
+    """One that fits the schema; what its words do not say is among the problems."""
+
+    def parsed(key: str, parse: Callable[[str], Any]) -> tuple[Any, ...]:
+        values = []
+        for word in words_of(document.node_at(node, [key])) if key in entries else ():
+            try:
+                values.append(parse(word.value))
+            except ValueError as error:
+                problems.append(Problem(f"{key}: {error}", word.position, "", _KIND))
+        return tuple(values)
+
+    entries = list(node) if isinstance(node, document.Mapping) else []
+    plain = document.to_plain(node)
+    hosts, manifest = (_written(node, key) for key in ("hosts", "manifest"))
+    path = os.path.join(folder, manifest.value)
+    if is_stages(path):
+        hint = "stages have no stages of their own: write them one after the other in one file"
+        message = f"{manifest.value} is a file of stages, not a manifest"
+        problems.append(Problem(message, manifest.position, hint, _KIND))
+    return Stage(
+        name=plain["name"],
+        hosts=hosts.value,
+        hosts_at=hosts.position,
+        manifest=path,
+        manifest_at=manifest.position,
+        take=plain.get("take"),
+        waves=next(iter(parsed("waves", parse_waves)), ()),
+        max_fail=next(iter(parsed("max_fail", parse_amount)), None),
+        soak=next(iter(parsed("soak", parse_seconds)), None),
+        gate=parsed("gate", parse_command),
+        per=parsed("per", parse_per),
+        data=plain.get("data", {}),
+    )
+
+
+def _written(node: document.Node, key: str) -> Written:
+    return words_of(document.node_at(node, [key]))[0]
+
+
+def _duplicates(nodes: document.Node, stages: list[Stage]) -> list[Problem]:
+    """Names that stand twice: reports tell stages by them."""
+    found, seen = [], dict[str, Position]()
+    for node, stage in zip(_nodes(nodes), stages, strict=True):
+        at = _written(node, "name").position
+        if stage.name in seen:
+            message = f"there are two stages {stage.name!r}, the other one is at {seen[stage.name]}"
+            found.append(Problem(message, at, "give it another name", _KIND))
+        seen.setdefault(stage.name, at)
+    return found

@@ -1,0 +1,40 @@
+"""Waves: how far a rollout goes before the next hosts may begin (controller)."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from orchestrator.rollout.amounts import Amount, parse_amount
+
+T = TypeVar("T")
+
+
+def parse_waves(text: str) -> tuple[Amount, ...]:
+    """What ``1,10%,100%`` says: how many hosts are through after each wave; ValueError.
+
+    Counts must increase, and so must shares; which of a count and a share is more, the selection
+    decides.
+    """
+    waves = tuple(map(parse_amount, text.split(",")))
+    last: dict[bool, Amount] = {}
+    for wave in waves:
+        if not wave.number:
+            raise ValueError(f"a wave of {wave} has no hosts")
+        before = last.get(wave.percent)
+        if before is not None and wave.number <= before.number:
+            raise ValueError(
+                f"{wave} comes after {before}: waves are cumulative, so each must be more than the "
+                "one before"
+            )
+        last[wave.percent] = wave
+    return waves
+
+
+def divide(hosts: Sequence[T], waves: Sequence[Amount]) -> list[list[T]]:
+    """The hosts by wave, in their order; the last wave has all that are left, none is empty."""
+    bounds = [*(wave.up(len(hosts)) for wave in waves), len(hosts)]
+    divided, done = [], 0
+    for bound in bounds:
+        if bound > done:
+            divided.append(list(hosts[done:bound]))
+            done = bound
+    return divided
