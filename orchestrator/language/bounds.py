@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Sized
 from typing import Any
 
+from orchestrator.language import kinds
+
 MAX_ITEMS = 10_000
 MAX_SUM = 1_000_000
 MAX_TEXT = 16 * 1024 * 1024
@@ -45,6 +47,21 @@ def multiply(left: Any, right: Any) -> Any:
     if isinstance(left, int) and isinstance(right, int):
         check_size(left.bit_length() + right.bit_length(), MAX_BITS, "the product", "bits")
     return left * right
+
+
+def repeat(text: Any, count: Any) -> str:
+    """The text so many times; ValueError."""
+    kinds.texts("repeat", text)
+    if kinds.whole("repeat", count) < 0:
+        raise ValueError("repeat takes a count of 0 or more")
+    return str(multiply(text, count))
+
+
+def replace(text: Any, old: Any, new: Any, count: Any = -1) -> str:
+    """The text with so many of the old parts, or all, as new ones; ValueError."""
+    kinds.texts("replace", text, old, new)
+    check_replace(text, (old, new))
+    return str(text.replace(old, new, kinds.whole("replace", count)))
 
 
 def power(left: Any, right: Any) -> Any:

@@ -132,7 +132,7 @@ def _check(declared: Declared, problems: list[Problem]) -> None:
     for key, message in type_.check(declared.name_node.text, declared.raw):
         known = isinstance(declared.name, str) if key == "name" else key not in declared.templated
         if known:
-            text = message if key == "name" else f"{key}: {message}"
+            text = message if key in ("", "name") else f"{key}: {message}"
             if declared.hides(key):
                 text = f"{key} has a value that is not allowed (masked)"
             problems.append(Problem(f"{declared.id}: {text}", declared.where((key,))))
@@ -220,8 +220,9 @@ def _refuse_target_files(found: list[Expression], key: str, problems: list[Probl
 def _take_over(declared: Declared, problems: list[Problem]) -> None:
     raw = declared.raw
     declared.sensitive = raw.get("sensitive") is True
-    declared.require = _references(raw.get("require"))
-    declared.subscribe = _references(raw.get("subscribe"))
+    declared.require = _texts(raw.get("require"))
+    declared.subscribe = _texts(raw.get("subscribe"))
+    declared.tags = _texts(raw.get("tags"))
     if "foreach" in declared.nodes:
         declared.foreach = _loop(declared, declared.nodes["foreach"][1], problems)
     control = declared.nodes.get("control")
@@ -257,7 +258,7 @@ def not_a_loop(declared: Declared, expression: Expression, value: object) -> Pro
     return Problem(message, expression.where, "such as data.users", "template.foreach")
 
 
-def _references(value: object) -> tuple[str, ...]:
+def _texts(value: object) -> tuple[str, ...]:
     return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
 
 

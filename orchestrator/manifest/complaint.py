@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from remote_runtime.nearest import nearest
+from schemas.fitting import fits
 
 _KINDS = {
     "string": "text",
@@ -48,6 +50,29 @@ class Complaint(NamedTuple):
     wants_text: bool = False
     unknown_key: bool = False
     missing: str = ""
+
+
+class Against:
+    """A schema, and what it says against values.
+
+    jsonschema, which finds the words, is loaded when there is something wrong.
+    """
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._schema = schema
+        self._fits = fits(schema)
+        self._validator: Any = None
+
+    def __call__(self, value: Any, name: str) -> list[Complaint]:
+        """What is wrong with a value, which is called ``name``."""
+        if self._fits is not None and self._fits(value):
+            return []
+        if self._validator is None:
+            from jsonschema import Draft202012Validator
+
+            self._validator = Draft202012Validator(self._schema)
+        errors = self._validator.iter_errors(value)
+        return [entry for error in errors for entry in complaints(error, name)]
 
 
 def complaints(error: Any, name: str) -> list[Complaint]:
@@ -166,10 +191,11 @@ def _description(error: Any) -> str:
 
 
 def _subject(name: str, path: tuple[str | int, ...]) -> str:
-    text = name
+    """What it is about: in a document, which has a name of several words, the path alone."""
+    text = "" if path and " " in name else name
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text
+    return text.removeprefix(".")
 
 
 def _wants_text(wanted: Any, value: Any) -> bool:

@@ -14,8 +14,8 @@ LOOP_NAMES = ("item", "index", "key")
 """What names a turn of ``foreach``: ``index`` in a list, ``key`` in a map, ``item`` in both."""
 
 _NEVER_SECRET = frozenset(
-    ("ensure", "owner", "group", "mode", "provider", "alias", "control", "foreach", "require",
-     "subscribe", "sensitive", "render")
+    ("ensure", "owner", "group", "mode", "provider", "alias", "tags", "control", "foreach",
+     "require", "subscribe", "sensitive", "render")
 )  # fmt: skip
 
 
@@ -46,6 +46,7 @@ class Declared:
         "require",
         "sensitive",
         "subscribe",
+        "tags",
         "templated",
         "type",
         "values",
@@ -69,6 +70,7 @@ class Declared:
         self.foreach: Expression | None = None
         self.require: tuple[str, ...] = ()
         self.subscribe: tuple[str, ...] = ()
+        self.tags: tuple[str, ...] = ()
         self.sensitive = False
         self.templated: tuple[str, ...] = ()
         self.written: str | None = None

@@ -78,6 +78,7 @@ def _read(
         hint = "a manifest begins with 'ccm:' or 'data:'"
         message = f"a manifest must be a map, not {root.describe()}"
         raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
+    _refuse_stages(root)
     refuse_unknown_keys(root, _TOP, what="a manifest", problems=problems)
     source = DataSource(root, problems, warnings)
     site = Site(
@@ -91,6 +92,14 @@ def _read(
     site.defaults = above
     _read_ccm(site, root, problems)
     return site
+
+
+def _refuse_stages(root: Mapping) -> None:
+    if "stages" in root:
+        where = root.key("stages").position
+        hint = "name a manifest of one of them; ccm push, plan and validate take all of the file"
+        problem = Problem("this is a file of stages, not a manifest", where, hint, "input.stages")
+        raise InputError([problem])
 
 
 def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:

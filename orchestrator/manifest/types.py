@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import schemas
-from orchestrator.manifest.complaint import Complaint, complaints
+from orchestrator.manifest.complaint import Against, Complaint
 from remote_runtime import registry
 from remote_runtime.errors import ResourceError
-from schemas.fitting import fits
 
 if TYPE_CHECKING:
     from orchestrator.site_types import SiteTypes
 
-NOT_RENDERED = {"require", "subscribe", "control", "foreach", "sensitive", "render"}
+NOT_RENDERED = {"tags", "require", "subscribe", "control", "foreach", "sensitive", "render"}
 REFERENCE = {"$ref": "#/$defs/reference"}
 _REMEMBERED = 50_000
 
@@ -47,30 +46,20 @@ class PropertyType:
         self.quoted = bool(schema.get("x-ccm-quoted"))
         self.not_with = frozenset(schema.get("x-ccm-not-with", ()))
         self.alias_of: str = schema.get("x-ccm-alias-of", "")
-        self._whole_schema = {"$defs": definitions, **schema}
-        self._fits = fits(self._whole_schema)
-        self._validator: Any = None
+        self._against = Against({"$defs": definitions, **schema})
         self._known: dict[tuple[type, Any], list[Complaint]] = {}
 
     def complaints(self, value: Any) -> list[Complaint]:
         """What the schema says against a value. Scalars seen before are answered from memory."""
         kind = value.__class__
         if kind is dict or kind is list:
-            return self._check(value)
+            return self._against(value, self.name)
         found = self._known.get((kind, value))
         if found is None:
-            found = self._check(value)
+            found = self._against(value, self.name)
             if len(self._known) < _REMEMBERED and not (kind is str and len(value) > 256):
                 self._known[kind, value] = found
         return found
-
-    def _check(self, value: Any) -> list[Complaint]:
-        if self._fits is not None and self._fits(value):
-            return []
-        if self._validator is None:
-            self._validator = _compile(self._whole_schema)
-        errors = self._validator.iter_errors(value)
-        return [entry for error in errors for entry in complaints(error, self.name)]
 
 
 class Type:
@@ -102,16 +91,18 @@ class Type:
             definitions = common_schema()["$defs"]
             self.properties["subscribe"] = PropertyType("subscribe", references, definitions)
         self.spellings = {p.name: p.alias_of for p in self.properties.values() if p.alias_of}
+        self.defaults = {
+            p.name: p.schema["default"] for p in self.properties.values() if "default" in p.schema
+        }
         self.secrets = tuple(p.name for p in self.properties.values() if p.secret)
         self.tree = next((p.name for p in self.properties.values() if p.tree), "")
         self.deferred = tuple(p.name for p in self.properties.values() if p.render == "deferred")
         pattern = schema.get("x-ccm-name", {})
         self._name = PropertyType("name", {**pattern, "type": "string", "minLength": 1}, {})
         left_out = ("properties", "additionalProperties")
-        self._whole_schema = {k: v for k, v in schema.items() if k not in left_out}
-        self._whole_fits = fits(self._whole_schema)
-        self._whole: Any = None
+        self._against = Against({k: v for k, v in schema.items() if k not in left_out})
         self.decisive = _decisive(schema)
+        self.reboots = bool(schema.get("x-ccm-reboots"))
         self.applies = bool(schema.get("x-ccm-manifest"))
 
     def for_command(self) -> Type:
@@ -135,12 +126,7 @@ class Type:
     def whole_complaints(self, values: Mapping[str, Any]) -> list[Complaint]:
         """What the schema says about the properties together, such as which are required."""
         own = {k: v for k, v in values.items() if k in self.schema.get("properties", {})}
-        if self._whole_fits is not None and self._whole_fits(own):
-            return []
-        if self._whole is None:
-            self._whole = _compile(self._whole_schema)
-        errors = self._whole.iter_errors(own)
-        return [entry for error in errors for entry in complaints(error, "it")]
+        return self._against(own, "it")
 
 
 def _without_required(node: Any, names: frozenset[str]) -> Any:
@@ -271,9 +257,3 @@ def _properties(schema: Mapping[str, Any]) -> dict[str, PropertyType]:
     definitions = schema.get("$defs", {})
     properties = schema.get("properties", {})
     return {name: PropertyType(name, entry, definitions) for name, entry in properties.items()}
-
-
-def _compile(schema: dict[str, Any]) -> Any:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(schema)

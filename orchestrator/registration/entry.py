@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from calendar import timegm
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -134,6 +133,8 @@ class Registration(NamedTuple):
         if seconds == math.inf:
             return True
         try:
+            from calendar import timegm
+
             announced = timegm(time.strptime(self.timestamp[:19], "%Y-%m-%dT%H:%M:%S"))
         except ValueError:
             return True  # somebody else's; whoever keeps it expires it

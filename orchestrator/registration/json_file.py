@@ -17,6 +17,7 @@ from typing import Any
 
 from orchestrator.registration.entry import Query, Registration, in_order
 from orchestrator.registration.errors import RegistrationError
+from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import UsageError
 
 FORMAT = 1
@@ -98,17 +99,9 @@ class JsonFile:
         document["registrations"] = [entry.payload() for entry in entries]
         text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
         mode = self._path.stat().st_mode & 0o777 if self._path.exists() else 0o600
-        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.{os.urandom(4).hex()}")
-        try:
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fchmod(descriptor, mode)
-                os.fsync(descriptor)
-            os.replace(temporary, self._path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(self._path, durable=True) as out:
+            out.write(text.encode("utf-8"))
+            os.fchmod(out.fileno(), mode)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

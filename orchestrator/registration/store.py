@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,6 @@ from orchestrator.registration.entry import Query, Registration
 from orchestrator.support.state_folder import make_private, state_folder
 from remote_runtime.errors import UsageError
 
-VARIABLE = "CCM_REGISTRATION"
 FILE_NAME = "registrations.json"
 SCHEMES = ("nats", "tls")
 
@@ -37,12 +35,12 @@ class Store(Protocol):
 
 
 def open_store(text: str | None = None, *, new: bool = False) -> Store:
-    """The store that an URL or a file names, by default ``$CCM_REGISTRATION``, or the state folder.
+    """The store that an URL or a file names, by default a file in the state folder.
 
     Nothing is connected to yet. UsageError, also for a file that is named and not there, unless
     it is to be a ``new`` one.
     """
-    text = text or os.environ.get(VARIABLE, "")
+    text = text or ""
     scheme, mark, _ = text.partition("://")
     if mark and scheme in SCHEMES:
         from orchestrator.registration.nats_url import parse_url

@@ -18,7 +18,6 @@ OFFERED = (
     "context",
     "duration",
     "errors",
-    "pending",
     "system.accounts",
     "system.attributes",
     "system.commands",

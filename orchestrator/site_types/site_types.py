@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import keyword
-import os
 import re
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -20,6 +19,7 @@ from orchestrator.site_types.importing import (
 )
 from orchestrator.site_types.python import controller_problems, module_problems
 from orchestrator.site_types.schema import read_schema
+from orchestrator.support.trust import believed_owners
 from remote_runtime import registry
 from remote_runtime.base import ResourceType
 from remote_runtime.errors import InputError, Position, Problem, ResourceError
@@ -130,7 +130,7 @@ def types_below(folder: Path, owner: int | None = None) -> SiteTypes:
 
 def types_in(folder: Path, owner: int | None = None) -> SiteTypes:
     """The types whose folders are in ``folder``; see ``types_below``."""
-    owners = {0, os.geteuid(), *([] if owner is None else [owner]), *_behind_sudo()}
+    owners = believed_owners() if owner is None else {*believed_owners(), owner}
     problems: list[Problem] = []
     found: list[SiteType] = []
     try:
@@ -144,12 +144,6 @@ def types_in(folder: Path, owner: int | None = None) -> SiteTypes:
     if problems:
         raise InputError(problems)
     return SiteTypes(found)
-
-
-def _behind_sudo() -> list[int]:
-    """The user who became root with sudo, for root only."""
-    given = os.environ.get("SUDO_UID", "")
-    return [int(given)] if os.geteuid() == 0 and given.isdecimal() else []
 
 
 def _read(home: Path, owners: Collection[int], problems: list[Problem]) -> SiteType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,7 +29,7 @@ def operation(name: str, at: int, *arguments: Any) -> nodes.Call:
     return nodes.Call(called, made, [], None, None, lineno=at)
 
 
-class Reader(Cursor):
+class Reader(Cursor, ABC):
     """The tokens of an expression, read from left to right. ``bodies`` are (tree, children).
 
     Reading is done by recursion over several classes: ``expression`` is the outermost one's.
@@ -44,9 +45,9 @@ class Reader(Cursor):
         self.children: list[int] = []
         self.bodies: list[tuple[nodes.Expr, tuple[int, ...]]] = []
 
+    @abstractmethod
     def expression(self) -> nodes.Expr:
         """A whole expression."""
-        raise NotImplementedError
 
     def divided(self) -> None:
         """What was read last stands in parentheses."""

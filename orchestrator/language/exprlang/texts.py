@@ -58,19 +58,6 @@ def _split_after(text: Any, separator: Any, count: Any = -1) -> list[str]:
     return [part + separator for part in parts[:-1]] + parts[-1:]
 
 
-def _replace(text: Any, old: Any, new: Any, count: Any = -1) -> str:
-    kinds.texts("replace", text, old, new)
-    bounds.check_replace(text, (old, new))
-    return str(text.replace(old, new, kinds.whole("replace", count)))
-
-
-def _repeat(text: Any, count: Any) -> str:
-    kinds.texts("repeat", text)
-    if kinds.whole("repeat", count) < 0:
-        raise ValueError("repeat takes a count of 0 or more")
-    return str(bounds.multiply(text, count))
-
-
 def _index_of(text: Any, part: Any) -> int:
     kinds.texts("indexOf", text, part)
     return int(text.find(part))
@@ -169,8 +156,8 @@ FUNCTIONS: Table = {
     "lower": (_lower, "text", "In small letters"),
     "split": (_split, "text, separator[, n]", "The parts, at most `n`"),
     "splitAfter": (_split_after, "text, separator[, n]", "The parts, each with its separator"),
-    "replace": (_replace, "text, old, new[, n]", "All, or the first `n`, replaced"),
-    "repeat": (_repeat, "text, n", "The text `n` times"),
+    "replace": (bounds.replace, "text, old, new[, n]", "All, or the first `n`, replaced"),
+    "repeat": (bounds.repeat, "text, n", "The text `n` times"),
     "indexOf": (_index_of, "text, part", "Where the part begins, or -1"),
     "lastIndexOf": (_last_index_of, "text, part", "Where it begins for the last time, or -1"),
     "hasPrefix": (starts_with, "text, start", "Whether the text begins so"),

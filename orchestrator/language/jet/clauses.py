@@ -12,16 +12,12 @@ class ClauseParser(ActionParser):
 
     def assignment(self, first: Expr) -> Set:
         """The rest of ``names := values``, whose first target was read already."""
-        targets = [first]
-        while self.accept(","):
-            targets.append(self.expression())
+        targets = self._listed(first)
         let = self.sign == ":="
         if self.sign not in (":=", "="):
             raise self.unexpected("':=' or '='")
         self.take()
-        values = [self.expression()]
-        while self.accept(","):
-            values.append(self.expression())
+        values = self._listed(self.expression())
         names = [self._target(target) for target in targets]
         found = len(names) == 2 and len(values) == 1 and isinstance(values[0], Index)
         if len(names) != len(values) and not found:
@@ -43,9 +39,7 @@ class ClauseParser(ActionParser):
 
     def range_names(self, first: Expr) -> tuple[list[str], Expr]:
         """The rest of ``index, value := items`` of a range."""
-        targets = [first]
-        while self.accept(","):
-            targets.append(self.expression())
+        targets = self._listed(first)
         if len(targets) > 2:
             raise ParseError("range gives an index and a value, not more", first.at)
         self.expect(":=", "':=' and what to range over")
@@ -79,6 +73,13 @@ class ClauseParser(ActionParser):
             if not self.accept(","):
                 break
         self.expect(")", "')' or a comma")
+        return found
+
+    def _listed(self, first: Expr) -> list[Expr]:
+        """The expressions of a list with commas, whose first was read already."""
+        found = [first]
+        while self.accept(","):
+            found.append(self.expression())
         return found
 
     def _target(self, target: Expr) -> str:

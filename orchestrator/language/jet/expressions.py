@@ -6,8 +6,6 @@ level from left to right, then the ternary; ``!`` takes a whole comparison.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from orchestrator.language.cursor import Cursor, ParseError
 from orchestrator.language.jet.syntax import (
     METHODS,
@@ -29,6 +27,7 @@ from orchestrator.language.jet.syntax import (
 )  # fmt: skip
 
 _CONSTANTS = {"true": True, "false": False, "nil": None}
+_LEVELS = (("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/", "%"))
 
 
 class ActionParser(Cursor):
@@ -92,34 +91,25 @@ class ActionParser(Cursor):
         return Ternary(at, condition, yes, self.expression())
 
     def _logic(self) -> Expr:
-        left = self._equality()
+        left = self._binary()
         while self.sign in ("&&", "||"):
             operator, at = self.sign, self.take().at
-            left = Logic(at, operator, left, self._equality())
+            left = Logic(at, operator, left, self._binary())
         return left
 
-    def _equality(self) -> Expr:
-        return self._binary(("==", "!="), self._order)
-
-    def _order(self) -> Expr:
-        return self._binary(("<", "<=", ">", ">="), self._sum)
-
-    def _sum(self) -> Expr:
-        return self._binary(("+", "-"), self._product)
-
-    def _product(self) -> Expr:
-        return self._binary(("*", "/", "%"), self._unary)
-
-    def _binary(self, operators: tuple[str, ...], operand: Callable[[], Expr]) -> Expr:
-        left = operand()
-        while self.sign in operators:
+    def _binary(self, level: int = 0) -> Expr:
+        """Operators of this level and those that bind tighter."""
+        if level == len(_LEVELS):
+            return self._unary()
+        left = self._binary(level + 1)
+        while self.sign in _LEVELS[level]:
             operator, at = self.sign, self.take().at
-            left = Binary(at, operator, left, operand())
+            left = Binary(at, operator, left, self._binary(level + 1))
         return left
 
     def _unary(self) -> Expr:
         if self.sign == "!":
-            return Not(self.take().at, self._equality())
+            return Not(self.take().at, self._binary())
         if self.sign == "-":
             return Negative(self.take().at, self._operand())
         if self.sign == "+":

@@ -24,35 +24,12 @@ class Function(NamedTuple):
     most: int | None
 
 
-def _of_text(name: str, convert: Callable[[str], str]) -> Function:
-    def call(text: Any) -> str:
-        kinds.texts(name, text)
-        return convert(text)
+def _of_texts(name: str, convert: Callable[..., Any], count: int = 1) -> Function:
+    def call(*texts: Any) -> Any:
+        kinds.texts(name, *texts)
+        return convert(*texts)
 
-    return Function(call, 1, 1)
-
-
-def _has_prefix(text: Any, prefix: Any) -> bool:
-    kinds.texts("hasPrefix", text, prefix)
-    return bool(text.startswith(prefix))
-
-
-def _has_suffix(text: Any, suffix: Any) -> bool:
-    kinds.texts("hasSuffix", text, suffix)
-    return bool(text.endswith(suffix))
-
-
-def _repeat(text: Any, count: Any) -> str:
-    kinds.texts("repeat", text)
-    if kinds.whole("repeat", count) < 0:
-        raise ValueError("repeat takes a count of 0 or more")
-    return str(bounds.multiply(text, count))
-
-
-def _replace(text: Any, old: Any, new: Any, count: Any) -> str:
-    kinds.texts("replace", text, old, new)
-    bounds.check_replace(text, (old, new))
-    return str(text.replace(old, new, kinds.whole("replace", count)))
+    return Function(call, count, count)
 
 
 def _split(text: Any, separator: Any) -> list[str]:
@@ -92,18 +69,18 @@ def _ints(low: Any, high: Any) -> list[int]:
 
 
 FUNCTIONS = {
-    "lower": _of_text("lower", str.lower),
-    "upper": _of_text("upper", str.upper),
-    "trimSpace": _of_text("trimSpace", str.strip),
-    "html": _of_text("html", lambda text: text.translate(_HTML)),
-    "url": _of_text("url", quote_plus),
+    "lower": _of_texts("lower", str.lower),
+    "upper": _of_texts("upper", str.upper),
+    "trimSpace": _of_texts("trimSpace", str.strip),
+    "html": _of_texts("html", lambda text: text.translate(_HTML)),
+    "url": _of_texts("url", quote_plus),
     "safeHtml": Function(lambda value: values.text(value).translate(_HTML), 1, 1),
     "raw": Function(values.text, 1, 1),
     "unsafe": Function(values.text, 1, 1),
-    "hasPrefix": Function(_has_prefix, 2, 2),
-    "hasSuffix": Function(_has_suffix, 2, 2),
-    "repeat": Function(_repeat, 2, 2),
-    "replace": Function(_replace, 4, 4),
+    "hasPrefix": _of_texts("hasPrefix", str.startswith, 2),
+    "hasSuffix": _of_texts("hasSuffix", str.endswith, 2),
+    "repeat": Function(bounds.repeat, 2, 2),
+    "replace": Function(bounds.replace, 4, 4),
     "split": Function(_split, 2, 2),
     "json": Function(_json, 1, 1),
     "writeJson": Function(lambda value: _json(value) + "\n", 1, 1),

@@ -156,25 +156,23 @@ class _Parser:
         return Output(at, shown)
 
     def _if(self, at: int) -> Statement:
+        return self._branch(at, at)
+
+    def _branch(self, at: int, begun: int) -> Statement:
+        """A branch of an if that has ``begun`` there."""
         first, condition = self._action.condition()
         body, end = self._body(at, "if")
         if end != "else":
             self._end(end, "if", at)
             return If(at, first, condition, body, [])
-        return If(at, first, condition, body, self._else(at))
+        return If(at, first, condition, body, self._else(begun))
 
     def _else(self, at: int) -> list[Statement]:
         """What follows ``else``; an ``else if`` ends with the end of the first if."""
         if self._action.sign != "if":
             self._action.close()
             return self._last_body(at, "if")
-        branch_at = self._action.take().at
-        first, condition = self._action.condition()
-        body, end = self._body(branch_at, "if")
-        if end != "else":
-            self._end(end, "if", branch_at)
-            return [If(branch_at, first, condition, body, [])]
-        return [If(branch_at, first, condition, body, self._else(at))]
+        return [self._branch(self._action.take().at, at)]
 
     def _range(self, at: int) -> Statement:
         action = self._action

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, Protocol
 
@@ -63,12 +64,12 @@ class Engine(Protocol):
         ...
 
 
-class Alone:
+class Alone(ABC):
     """A template that only others run is checked by compiling it: it stands for itself."""
 
+    @abstractmethod
     def compile(self, path: str, text: str) -> Any:
         """See ``Engine``."""
-        raise NotImplementedError
 
     def problems(self, path: str, text: str) -> list[Problem]:
         """See ``Engine``."""

@@ -109,18 +109,17 @@ def test_a_link_and_a_mode_are_kept(tmp_path: Path) -> None:
 
 
 def test_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a word it is a file in ccm's private state folder; the environment may say else."""
+    """Without a word it is a file in ccm's private state folder; another one has to be there."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.delenv("CCM_REGISTRATION", raising=False)
     store = open_store()
     assert store.lookup(Query()) == []
     assert not (tmp_path / "state").exists()
     store.publish([web()])
     assert (tmp_path / "state" / "ccm" / "registrations.json").is_file()
-    monkeypatch.setenv("CCM_REGISTRATION", str(tmp_path / "mine.json"))
+    mine = str(tmp_path / "mine.json")
     with pytest.raises(UsageError, match=r"no registry .*mine\.json"):
-        open_store()
-    assert open_store(new=True).shown == str(tmp_path / "mine.json")
+        open_store(mine)
+    assert open_store(mine, new=True).shown == mine
     (tmp_path / "given.json").touch()
     assert open_store(str(tmp_path / "given.json")).shown == str(tmp_path / "given.json")
 

@@ -1,0 +1,28 @@
+"""Files that are whole at every instant (controller)."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextlib.contextmanager
+def replacing(path: Path, mode: int = 0o600, *, durable: bool = False) -> Iterator[BinaryIO]:
+    """A new file, which takes the place of the one at ``path`` once all is written.
+
+    It stands beside it under a hidden name; nothing of it is left where the writing fails.
+    ``durable``: it outlasts a power cut, too. OSError.
+    """
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.new")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            yield out
+            out.flush()
+            if durable:
+                os.fsync(handle)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
