@@ -29,8 +29,9 @@ class Desired(NamedTuple):
 
 def desired_of(plan: HostPlan) -> list[Desired]:
     """Every resource of a host's plan, pre-order."""
-    mask = Mask(plan.secrets)
-    masks = bool(plan.secrets)
+    # A push has no plans before it, so the secrets of those have no part in what is compared.
+    mask = Mask(plan.own_secrets)
+    masks = bool(plan.own_secrets)
     return [_desired(item, text, mask, masks) for item, text in plan.desired()]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.outcome import REFUSAL
+from orchestrator.fleet.stage_host import StageHost
 from orchestrator.kept_plans.desired import desired_of, differing
 from orchestrator.kept_plans.identity import DIFFERS, identity_of
 from orchestrator.kept_plans.kept_plan import KeptPlan
@@ -20,18 +22,26 @@ _ANEW = "nothing was changed there; plan anew"
 
 
 class HeldPlanner:
-    """In place of the planner of a push: PlanError for a host that the plan does not fit."""
+    """In place of the planner of a push, or of a ``stage`` of it: PlanError for a host that the
+    plan does not fit."""
 
     def __init__(
-        self, planner: Planner, kept: KeptPlan, clock: Callable[[], float] = time.time
+        self,
+        planner: Planner,
+        kept: KeptPlan,
+        *,
+        stage: str = "",
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._planner = planner
         self._kept = kept
+        self._stage = stage
         self._clock = clock
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
         """The plan of one host, to be held to what was kept."""
-        kept, planned = self._kept.record, self._kept.hosts[host.name]
+        name = StageHost(self._stage, host).name if self._stage else host.name
+        kept, planned = self._kept.record, self._kept.hosts[name]
         if self._clock() >= kept["expires"]:
             raise _refused("expired", "the plan has expired while the push was under way")
         identity = identity_of(host, gathered)
@@ -45,10 +55,10 @@ class HeldPlanner:
         found = differing(items, desired_of(plan), kept["salt"])
         if found:
             raise _refused("differs", f"it is not what was planned: {_some(found)}")
-        told = self._kept.outcomes(host.name)
+        told = self._kept.outcomes(name)
         plan.binding = {
             "salt": kept["observed_key"],
-            "serial": kept["serial"],
+            "serial": serial_of(kept["serial"], self._stage),
             "observed": planned["observed"],
             "certain": [at for at, one in enumerate(told) if _is_certain(one)],
             "created": kept["created"],
@@ -56,6 +66,13 @@ class HeldPlanner:
         }
         plan.compare = Predictions(told).otherwise
         return plan
+
+
+def serial_of(serial: str, stage: str) -> str:
+    """What a host notes when it has used the plan: in each stage that it has a turn in."""
+    if not stage:
+        return serial
+    return hashlib.sha256(f"{serial} {stage}".encode()).hexdigest()[: len(serial)]
 
 
 def _is_certain(told: dict[str, Any]) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, Tally
+from remote_runtime.item import SELECTION
 
 PROTOCOL = "io.choria.ccm.v1.plan"
 FORMAT = 1
@@ -24,7 +25,10 @@ _DONE = (
     "type", "name", "manifest", "requested_ensure", "status", "noop_message", "prediction",
     "changes", "refreshed", "unmet_requirements",
 )  # fmt: skip
-_KEPT = ("alias", "provider", "prediction_reason", "error", "changed", "failed", "skipped")
+_KEPT = (
+    "alias", "provider", "prediction_reason", "error", "changed", "failed", "skipped", "left_out",
+    "left_as",
+)  # fmt: skip
 _IDENTITY = ("address", "port", "connection", "user", "host_id", "host_key", "fail_on_error")
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -53,6 +57,7 @@ class KeptPlan:
             "start": record["created"],
             "end": record["created"],
             "interrupted": False,
+            "options": {name: record[name] for name in SELECTION},
         }
 
     def outcomes(self, host: str) -> list[Record]:
@@ -91,6 +96,14 @@ class KeptPlan:
     def _left_out(self, host: str) -> HostResult:
         return HostResult(host, Tally(), **self.record["left_out"][host])
 
+    def _rollout(self) -> Iterator[happening.RolloutPlanned]:
+        """Who is in which wave, where stages are."""
+        kept = self.record.get("rollout")
+        if kept:
+            waves = tuple(map(tuple, kept["waves"]))
+            stages = tuple(kept["stages"])
+            yield happening.RolloutPlanned(waves, None, {}, stages=stages, limits=kept["limits"])
+
     def verified(self) -> None:
         """A preview has no verify."""
 
@@ -99,6 +112,7 @@ class KeptPlan:
         about = self.about
         at, hosts = about["start"], tuple(about["hosts"])
         yield happening.RunStarted(self.run_id, at, hosts, True, about["manifest"], "plan")
+        yield from self._rollout()
         for event, line in self.events():
             yield happening.ResourceEvent(event["host"], event, line)
         for result in self.results():
@@ -114,6 +128,12 @@ def moment(seconds: float) -> str:
 def told_of(event: Mapping[str, Any]) -> Record:
     """What a plan keeps of an event: no times, no properties, nothing that only this run has."""
     return {key: event[key] for key in (*_DONE, *_KEPT) if key in event}
+
+
+def rollout_of(event: happening.RolloutPlanned) -> Record:
+    """What a plan keeps of how its hosts are divided."""
+    waves = list(map(list, event.waves))
+    return {"waves": waves, "stages": list(event.stages), "limits": dict(event.limits)}
 
 
 def done_by(told: Mapping[str, Any]) -> Record:

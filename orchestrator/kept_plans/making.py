@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.stage_host import StageHost
 from orchestrator.kept_plans.desired import Desired, desired_of, secret_digest
 from orchestrator.kept_plans.identity import identity_of
 from orchestrator.kept_plans.inputs import digests_of
@@ -20,26 +22,36 @@ from orchestrator.kept_plans.kept_plan import (
     Record,
     canonical,
     id_of,
+    rollout_of,
     told_of,
     work_of,
 )
-from orchestrator.planning import HostPlan, Planner
+from orchestrator.planning import HostPlan
+from orchestrator.planning.behind import HostPlanner
 from remote_runtime.events import secrets_of
 
 
-class PlanMaker:
-    """In place of the planner of a preview and a subscriber of it.
+class StagePlanMaker(NamedTuple):
+    """Makes the plans of a stage."""
+
+    plan: Callable[[Any, Gathered], HostPlan]
+
+
+class PlanMaker(Subscriber):
+    """In place of the planner of a preview and a subscriber of it; ``of_stage`` is in that of a
+    stage's.
 
     What hosts have in common is held once.
     """
 
-    def __init__(self, planner: Planner) -> None:
+    def __init__(self, planner: HostPlanner) -> None:
         self._planner = planner
         self._key = os.urandom(16).hex()
         self._lock = threading.Lock()
         self._order: tuple[str, ...] = ()
         self._hosts: dict[str, Record] = {}
         self._left_out: dict[str, Record] = {}
+        self._rollout: Record = {}
         self._items: dict[Desired, int] = {}
         self._outcomes: dict[bytes, int] = {}
         self._told: list[Record] = []
@@ -47,8 +59,17 @@ class PlanMaker:
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
         """The plan of one host, which is to say what it observes. PlanError."""
+        return self._plan(self._planner, host, gathered, host.name)
+
+    def of_stage(self, stage: str, planner: HostPlanner) -> StagePlanMaker:
+        """The same for the hosts of a stage."""
+        return StagePlanMaker(
+            lambda host, gathered: self._plan(planner, host, gathered, StageHost(stage, host).name)
+        )
+
+    def _plan(self, planner: HostPlanner, host: Any, gathered: Gathered, name: str) -> HostPlan:
         identity = identity_of(host, gathered)
-        plan = self._planner.plan(host, gathered)
+        plan = planner.plan(host, gathered)
         plan.binding = {"salt": self._key}
         desired = desired_of(plan)
         with self._lock:
@@ -56,7 +77,7 @@ class PlanMaker:
             self._secrets.update(plan.secrets)
             for item, _ in plan.desired():
                 self._secrets.update(secrets_of(item))
-        self._hosts[host.name] = {
+        self._hosts[name] = {
             **identity,
             "fail_on_error": plan.fail_on_error,
             "items": places,
@@ -71,6 +92,8 @@ class PlanMaker:
             self._keep(self._hosts[event.host], event.event)
         elif isinstance(event, happening.RunStarted):
             self._order = event.hosts
+        elif isinstance(event, happening.RolloutPlanned):
+            self._rollout = rollout_of(event)
         elif isinstance(event, happening.HostFinished):
             result = event.result
             if result.kind or result.host not in self._hosts:
@@ -89,9 +112,6 @@ class PlanMaker:
         planned["outcomes"].append(place)
         planned["observed"].append(event["observed"])
 
-    def close(self) -> None:
-        """Nothing to give back."""
-
     def finish(self, about: Mapping[str, Any], files: Iterable[str | Path]) -> KeptPlan:
         """The plan; ``about`` are the members that the command knows, ``files`` were read."""
         record: Record = {
@@ -102,6 +122,7 @@ class PlanMaker:
             "observed_key": self._key,
             "hosts": {name: self._hosts[name] for name in self._order if name in self._hosts},
             "left_out": self._left_out,
+            **({"rollout": self._rollout} if self._rollout else {}),
             "items": [{"resource": one.resource, "desired": one.digest} for one in self._items],
             "outcomes": self._told,
         }

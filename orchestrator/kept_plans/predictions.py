@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from orchestrator.support.plain_text import one_line
+from remote_runtime.changes import shortened
 
 _LONGEST = 400  # characters
 NOTHING = "nothing, it should not have had a turn"
@@ -44,7 +45,11 @@ def _came(told: Told) -> tuple[Any, ...]:
 
 
 def _words(told: Told) -> str:
-    changes = ", ".join(f"{c['what']} {c['from']} → {c['to']}" for c in told["changes"])
+    values = ((c["what"], [c["from"], c["to"]]) for c in told["changes"])
+    changes = ", ".join(
+        f"{what} {' → '.join(str(shortened(value)) for value in pair if value is not None)}"
+        for what, pair in values
+    )
     refreshed = " via subscribe" if told["refreshed"] else ""
     doubt = told.get("prediction", "certain")
     sure = "" if doubt == "certain" else f" ({doubt})"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from orchestrator.kept_plans.kept_plan import (
     canonical,
     id_of,
 )
+from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import InputError, Problem, UsageError
 from schemas.fitting import fits
 
@@ -40,22 +39,22 @@ def is_plan(path: str) -> bool:
     return begin.startswith(b"{") and f'"protocol":"{PROTOCOL}"'.encode() in begin
 
 
+def manifest_of(path: str) -> str:
+    """The manifest that a plan is of; "" where it cannot be told, for whoever reads the plan."""
+    try:
+        record = json.loads(read_text(path))
+        return str(record["manifest"])
+    except (InputError, ValueError, RecursionError, TypeError, KeyError):
+        return ""
+
+
 def write_plan(kept: KeptPlan, path: str) -> None:
     """Write a plan, 0600 and whole at every instant. UsageError."""
     text = text_of(kept.record)
-    target = Path(path)
-    temporary = ""
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        with os.fdopen(handle, "wb") as out:
+        with replacing(Path(path), durable=True) as out:
             out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(temporary, target)
     except OSError as error:
-        if temporary:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
         raise _unwritable(path, error.strerror) from error
 
 
@@ -143,13 +142,11 @@ def _is_consistent(record: dict[str, Any]) -> bool:
     """Whether all places that hosts name are there, and the id is that of what is done."""
     items, outcomes = len(record["items"]), len(record["outcomes"])
     for planned in record["hosts"].values():
-        if max(planned["items"], default=0) >= max(items, 1):
+        if max(planned["items"], default=-1) >= items:
             return False
-        if max(planned["outcomes"], default=0) >= max(outcomes, 1):
+        if max(planned["outcomes"], default=-1) >= outcomes:
             return False
         if len(planned["outcomes"]) != len(planned["observed"]):
-            return False
-        if (planned["items"] and not items) or (planned["outcomes"] and not outcomes):
             return False
     return id_of(record) == str(record["id"])
 

@@ -44,9 +44,13 @@ def sign(path: str, text: bytes, key: str) -> str:
     if done.returncode or not _BLOCK.fullmatch(done.stdout):
         raise UsageError(f"ssh-keygen made no signature: {_said(done)}", hint="look at --key")
     target = path + SUFFIX
-    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "wb") as out:
-        out.write(done.stdout)
+    try:
+        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(handle, "wb") as out:
+            out.write(done.stdout)
+    except OSError as error:
+        hint = "sign a copy in a folder of your own, and put its .sig there"
+        raise UsageError(f"{target} cannot be written: {error.strerror}", hint=hint) from error
     return target
 
 

@@ -12,6 +12,7 @@ from remote_runtime.item import Item
 
 NOT_PROPERTIES = {
     "alias",
+    "tags",
     "require",
     "subscribe",
     "control",

@@ -33,7 +33,7 @@ class Given:
     def __init__(
         self, options: PlanOptions, problems: list[Problem], warnings: list[Problem]
     ) -> None:
-        self.data = assignments("--data", options.data)
+        self.data = merge_deep(options.handed, assignments("--data", options.data))
         given = options.environ
         self.environ = Environ(load_environ() if given is None else given)
         found = [load_source(path, problems, warnings) for path in options.hiera]

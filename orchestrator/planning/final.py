@@ -71,7 +71,7 @@ def check_final(
         problems.append(("provider", _problem(declared, "provider", message=message, hint="")))
     for key, message in type_.check(name, values):
         if key not in open_:
-            text = message if key == "name" else f"{key}: {message}"
+            text = message if key in ("", "name") else f"{key}: {message}"
             problems.append((key, _problem(declared, key, message=text, hint="")))
     return problems
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
+from orchestrator.fleet.ports import Incoming
+from orchestrator.fleet.stable_turns import Implied
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.final import check_final
+from orchestrator.planning.implications import Implications, Masking, manifests, masked_texts
 from orchestrator.planning.rendering import render_deferred
 from orchestrator.planning.travel import Travel
 from remote_runtime import duration
@@ -23,16 +27,26 @@ MAX_FILE = 1 << 20
 MAX_FILES = 64
 
 
+class Before(NamedTuple):
+    """A plan whose preview comes before another one's, and by what the host remembers it."""
+
+    plan: HostPlan
+    manifest: str
+
+
 class HostPlan:
     """What one host is to do. Resources that are the same on every host are shared, not copied.
 
     ``resources`` are those of the manifest itself, each with its children, ``everything`` is all
-    of them, pre-order, and ``declared`` what those were made of. ``secrets`` are texts to mask in
-    every sink, which the walk adds to where a turn reads more of the environment's, ``warnings``
+    of them, pre-order, and ``declared`` what those were made of. ``own_secrets`` are texts to mask
+    in every sink, which the walk adds to where a turn reads more of the environment's, ``warnings``
     sentences for the user, ``fail_on_error`` whether the first failure ends the run, ``earlier``
     what the session's earlier commands came to on the host, ``binding`` what holds the run to a
-    plan that was kept of its preview, and ``compare`` tells what that said of what came out
-    otherwise.
+    plan that was kept of its preview, ``incoming`` takes files that the host is asked for,
+    ``compare`` tells what that said of what came out otherwise, ``before``, in a preview, are the
+    plans that it stands behind: the target numbers their resources after those of this one, and
+    ``secrets_before``, in a push, what earlier stages mask on the host. ``implications`` are those
+    of the run.
     """
 
     def __init__(
@@ -48,17 +62,26 @@ class HostPlan:
         self.resources = resources
         self._everything = everything
         self.declared = declared
-        self.secrets = tuple(secrets)
+        self.own_secrets = tuple(secrets)
         self._heard = secrets
         self.warnings = list(warnings)
         self.fail_on_error = fail_on_error
         self.earlier: dict[str, Any] = {}
         self.binding: Mapping[str, Any] = {}
+        self.incoming: Incoming | None = None
         self.compare: Callable[[Mapping[str, Any]], str] | None = None
+        self.before: Sequence[Before] = ()
+        self.secrets_before: Sequence[str] = ()
+        self.implications = Implications()
         self._turns: dict[int, tuple[Declared, Scope, Travel]] = {}
-        self._blobs: dict[str, Blob] | None = None
-        self._places: dict[str, Position] | None = None
-        self._registrations: dict[str, list[Mapping[str, Any]]] | None = None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Texts to mask in every sink, those of the plans before it included."""
+        if not (self.before or self.secrets_before):
+            return self.own_secrets
+        before = (text for one in self.before for text in one.plan.secrets)
+        return tuple(dict.fromkeys((*self.own_secrets, *self.secrets_before, *before)))
 
     @property
     def items(self) -> list[Item]:
@@ -82,32 +105,59 @@ class HostPlan:
 
     def place(self, identity: str) -> str:
         """Where a resource stands in a manifest, the first of two equal ones."""
-        if self._places is None:
-            self._places = {}
-            for one, declared in zip(self.identities(), self.declared, strict=True):
-                self._places.setdefault(one, declared.position)
         return str(self._places[identity])
+
+    @cached_property
+    def _places(self) -> dict[str, Position]:
+        found: dict[str, Position] = {}
+        for identity, declared in zip(self.identities(), self.declared, strict=True):
+            found.setdefault(identity, declared.position)
+        return found
 
     def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
         """What to announce once the resource of that ``type#name`` is stable, for everybody."""
-        if self._registrations is None:
-            found: dict[str, list[Mapping[str, Any]]] = {}
-            for entry in self._everything:
-                for one in entry.registrations:
-                    public = _public(one, entry.item.sensitive, Mask(self.secrets))
-                    found.setdefault(entry.item.id, []).append(public)
-            self._registrations = found
         return self._registrations.get(identity, ())
 
+    @cached_property
+    def _registrations(self) -> dict[str, list[Mapping[str, Any]]]:
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for entry in self._everything:
+            for one in entry.registrations:
+                public = _public(one, entry.item.sensitive, Mask(self.secrets))
+                found.setdefault(entry.item.id, []).append(public)
+        return found
+
+    def implied(self, index: int) -> Implied | None:
+        """What the event of a resource that is as desired has of the plan, masked; None where the
+        plan does not say all of that."""
+        return self._masking.of(self._everything[index], self._manifests[index])
+
+    @cached_property
+    def _masking(self) -> Masking:
+        plans = (self, *(one.plan for one in self.before))
+        own = (text for one in plans for text in masked_texts(one.resources))
+        return self.implications.masking(tuple(dict.fromkeys((*self.secrets, *own))))
+
+    @cached_property
+    def _manifests(self) -> list[str]:
+        return list(manifests(self.resources))
+
     def references(self) -> int:
-        """How often the plan names blobs; a folder of templates names one for each file."""
-        return sum(len(resource.blobs) for resource in self._everything)
+        """How often the plan names blobs, those before it included; a folder of templates names one
+        for each file."""
+        own = sum(len(resource.blobs) for resource in self._everything)
+        return own + sum(one.plan.references() for one in self.before)
+
+    @property
+    def total(self) -> int:
+        """How many resources the target comes to, those of the plans before this one included."""
+        return len(self._everything) + sum(one.plan.total for one in self.before)
 
     def of(self, items: Sequence[Item]) -> HostPlan:
         """A plan of these alone, in this order; they need no blob and nothing at their turn."""
         some = [Compiled.alone(item) for item in items]
         return HostPlan(
-            some, some, declared=(), secrets=self.secrets, warnings=(), fail_on_error=False
+            some, some, declared=(), secrets=self.own_secrets, warnings=(), fail_on_error=False
         )
 
     @property
@@ -135,17 +185,33 @@ class HostPlan:
 
     def longest(self) -> float:
         """For how many seconds one of its resources may be at work, by its own timeouts."""
-        return max((_longest(entry.item) for entry in self._everything), default=0.0)
+        defaults = {declared.type.name: declared.type.defaults for declared in self.declared}
+        items = (entry.item for entry in self._everything)
+        own = max((_longest(item, defaults.get(item.type, {})) for item in items), default=0.0)
+        return max(own, *(one.plan.longest() for one in self.before)) if self.before else own
 
     def payload(self, envelope: Mapping[str, Any]) -> bytes:
         """The JSON text of the ``plan`` frame; ``envelope`` holds what comes from the command."""
         head = {"t": "plan", "fail_on_error": self.fail_on_error, **envelope}
         if self.earlier:
-            head["earlier"] = self.earlier
+            head.setdefault("earlier", self.earlier)
         if self.binding:
             head["binding"] = self.binding
-        secrets = [*head.get("secrets", ()), *self.secrets]
+        secrets = [*head.get("secrets", ()), *self.own_secrets, *self.secrets_before]
         head["secrets"] = list(dict.fromkeys(secrets))
+        text = self._text(head)
+        if not self.before:
+            return text
+        before = b",".join([one.plan._entry(one.manifest) for one in self.before])
+        return b"".join((text[:-1], b',"before":[', before, b"]}"))
+
+    def _entry(self, manifest: str) -> bytes:
+        """What the payload of another plan says of this one, which comes before it."""
+        head: dict[str, Any] = {"fail_on_error": self.fail_on_error, "secrets": self.own_secrets}
+        return self._text({**head, "manifest": manifest} if manifest else head)
+
+    def _text(self, head: dict[str, Any]) -> bytes:
+        """The JSON text of an object with these members and the resources."""
         entries = b",".join([resource.text for resource in self.resources])
         if head.get("manifest"):
             head["digest"] = hashlib.sha256(entries).hexdigest()
@@ -153,10 +219,16 @@ class HostPlan:
         return b"".join((text[:-1], b',"resources":[', entries, b"]}"))
 
     def blob(self, sha: str) -> Blob:
-        """The bytes that the plan names by their hash; KeyError for what is not in this plan."""
-        if self._blobs is None:
-            self._blobs = {blob.sha: blob for entry in self._everything for blob in entry.blobs}
-        return self._blobs[sha]
+        """The bytes that the plan names by their hash; KeyError for what is not in this plan, nor
+        in one before it."""
+        for plan in (self, *(one.plan for one in self.before)):
+            if sha in plan._blobs:
+                return plan._blobs[sha]
+        raise KeyError(sha)
+
+    @cached_property
+    def _blobs(self) -> dict[str, Blob]:
+        return {blob.sha: blob for entry in self._everything for blob in entry.blobs}
 
     def defer(self, index: int, declared: Declared, scope: Scope, travel: Travel) -> None:
         """Keep what the resource at ``index`` needs to be rendered at its turn."""
@@ -167,6 +239,11 @@ class HostPlan:
 
         ``read`` gives the bytes of a file of the target. ResourceError, which fails that resource.
         """
+        first = len(self._everything)
+        for one in self.before:
+            if first <= index < first + one.plan.total:
+                return one.plan.render(index - first, read)
+            first += one.plan.total
         if index not in self._turns:
             raise ResourceError(f"resource {index} has nothing to render", kind="template")
         declared, scope, travel = self._turns[index]
@@ -190,7 +267,7 @@ class HostPlan:
     ) -> dict[str, Any]:
         item = self._everything[index].item
         whole = {**item.properties, **values}
-        if len(self._heard) > len(self.secrets):
+        if len(self._heard) > len(self.own_secrets):
             raise ResourceError(
                 "it reads a secret of the environment that the host was not told to mask",
                 hint="spell out the variable's name in the template",
@@ -202,20 +279,14 @@ class HostPlan:
         plain = {key: value for key, value in values.items() if key != "source"}
         by_path = {key: value for key, value in values.items() if key == "source"}
         for blob in travel.replace(declared, by_path):
-            self.blob_added(blob)
+            self._blobs[blob.sha] = blob  # the target may ask for it
         return {**plain, **by_path}
 
-    def blob_added(self, blob: Blob) -> None:
-        """Let the target ask for a blob that its turn brought up."""
-        if self._blobs is None:
-            self._blobs = {b.sha: b for entry in self._everything for b in entry.blobs}
-        self._blobs[blob.sha] = blob
 
-
-def _longest(item: Item) -> float:
+def _longest(item: Item, defaults: Mapping[str, Any]) -> float:
     # An exec's timeout holds for its two guards as well, and one attempt more does no harm.
     tries = sum(int(c.get("tries") or 1) * _timeouts(c) for c in item.health_checks)
-    return 4 * _timeouts(item.properties) + tries
+    return 4 * _timeouts({**defaults, **item.properties}) + tries
 
 
 def _timeouts(value: Any) -> float:

@@ -9,23 +9,30 @@ from typing import Any, NamedTuple
 from inventory.document import Scalar, parse_document
 from orchestrator.manifest.merge import merge_deep, nest
 from remote_runtime.errors import InputError, Problem, UsageError
+from remote_runtime.item import SELECTION
+from remote_runtime.masking import Mask
 from remote_runtime.options import RunOptions
 
 
 class PlanOptions(NamedTuple):
     """``hiera`` and ``facts`` are files, ``data`` and ``fact`` assignments such as ``a.b=1``.
 
-    All are applied in the order given. ``environ`` replaces the environment of this process.
+    All are applied in the order given, ``handed`` before ``data``. ``only``, ``tags`` and ``skip``
+    choose resources, see ``Selection``. ``environ`` replaces the environment of this process.
     ``registration`` is where ``registrations()`` looks, None for the default. The options of the
     ``run`` make no other plans, only warnings.
     """
 
     hiera: Sequence[str] = ()
     data: Sequence[str] = ()
+    handed: Mapping[str, Any] = {}
     facts: Sequence[str] = ()
     fact: Sequence[str] = ()
     environ: Mapping[str, str] | None = None
     registration: str | None = None
+    only: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    skip: Sequence[str] = ()
     run: RunOptions = RunOptions()
 
     def record(self) -> dict[str, Any]:
@@ -34,7 +41,12 @@ class PlanOptions(NamedTuple):
             key: [text.partition("=")[0] for text in texts]
             for key, texts in (("data", self.data), ("fact", self.fact))
         }
-        return {"hiera": self.hiera, "facts": self.facts, **names}
+        return {"hiera": self.hiera, "facts": self.facts, **names, **self.selection()}
+
+    def selection(self) -> dict[str, list[str]]:
+        """What chooses a part of a manifest, by the names of its options; {} for all of it."""
+        given = [(name, getattr(self, name)) for name in SELECTION]
+        return {name: list(map(Mask().text, texts)) for name, texts in given if texts}
 
 
 def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from orchestrator.language.files import Folder
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site, applies
 from orchestrator.manifest.values import expressions_in
+from orchestrator.planning.alike import AlikeResources
 from orchestrator.planning.data import Given, ManifestData
 from orchestrator.planning.resources import GeneratedResources, Resources
 from orchestrator.planning.travel import SOURCE, Travel
@@ -30,6 +31,7 @@ class Part:
         self.problems: list[Problem] = []
         self.data = ManifestData(site.source, site.folder, given)
         self.travel = Travel(site.folder)
+        self.alike = AlikeResources()
         self.declared = Resources(site.resources, self.travel, self.problems)
         template = site.resources_template
         self._generated = (

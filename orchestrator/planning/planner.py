@@ -10,11 +10,15 @@ from orchestrator.manifest.site import Site
 from orchestrator.planning.data import Given, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.host_plan import HostPlan
+from orchestrator.planning.host_secrets import HostSecrets
+from orchestrator.planning.implications import Implications
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.parts import Part, Parts, Place
+from orchestrator.planning.selecting import Marker
+from orchestrator.planning.selection import Selection, refusals
 from orchestrator.planning.survey import Survey
 from orchestrator.planning.walk import Walk
-from remote_runtime.errors import InputError, Problem
+from remote_runtime.errors import InputError, PlanError, Problem
 from remote_runtime.masking import Mask
 
 
@@ -23,13 +27,16 @@ class Planner:
 
     InputError with every problem that shows before a host is contacted; UsageError. ``survey``
     tells what is wrong with child manifests, which fails the resources that apply them.
+    ``host_secrets`` are those of a stage, None for a manifest that is pushed alone.
     """
 
     def __init__(self, site: Site, options: PlanOptions | None = None) -> None:
         options = options or PlanOptions()
         problems: list[Problem] = []
         self.site = site
+        self.host_secrets: HostSecrets | None = None
         self._overlay = FactOverlay(options.facts, options.fact)
+        self._implications = Implications()
         given = Given(options, problems, site.warnings)
         root = Part(site, given)
         shared = None if problems else root.data.shared(None, {})
@@ -38,6 +45,7 @@ class Planner:
         self._root = Place(root, self._parts)
         self.survey = survey = Survey(self._root, options.run)
         problems += survey.problems
+        self._marker = self._selected(options, problems)
         site.warnings = survey.warnings + [
             Problem(f"{declared.id} will fail: {problem.message}", problem.where, problem.hint)
             for declared, problem in survey.failing
@@ -61,20 +69,41 @@ class Planner:
         ]
         walk = Walk(host, facts)
         resources = walk.run(self._root, self.site.earlier_names())
+        everything = walk.found
+        if self._marker is not None:
+            resources, everything = self._marker.mark(resources, walk.declared)
         mask = Mask(walk.secrets)
         plan = HostPlan(
             resources,
-            walk.found,
+            everything,
             declared=walk.declared,
             secrets=walk.secrets,
             warnings=list(map(mask.text, warnings + walk.warnings)),
             fail_on_error=self.site.fail_on_error,
         )
+        plan.implications = self._implications
+        _refuse_own_reboot(host, plan)
         if self.site.earlier:
             plan.earlier = self.site.earlier.of(host.name, self._references)
         for index, (declared, scope, travel) in walk.turns.items():
             plan.defer(index, declared, scope, travel)
+        if self.host_secrets is not None:
+            self.host_secrets.share(host.name, plan)
         return plan
+
+    def _selected(self, options: PlanOptions, problems: list[Problem]) -> Marker | None:
+        """What leaves resources out; None where all of the manifest is chosen."""
+        if not options.selection():
+            return None
+        wrong: list[Problem] = []
+        selection = Selection(options, self.site.types.names(), wrong)
+        is_whole = self.survey.is_whole and not self.survey.failing
+        problems += wrong or refusals(selection, self.survey.rows, is_whole)
+        return Marker(selection)
+
+    def unmatched(self) -> list[str]:
+        """What of the selection of resources meant nothing on any host that had a plan."""
+        return self._marker.unmatched() if self._marker else []
 
     def files(self) -> set[Path]:
         """The files beside the manifests, and these themselves, that were read so far."""
@@ -91,3 +120,16 @@ class Planner:
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
         return scope, resolved.secrets
+
+
+def _refuse_own_reboot(host: Any, plan: HostPlan) -> None:
+    """PlanError where a plan would reboot this machine, on which ccm itself runs."""
+    if host.connection != "local":
+        return
+    for item, declared in zip(plan.items, plan.declared, strict=True):
+        if declared.type.reboots and item.managed and not (item.noop or item.left_out):
+            raise PlanError(
+                f"{item.id} would reboot this machine, and ccm with it ({declared.position})",
+                kind="plan.reboot",
+                hint="reach it over ssh from another machine, or leave it out with control",
+            )

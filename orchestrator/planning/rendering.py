@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from orchestrator.expressions import (
@@ -14,20 +15,27 @@ from orchestrator.expressions import (
 )
 from orchestrator.expressions.template import Template, as_text
 from orchestrator.manifest.declared import Declared
+from orchestrator.planning.alike import AlikeResources
 from orchestrator.planning.blobs import Blob
 from orchestrator.planning.compiled import Compiled, compile_resource
 from orchestrator.planning.final import check_final, check_name, fit
-from orchestrator.planning.travel import SOURCE, Travel
+from orchestrator.planning.travel import PATH, SOURCE, Travel
 from remote_runtime.errors import Problem
 
 
 class Rendering:
-    """One resource at one host; ``problems`` keep the host's plan from being made."""
+    """One resource at one host; ``problems`` keep the host's plan from being made.
 
-    def __init__(self, declared: Declared, scope: Scope, travel: Travel) -> None:
+    Where its templates come to what they came to on another host, that host's is taken.
+    """
+
+    def __init__(
+        self, declared: Declared, scope: Scope, travel: Travel, alike: AlikeResources
+    ) -> None:
         self._declared = declared
         self._scope = scope
         self._travel = travel
+        self._alike = alike
         self._values = dict(declared.values)
         self._open: set[str] = set()
         self._deferred_error = ""
@@ -36,7 +44,6 @@ class Rendering:
 
     def compile(self, index: int) -> Compiled | None:
         """The resource in the plan's form, or None with ``problems``."""
-        declared = self._declared
         managed = self._managed()
         name = self._name()
         self._leave_idle()
@@ -44,6 +51,33 @@ class Rendering:
         self._render_deferred(managed)
         if self.problems:
             return None
+        key = self._key(index, name, managed)
+        known = self._alike.get(key) if key else None
+        if known is not None:
+            return known
+        made = self._compile(index, name, managed)
+        if key and made is not None:
+            self._alike.keep(key, made)
+        return made
+
+    def _key(self, index: int, name: str, managed: bool) -> tuple[Hashable, ...] | None:
+        """All that the compiled resource depends on; None where that is more than can be told, or
+        each host has its own.
+
+        Files may change while the run goes on, and what a site's own code says may depend on
+        anything.
+        """
+        declared, values = self._declared, self._values
+        if not self._alike.is_shareable(declared):
+            return None
+        if PATH in values or declared.type.tree in values or declared.type.own:
+            return None
+        rendered = tuple(_exact(values.get(key)) for key in declared.templated)
+        late = (frozenset(self._open), self._deferred_error, self._deferred_render)
+        return declared, index, name, managed, rendered, late
+
+    def _compile(self, index: int, name: str, managed: bool) -> Compiled | None:
+        declared = self._declared
         blobs = self._check(name)
         if (
             managed
@@ -207,6 +241,11 @@ class Rendering:
         elif error.where is not None:
             where = error.where
         self.problems.append(Problem(f"{declared.id}: {key}: {message}", where, "", error.kind))
+
+
+def _exact(value: Any) -> Hashable:
+    """Something that is equal for equal values of equal types alone."""
+    return value if value.__class__ is str else (value.__class__, repr(value))
 
 
 def render_deferred(declared: Declared, scope: Scope, ensure: Any) -> dict[str, Any]:

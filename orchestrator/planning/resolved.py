@@ -17,7 +17,8 @@ def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
     """The manifest of one host: names and values final, secrets masked, resources in order.
 
     What only shows on the target stays as it was written. A resource that ``control`` leaves out
-    says so in ``managed: false``. One that applies a child manifest has that one's ``resources``.
+    says so in ``managed: false``; one that a selection leaves out is not there. One that applies a
+    child manifest has that one's ``resources``.
     """
     declared = iter(plan.declared)
     entries = _entries(plan.resources, declared, plan)
@@ -38,7 +39,8 @@ def _entries(
         properties = _properties(next(declared), item, plan)
         if resource.children:
             properties["resources"] = _entries(resource.children, declared, plan)
-        entries.append({item.type: [{item.name: properties}]})
+        if not item.left_out:
+            entries.append({item.type: [{item.name: properties}]})
     return entries
 
 
@@ -73,5 +75,5 @@ def _checks(item: Item) -> list[dict[str, Any]]:
 
 
 def _hidden(item: Item, key: str) -> bool:
-    shown = ("ensure", "require", "subscribe", "sensitive", "control", "alias", "provider")
+    shown = ("ensure", "tags", "require", "subscribe", "sensitive", "control", "alias", "provider")
     return item.sensitive and key not in shown

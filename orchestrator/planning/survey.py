@@ -17,7 +17,8 @@ class Survey:
 
     ``problems`` refuse the run, ``warnings`` do not. ``broken`` are why resources are sure to fail
     that apply others, ``failing`` those resources. ``parts`` are the manifests,
-    ``is_whole`` where no host has other resources. ``resources`` and ``manifests`` count what was
+    ``is_whole`` where no host has other resources. ``rows`` has each resource behind those that it
+    is a part of. ``resources`` and ``manifests`` count what was
     seen, a manifest that is applied twice as two.
     """
 
@@ -29,15 +30,19 @@ class Survey:
         self.manifests = 0
         self.parts: dict[Part, None] = {}
         self.is_whole = True
+        self.rows: list[tuple[Declared, ...]] = []
         self._certain: list[tuple[Declared, Item]] = []
         switched = zip(_STRENGTHENED, (run.noop, run.monitor_only), strict=True)
-        self._enter(root, True, frozenset(key for key, on in switched if on))
+        self._enter(root, (), certain=True, on=frozenset(key for key, on in switched if on))
         self.warnings = list(dict.fromkeys(self.warnings))
         self.problems = disagreements(self._certain) if self.manifests > 1 else []
         self.broken = list(dict.fromkeys(self.broken))
 
-    def _enter(self, place: Place, certain: bool, on: frozenset[str]) -> None:
-        """``certain``: every host has these resources. ``on``: what is switched on above them."""
+    def _enter(
+        self, place: Place, above: tuple[Declared, ...], *, certain: bool, on: frozenset[str]
+    ) -> None:
+        """``above`` applies it. ``certain``: every host has these resources. ``on``: what is
+        switched on above them."""
         part = place.part
         self.manifests += 1
         self.is_whole &= not part.is_generated
@@ -46,6 +51,8 @@ class Survey:
             self.parts[part] = None
             self.warnings += part.warnings
         for index, declared in enumerate(part.declared.declared):
+            row = (*above, declared)
+            self.rows.append(row)
             compiled = part.declared.shared(index)
             if certain and compiled:
                 self._certain.append((declared, compiled.item))
@@ -54,7 +61,7 @@ class Survey:
                 self.is_whole &= isinstance(declared.name, str)
                 if isinstance(declared.name, str):
                     sure = certain and declared.is_static
-                    self._child(place, declared, name=declared.name, certain=sure, on=on)
+                    self._child(place, row, name=declared.name, certain=sure, on=on)
 
     def _weaken(self, declared: Declared, on: frozenset[str]) -> None:
         for key in _STRENGTHENED:
@@ -66,8 +73,15 @@ class Survey:
                 self.warnings.append(Problem(message, declared.where((key,))))
 
     def _child(
-        self, place: Place, declared: Declared, *, name: str, certain: bool, on: frozenset[str]
+        self,
+        place: Place,
+        row: tuple[Declared, ...],
+        *,
+        name: str,
+        certain: bool,
+        on: frozenset[str],
     ) -> None:
+        declared = row[-1]
         may_apply = declared.values.get("allow_apply") is not False
         child = place.child(declared, name, may_apply)
         found = child.problems if isinstance(child, Refusal) else _data_problems(child, declared)
@@ -77,7 +91,7 @@ class Survey:
             place.told.add(declared)
             return
         own = {key for key in _STRENGTHENED if declared.values.get(key) is True}
-        self._enter(child, certain, on | own)
+        self._enter(child, row, certain=certain, on=on | own)
 
 
 def _data_problems(place: Place, declared: Declared) -> tuple[Problem, ...]:

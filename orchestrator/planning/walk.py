@@ -194,7 +194,7 @@ class Walk:
     def _render(
         self, part: Part, scope: Scope, *, index: int, declared: Declared, managed: bool
     ) -> Compiled | None:
-        rendering = Rendering(declared, scope, part.travel)
+        rendering = Rendering(declared, scope, part.travel, part.alike)
         entry = rendering.compile(index)
         if managed:
             self._problems += [at_turn(problem, scope) for problem in rendering.problems]

@@ -86,5 +86,5 @@ def keep(
 ABOUT: dict[str, Any] = {
     "ccm": "1.0", "runtime": "ab" * 32, "user": "alice@desk", "created": NOW,
     "expires": NOW + 86_400, "manifest": "site.yaml", "inventory": ["hosts.yaml"], "hiera": [],
-    "facts": [], "data": [], "fact": [],
+    "facts": [], "data": [], "fact": [], "only": [], "tags": [], "skip": [],
 }  # fmt: skip

@@ -14,7 +14,7 @@ HOST = FakeHost()
 
 
 def hold(folder: Path, kept: KeptPlan, site: str = SITE, now: int = NOW, **options: Any) -> Any:
-    return HeldPlanner(planner(folder, site, **options), kept, lambda: now)
+    return HeldPlanner(planner(folder, site, **options), kept, clock=lambda: now)
 
 
 def refusal(held: Any, host: Any = HOST, **answers: Any) -> tuple[str, str]:

@@ -43,6 +43,14 @@ def test_otherwise(came: dict[str, Any]) -> None:
     assert words == "changed (assumed): mode 0600 → 0644"
 
 
+def test_hashes_are_told_by_twelve_digits() -> None:
+    """The plan's words tell contents by the first digits of their hashes."""
+    content = [{"what": "content", "from": "sha256:" + "1" * 64, "to": "sha256:" + "2" * 64}]
+    predictions = Predictions([{**told(), "changes": content}])
+    came = predictions.otherwise({**told(), "changes": []})
+    assert came == f"changed: content sha256:{'1' * 12} → sha256:{'2' * 12}"
+
+
 def test_each_turn_has_its_own() -> None:
     """A resource of two manifests is compared turn by turn; one more than planned is told."""
     stable = {**told(), "status": "stable", "changes": []}
@@ -50,3 +58,10 @@ def test_each_turn_has_its_own() -> None:
     assert predictions.otherwise(told()) == ""
     assert predictions.otherwise(told()) == "stable"
     assert predictions.otherwise(told()) == NOTHING
+
+
+def test_what_was_not_there_is_not_told() -> None:
+    """A command that was to run has no value before it, and is told as that."""
+    command = [{"what": "command", "from": None, "to": "/bin/migrate"}]
+    predictions = Predictions([{**told(), "changes": command}])
+    assert predictions.otherwise({**told(), "changes": []}) == "changed: command /bin/migrate"

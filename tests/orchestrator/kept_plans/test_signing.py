@@ -137,3 +137,10 @@ def test_a_key_that_cannot_sign(plan: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="made no signature: "):
         sign(plan, TEXT, str(tmp_path / "none"))
     assert not Path(f"{plan}.sig").exists()
+
+
+def test_a_signature_that_cannot_be_kept_is_told(plan: str, key: Callable[[str], str]) -> None:
+    """What stands in the place of the signatures is not followed, and is no defect of ccm."""
+    Path(f"{plan}.sig").symlink_to("/dev/full")
+    with pytest.raises(UsageError, match=r"change\.plan\.sig cannot be written"):
+        sign(plan, TEXT, key("alice"))

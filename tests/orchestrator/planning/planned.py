@@ -19,6 +19,7 @@ class FakeHost(NamedTuple):
     address: str = "192.0.2.1"
     groups: tuple[str, ...] = ("web",)
     vars: dict[str, Any] = {}
+    connection: str = "ssh"
 
 
 FACTS = {"host": {"info": {"os": "linux", "hostname": "web1"}}, "evil": "{{ 1 }}"}

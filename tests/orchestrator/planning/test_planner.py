@@ -99,6 +99,19 @@ def test_a_plan_knows_how_long_its_slowest_resource_may_take(tmp_path: Path) -> 
               health_checks: [{command: "true", tries: 3, try_sleep: 1m, timeout: 2m}]}}]}]}"""
     assert plan(tmp_path, text).longest() >= 3600 + 2 * 300 + 3 * (60 + 120)
     assert plan(tmp_path, "ccm: {resources: [{exec: [{x: {command: 'true'}}]}]}").longest() == 0
+    waits = plan(tmp_path, "ccm: {resources: [{wait: [{x: {port: 80}}]}]}")
+    assert waits.longest() >= 300  # by default
+
+
+def test_this_machine_is_not_rebooted(tmp_path: Path) -> None:
+    """A plan that may reboot the machine of ccm itself is refused, with its place."""
+    text = "ccm: {resources: [{reboot: [{now: {onlyif: 'true', control: {if: 'CONDITION'}}}]}]}"
+    here, far = FakeHost(connection="local"), FakeHost()
+    asked, left_out = (planner(tmp_path, text.replace("CONDITION", on)) for on in ("true", "false"))
+    assert left_out.plan(here, gathered()).items
+    assert asked.plan(far, gathered()).items
+    with pytest.raises(PlanError, match=r"reboot#now would reboot this machine.*site.yaml:1:"):
+        asked.plan(here, gathered())
 
 
 def test_deferred_templates_are_rendered_at_their_turn(tmp_path: Path) -> None:

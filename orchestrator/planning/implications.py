@@ -1,0 +1,71 @@
+"""What the events of resources have of their plans, made once for all hosts (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from orchestrator.fleet.stable_turns import Implied
+from orchestrator.planning.compiled import Compiled
+from remote_runtime.events import EventMaker, secrets_of
+from remote_runtime.expansion import implied_members
+from remote_runtime.masking import Mask
+
+MOST_MASKS = 64
+MOST_RESOURCES = 20_000
+
+_Known = dict[tuple[bytes, str], Implied]
+
+
+class Implications:
+    """Thread-safe: at worst something is made twice. Hosts that mask the same share it."""
+
+    def __init__(self) -> None:
+        self._of_secrets: dict[tuple[str, ...], tuple[EventMaker, _Known]] = {}
+
+    def masking(self, secrets: tuple[str, ...]) -> Masking:
+        """Those of a host on which these texts are masked."""
+        found = self._of_secrets.get(secrets)
+        if found is None:
+            if len(self._of_secrets) >= MOST_MASKS:
+                self._of_secrets.clear()
+            found = self._of_secrets.setdefault(secrets, (EventMaker(Mask(secrets)), {}))
+        return Masking(*found)
+
+
+class Masking:
+    """What is implied of the resources of one host."""
+
+    def __init__(self, maker: EventMaker, known: _Known) -> None:
+        self._maker = maker
+        self._known = known
+
+    def of(self, entry: Compiled, manifest: str) -> Implied | None:
+        """What is implied of a resource that stands in that child manifest; None where its event is
+        told whole."""
+        key = entry.json, manifest
+        found = self._known.get(key)
+        if found is None and entry.item.implied:
+            if len(self._known) >= MOST_RESOURCES:
+                self._known.clear()
+            item = entry.item._replace(manifest=manifest)
+            made = Implied(implied_members(item, self._maker))
+            found = self._known.setdefault(key, made)
+        return found
+
+
+def masked_texts(resources: Sequence[Compiled]) -> Iterator[str]:
+    """What a target masks in all of a run because of these resources, with repetitions."""
+    for entry in resources:
+        item = entry.item
+        if item.secrets and not item.sensitive:
+            yield from secrets_of(item)
+        if item.managed and entry.children:
+            yield from masked_texts(entry.children)
+
+
+def manifests(resources: Sequence[Compiled], within: str = "") -> Iterator[str]:
+    """The child manifest that each resource stands in, pre-order."""
+    for entry in resources:
+        yield within
+        if entry.children:
+            yield from manifests(entry.children, entry.item.applies)

@@ -1,0 +1,120 @@
+"""Hosts that a resource comes to the same on share what it was compiled to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.planning.alike import AlikeResources
+from orchestrator.planning.host_plan import HostPlan
+
+from .planned import FakeHost, gathered, planner
+
+HEAD = """\
+data: {port: 80, letters: [p, q]}
+ccm:
+  defaults: {file: {owner: root, group: root, mode: "0644"}}
+  resources: [{"""
+
+
+def plans(folder: Path, resources: str, *facts: dict[str, Any]) -> list[HostPlan]:
+    """The plans of hosts with these facts, which are called a, b, ..."""
+    made = planner(folder, HEAD + resources + "}]")
+    return [
+        made.plan(FakeHost(name=chr(ord("a") + number)), gathered(each))
+        for number, each in enumerate(facts)
+    ]
+
+
+def first(plan: HostPlan) -> Any:
+    return plan.resources[0]
+
+
+def test_what_has_the_hosts_name_in_it_is_not_looked_for(tmp_path: Path) -> None:
+    """What each host has of its own takes no room; it is that host's all the same."""
+    text = "file: [{/a: {content: 'on {{ Host.name }}'}}]"
+    made = planner(tmp_path, HEAD + text + "}]")
+    one, again, two = (made.plan(FakeHost(name=name), gathered()) for name in ("a", "a", "b"))
+    assert first(one) is not first(again)
+    assert [first(plan).blobs[0].text for plan in (again, two)] == ["on a", "on b"]
+
+
+def test_facts_that_nobody_reads_make_no_difference(tmp_path: Path) -> None:
+    """A template that reads no value of a host is compiled once, its content hashed once."""
+    one, two = plans(
+        tmp_path, "file: [{/a: {content: 'port {{ Data.port }}'}}]", {"x": 1}, {"x": 2}
+    )
+    assert first(one) is first(two)
+    assert first(one).blobs[0] is first(two).blobs[0]
+
+
+def test_what_comes_to_the_same_is_shared_whatever_it_read(tmp_path: Path) -> None:
+    """Hosts that differ in a fact that is read share as long as the text is the same."""
+    content = "{{ 'red' if Facts.os == 'redhat' else 'other' }}"
+    one, two, red = plans(
+        tmp_path,
+        f'file: [{{/a: {{content: "{content}"}}}}]',
+        {"os": "debian"},
+        {"os": "suse"},
+        {"os": "redhat"},
+    )
+    assert first(one) is first(two)
+    assert first(one).blobs[0].text == "other"
+    assert first(red).blobs[0].text == "red"
+
+
+@pytest.mark.parametrize(
+    ("resources", "told"),
+    [
+        ("file: [{/a: {content: '{{ Facts.n }}'}}]", lambda item: item.properties["content"]),
+        ("file: [{'/{{ Facts.n }}': {content: x}}]", lambda item: item.name),
+        (
+            "file: [{/a: {content: x, control: {if: 'Facts.n == 1'}}}]",
+            lambda item: item.managed,
+        ),
+        ("exec: [{x: {command: c, environment: ['A={{ Facts.n }}']}}]", lambda item: item),
+        ("file: [{/a: {content: '{{ 1 // (Facts.n - 1) }}'}}]", lambda item: item.deferred_error),
+    ],
+)
+def test_what_differs_is_not_shared(tmp_path: Path, resources: str, told: Any) -> None:
+    """Content, name, control, lists and failures are those of each host."""
+    one, two, again = plans(tmp_path, resources, {"n": 1}, {"n": 2}, {"n": 1})
+    assert told(first(one).item) != told(first(two).item)
+    assert first(one) is first(again)
+
+
+def test_each_turn_of_a_loop_is_one_of_its_own(tmp_path: Path) -> None:
+    """Entries of a list stay apart, and are shared by hosts one by one."""
+    loop = "file: [{'/{{ item }}': {content: 'x {{ item }}', foreach: Data.letters}}]"
+    one, two = plans(tmp_path, loop, {}, {})
+    assert [entry.item.name for entry in one.resources] == ["/p", "/q"]
+    assert [entry.blobs[0].text for entry in one.resources] == ["x p", "x q"]
+    assert all(a is b for a, b in zip(one.resources, two.resources, strict=True))
+
+
+def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
+    """A file of the controller is never taken from a host before."""
+    (tmp_path / "f").write_text("one")
+    made = planner(tmp_path, HEAD + "file: [{/a: {source: '{{ Facts.f }}'}}]}]")
+    shown = []
+    for text in ("one", "other"):
+        (tmp_path / "f").write_text(text)
+        shown.append(first(made.plan(FakeHost(), gathered({"f": "f"}))).blobs[0].size)
+    assert shown == [3, 5]
+
+
+def test_what_is_kept_is_bounded(tmp_path: Path) -> None:
+    """However much hosts differ, only so much of it is kept, and nothing that is too large."""
+    (plan,) = plans(tmp_path, "file: [{/a: {content: '{{ Facts.n }}'}}]", {"n": "x" * 600})
+    (made,) = plan.resources
+    known = AlikeResources(most=7000)
+    for key in ("a", "b"):
+        known.keep(key, made)
+    assert known.get("a") is made
+    known.keep("c", made)
+    assert (known.get("a"), known.get("c")) == (None, made)
+    small = AlikeResources(most=600)
+    small.keep("a", made)
+    assert small.get("a") is None

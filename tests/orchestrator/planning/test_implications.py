@@ -1,0 +1,88 @@
+"""What a plan implies of the events of its resources."""
+
+import json
+from pathlib import Path
+
+from orchestrator.planning import HostPlan
+from remote_runtime.events import EventMaker, secrets_of
+from remote_runtime.expansion import implied_members
+from remote_runtime.item import each_of
+from remote_runtime.masking import Mask
+from remote_runtime.plan import parse
+from tests.orchestrator.planning.planned import FakeHost, gathered, plan, planner
+
+SITE = """
+data: {token: s3cr3t-of-site}  # @secret
+ccm:
+  resources:
+    - file:
+        - defaults: {owner: root, group: root, mode: "0644"}
+        - /etc/a: {content: "a {{ Data.token }}", alias: first}
+        - "/etc/{{ Facts.host.info.hostname }}": {content: b}
+        - /etc/{{ Data.token }}: {ensure: absent}
+        - /etc/hidden: {content: hidden, sensitive: true}
+        - /etc/late: {content: "{{ file('/etc/hostname') }}"}
+    - apply:
+        - child.yaml: {noop: true}
+    - exec:
+        - checked: {command: "true", health_checks: [{command: "true"}]}
+        - open: {command: "curl https://me:p4ssw0rd@example.com"}
+"""
+CHILD = "ccm: {resources: [{exec: [{inner: {command: 'true s3cr3t-of-site'}}]}]}"
+WHOLE = {"file#/etc/late", "apply#child.yaml", "exec#checked"}
+
+
+def made(folder: Path) -> HostPlan:
+    (folder / "child.yaml").write_text(CHILD, encoding="utf-8")
+    return plan(folder, SITE)
+
+
+def test_it_is_what_the_target_would_say(tmp_path: Path) -> None:
+    """Member for member, masked as there; None only of what its event has more than the plan."""
+    host_plan = made(tmp_path)
+    seen = parse(json.loads(host_plan.payload({"run_id": "1"})))
+    mask = Mask(seen.secrets)
+    for item in each_of(seen.items, managed=True):
+        if item.secrets and not item.sensitive:
+            mask.add(secrets_of(item))
+    whole, manifests = set(), set()
+    for item in each_of(seen.items):
+        implied = host_plan.implied(item.index)
+        if implied is None:
+            whole.add(item.id)
+            continue
+        theirs = implied_members(item, EventMaker(mask))
+        assert json.dumps(implied.members) == json.dumps(theirs)
+        assert "s3cr3t" not in json.dumps(theirs)
+        manifests.add(theirs.get("manifest"))
+    assert whole == WHOLE
+    assert manifests == {None, "child.yaml"}
+
+
+def test_hosts_share_what_is_the_same(tmp_path: Path) -> None:
+    """What two hosts have alike is held once for both."""
+    (tmp_path / "child.yaml").write_text(CHILD, encoding="utf-8")
+    makes = planner(tmp_path, SITE)
+    names = ("web1", "web2")
+    first, second = (
+        makes.plan(FakeHost(name), gathered({"host": {"info": {"hostname": name}}}))
+        for name in names
+    )
+    assert first.implied(0) is second.implied(0)
+    shown = [one.implied(1) for one in (first, second)]
+    assert [one.members["name"] for one in shown if one] == ["/etc/web1", "/etc/web2"]
+
+
+def test_hosts_with_other_secrets_share_nothing(tmp_path: Path) -> None:
+    """What one host masks, another may not have to."""
+    site = """
+data: {token: "{{ Facts.token }}"}  # @secret
+ccm: {resources: [{exec: [{x: {command: "true s3cr3t-of-one"}}]}]}
+"""
+    makes = planner(tmp_path, site)
+    shown = [
+        makes.plan(FakeHost(), gathered({"token": token})).implied(0)
+        for token in ("s3cr3t-of-one", "s3cr3t-of-two")
+    ]
+    commands = [one.members["properties"]["command"] for one in shown if one]
+    assert commands == ["true [masked]", "true s3cr3t-of-one"]
