@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 import remote_runtime
 from orchestrator.image import keeping
-from orchestrator.image.program import program
-from orchestrator.image.stripping import stripped
 from remote_runtime import bootstrap
 
 _ROOT = Path(remote_runtime.__file__).parent
@@ -58,8 +56,10 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
     names = tuple(f"{key}.{suffix}" for suffix in ("zip", f"{tag}.code", "program"))
     kept = keeping.load(names)
     if kept is None:
-        # The site's own types are left as they are.
-        ours = {name: stripped(Path(path).read_bytes()) for name, path in files.items()}
+        from orchestrator.image.program import program  # what writes Python takes long to load
+
+        # The site's own types are left as they are, and ours are what they are without them.
+        ours = _unzipped(build().archive) if added else _stripped(files)
         archive = _zip(dict(sorted({**ours, **added}.items())))
         kept = (archive, bootstrap.compiled(archive), program())
         keeping.save(names, kept)
@@ -78,6 +78,20 @@ def _sources() -> dict[str, str]:
         member = folder.replace(str(_ROOT), _ROOT.name, 1)
         found.update({f"{member}/{n}": f"{folder}/{n}" for n in names if n.endswith(".py")})
     return dict(sorted(found.items()))
+
+
+def _stripped(files: Mapping[str, str]) -> dict[str, bytes]:
+    from orchestrator.image.stripping import stripped
+
+    return {name: stripped(Path(path).read_bytes()) for name, path in files.items()}
+
+
+def _unzipped(archive: bytes) -> dict[str, bytes]:
+    import io
+    import zipfile
+
+    with zipfile.ZipFile(io.BytesIO(archive)) as members:
+        return {name: members.read(name) for name in members.namelist()}
 
 
 def _zip(members: Mapping[str, bytes]) -> bytes:

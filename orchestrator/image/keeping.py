@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from orchestrator.support.whole_file import replacing
 from remote_runtime.version import VERSION
 
 KEPT = 15
@@ -53,14 +53,8 @@ def save(names: tuple[str, ...], contents: tuple[bytes, ...]) -> None:
         return
     with contextlib.suppress(OSError):
         for name, content in zip(names, contents):
-            handle, temporary = tempfile.mkstemp(dir=folder)
-            try:
-                with os.fdopen(handle, "wb") as stream:
-                    stream.write(hashlib.sha256(content).digest() + content)
-                os.replace(temporary, folder / name)
-            except OSError:
-                os.unlink(temporary)
-                raise
+            with replacing(folder / name) as out:
+                out.write(hashlib.sha256(content).digest() + content)
         _prune(folder)
 
 

@@ -11,6 +11,7 @@ import base64
 import inspect
 import zlib
 
+from orchestrator.image.stripping import stripped
 from remote_runtime import bootstrap
 
 
@@ -19,7 +20,7 @@ def program() -> bytes:
 
     It takes the arguments of ``bootstrap.run`` from the command line.
     """
-    tree = _Shorter().visit(ast.parse(inspect.getsource(bootstrap)))
+    tree = ast.parse(stripped(inspect.getsource(bootstrap).encode()))
     later = [node for node in tree.body if getattr(node, "name", "") in bootstrap.FIRST_TIME]
     at_once = [node for node in tree.body if node not in later]
     rest = base64.b64encode(zlib.compress(_text(later).encode(), 9)).decode()
@@ -28,7 +29,7 @@ def program() -> bytes:
 
 
 def _text(nodes: list[ast.stmt]) -> str:
-    return ast.unparse(ast.fix_missing_locations(ast.Module(nodes, []))) + "\n"
+    return ast.unparse(ast.Module(nodes, [])) + "\n"
 
 
 # Gives way to the real one, and all that it calls, when it is called.
@@ -38,34 +39,3 @@ def obtain(*given, **named):
     exec(zlib.decompress(binascii.a2b_base64("%s")), globals())
     return obtain(*given, **named)
 """
-
-
-class _Shorter(ast.NodeTransformer):
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.returns = None
-        for argument in (*node.args.args, *node.args.kwonlyargs):
-            argument.annotation = None
-        return self._without_docstring(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return self._without_docstring(node)
-
-    def visit_Module(self, node: ast.Module) -> ast.AST:
-        return self._without_docstring(node)
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
-        return None if node.module == "typing" else node
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
-        return None if ast.unparse(node.targets[0]) == "Entries" else node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        if node.value is None:
-            return node
-        return ast.copy_location(ast.Assign([node.target], node.value), node)
-
-    def _without_docstring(self, node: ast.FunctionDef | ast.ClassDef | ast.Module) -> ast.AST:
-        if ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-        self.generic_visit(node)
-        return node

@@ -1,13 +1,13 @@
 """Channels to hosts: ssh and local, the bootstrap, become, host keys (controller).
 
 ``Connector`` is the door; see docs/design/architecture.md, "Ports". Only the modules whose names
-begin with ``ssh`` may import fabric or paramiko, and they are imported when a host needs them.
+begin with ``ssh`` may import fabric or paramiko, and they are imported when a host needs them, as
+is what finds the way to a host that is not this machine.
 """
 
 from orchestrator.transport.connector import Connector
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.pipe import Link
-from orchestrator.transport.route import unhonoured
 from orchestrator.transport.settings import Settings
 
-__all__ = ["Connector", "Credentials", "Link", "Settings", "unhonoured"]
+__all__ = ["Connector", "Credentials", "Link", "Settings"]

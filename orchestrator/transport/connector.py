@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 from orchestrator.fleet.phases import Phase
 from orchestrator.image import Image
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.dialing import Call
-from orchestrator.transport.key_files import encrypted
 from orchestrator.transport.login import Login
 from orchestrator.transport.pipe import Link
-from orchestrator.transport.route import Route, Router
 from orchestrator.transport.settings import Settings, Target
 from remote_runtime.errors import InputError, Problem, UnreachableError
 
 if TYPE_CHECKING:
+    from orchestrator.transport.route import Route, Router
     from orchestrator.transport.ssh_connect import Dialer
 
 OnPhase = Callable[[Phase], None]
@@ -31,7 +29,7 @@ class Connector:
         self._settings = settings
         self._credentials = credentials
         self._image = image
-        self._router = Router(settings)
+        self._router: Router | None = None
         self._dialer: Dialer | None = None
         self._lock = threading.Lock()
 
@@ -46,7 +44,7 @@ class Connector:
             if host.connection == "local":
                 continue
             try:
-                route = self._router.route(host)
+                route = self._route(host)
                 for one in (*route.jumps, route):
                     routes[one.identities, one.agent, one.identities_only] = one
             except InputError as error:
@@ -54,9 +52,8 @@ class Connector:
         if problems:
             raise InputError(list(problems.values()))
         self._credentials.prepare()
-        for route in routes.values():
-            if any(path.exists() and encrypted(path) for path in route.identities):
-                self._ssh().unlock(route)
+        if routes:
+            self._unlock(routes.values())
 
     def open(self, host: Target, on_phase: OnPhase) -> Link:
         """The link to a host's runtime, which is ready. UnreachableError; every wait is bounded.
@@ -76,10 +73,12 @@ class Connector:
             on_phase(Phase.STARTING)
             return Login.local(host, self._settings, self._credentials)
         try:
-            route = self._router.route(host)
+            route = self._route(host)
         except InputError as error:
             raise UnreachableError(str(error), "transport.config") from error
         on_phase(Phase.CONNECTING)
+        from orchestrator.transport.dialing import Call
+
         # Before the SSH libraries are loaded: the servers begin to work while that takes its time.
         call = Call.to(route)
         connection = self._ssh().open(route, on_phase, call)
@@ -109,6 +108,22 @@ class Connector:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _unlock(self, routes: Iterable[Route]) -> None:
+        from orchestrator.transport.key_files import encrypted
+
+        for route in routes:
+            if any(path.exists() and encrypted(path) for path in route.identities):
+                self._ssh().unlock(route)
+
+    def _route(self, host: Target) -> Route:
+        """The way to a host that is not this machine."""
+        with self._lock:
+            if self._router is None:
+                from orchestrator.transport.route import Router
+
+                self._router = Router(self._settings)
+        return self._router.route(host)
 
     def _ssh(self) -> Dialer:
         """The SSH libraries take a while to import, so only once a host needs them."""

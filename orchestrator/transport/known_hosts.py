@@ -35,17 +35,6 @@ class Line(NamedTuple):
         """``FILE:LINE``."""
         return f"{self.path}:{self.number}"
 
-    def names_host(self, name: str) -> bool:
-        """Whether the line speaks of a host."""
-        hit = False
-        for pattern in self.names:
-            negated = pattern.startswith("!")
-            if name_matches(name, pattern.lstrip("!")):
-                if negated:
-                    return False
-                hit = True
-        return hit
-
 
 class KnownHosts:
     """The lines of several files."""
@@ -78,7 +67,7 @@ class _File:
                     self._plain.setdefault(name.lower(), []).append(line)
 
     def lookup(self, name: str) -> list[Line]:
-        others = [line for line in self._others if line.names_host(name)]
+        others = [line for line in self._others if matches(name, line.names)]
         return [*self._plain.get(name.lower(), []), *others]
 
 
@@ -91,8 +80,21 @@ def name_matches(name: str, pattern: str) -> bool:
     """Whether a name from known_hosts, hashed or with wildcards, is this host."""
     if pattern.startswith("|1|"):
         return _hash_matches(name, pattern)
+    if "*" not in pattern and "?" not in pattern:
+        return name.lower() == pattern.lower()
     escaped = pattern.lower().replace("[", "[[]")
     return fnmatch.fnmatchcase(name.lower(), escaped)
+
+
+def matches(name: str, patterns: Iterable[str]) -> bool:
+    """Whether one pattern matches and no negated one does."""
+    hit = False
+    for pattern in patterns:
+        if name_matches(name, pattern.lstrip("!")):
+            if pattern.startswith("!"):
+                return False
+            hit = True
+    return hit
 
 
 def matches_any(name: str, patterns: Iterable[str]) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
-import secrets
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -52,6 +51,8 @@ class Login:
     @classmethod
     def local(cls, host: Target, settings: Settings, credentials: Credentials) -> Login:
         """The login of a host that is the controller itself."""
+        import getpass
+
         return cls(host, getpass.getuser(), settings=settings, credentials=credentials)
 
     def start(self, image: Image, hang_up: bool = False) -> Link:
@@ -90,12 +91,12 @@ class Login:
         return link
 
     def _command(self, image: Image, prefer: str | None = None) -> _Run:
-        nonce = secrets.token_hex(16)
+        nonce = os.urandom(16).hex()
         command = start_command(image, nonce, self._host.python, prefer)
         user = self._settings.become_user(self._host)
         if user is None or user == self._user:
             return _Run(command, nonce, None)
-        prompt = f"ccm-{secrets.token_hex(8)}:" if self._credentials.become_password else None
+        prompt = f"ccm-{os.urandom(8).hex()}:" if self._credentials.become_password else None
         return _Run(become_command(command, user, prompt), nonce, prompt)
 
     def _opening(self, pipe: Pipe, run: _Run, image: Image) -> Opening:

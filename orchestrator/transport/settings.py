@@ -13,17 +13,38 @@ CONNECT_TIMEOUT = 10.0
 class Target(Protocol):
     """A host of the inventory, as far as the transport looks at it."""
 
-    name: str
-    address: str
-    port: int | None
-    user: str | None
-    key_file: str | None
-    known_hosts: str | None
-    become: bool | str | None
-    python: str | None
-    connection: Literal["ssh", "local"]
-    connect_timeout: float | None
-    jump: str | None
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def port(self) -> int | None: ...
+
+    @property
+    def user(self) -> str | None: ...
+
+    @property
+    def key_file(self) -> str | None: ...
+
+    @property
+    def known_hosts(self) -> str | None: ...
+
+    @property
+    def become(self) -> bool | str | None: ...
+
+    @property
+    def python(self) -> str | None: ...
+
+    @property
+    def connection(self) -> Literal["ssh", "local"]: ...
+
+    @property
+    def connect_timeout(self) -> float | None: ...
+
+    @property
+    def jump(self) -> str | None: ...
 
 
 class Settings(NamedTuple):

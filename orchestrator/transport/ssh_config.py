@@ -6,7 +6,6 @@ that it stands in. It imports no SSH library, so that ``ccm inventory`` can expl
 
 from __future__ import annotations
 
-import fnmatch
 import functools
 import getpass
 import glob
@@ -16,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from orchestrator.transport.known_hosts import matches
 from orchestrator.transport.user_command import run_shell
 from remote_runtime.errors import InputError, Position, Problem
 
@@ -174,22 +174,6 @@ def _holds(condition: Directive, name: str, found: Directives, final: bool) -> b
         if holds == negated:
             return False
     return True
-
-
-def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Whether one pattern matches and no negated one does."""
-    hit = False
-    for pattern in patterns:
-        negated = pattern.startswith("!")
-        if fnmatch.fnmatchcase(name.lower(), _glob(pattern.lstrip("!").lower())):
-            if negated:
-                return False
-            hit = True
-    return hit
-
-
-def _glob(pattern: str) -> str:
-    return pattern.replace("[", "[[]")  # OpenSSH knows only * and ?
 
 
 def _host_name(name: str, found: Directives) -> str:

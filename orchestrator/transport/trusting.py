@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from orchestrator.support.whole_file import replacing
 from orchestrator.transport.known_hosts import (
     KnownHosts,
     entry_name,
@@ -89,18 +88,10 @@ def _rewrite(path: Path, keys: list[Shown]) -> None:
     changed = {_name(key) for key in keys if key.state == "changed"}
     lines = [kept for line in old.splitlines() for kept in _without(line, changed)]
     lines += [_line(key) for key in keys]
-    handle, temporary = tempfile.mkstemp(prefix=".known_hosts.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as stream:
-            stream.write("".join(f"{line}\n" for line in dict.fromkeys(lines)))
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, target.stat().st_mode & 0o777 if target.exists() else 0o600)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    text = "".join(f"{line}\n" for line in dict.fromkeys(lines))
+    with replacing(target, durable=True) as out:
+        out.write(text.encode("utf-8", "surrogateescape"))
+        os.fchmod(out.fileno(), target.stat().st_mode & 0o777 if target.exists() else 0o600)
 
 
 def _name(key: Shown) -> str:

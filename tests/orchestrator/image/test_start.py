@@ -10,6 +10,7 @@ from typing import Any
 
 from orchestrator.image import building
 from remote_runtime import wire
+from tests.remote_runtime.controller import events_of
 
 _SERVE = """
 import sys
@@ -58,7 +59,7 @@ def test_a_converged_run_imports_nothing_heavy(tmp_path: Path) -> None:
         out = process.stdout.read()
         err = process.stderr.read().decode()
     frames = list(wire.Decoder(wire.MAX_FROM_TARGET).feed(out[out.index(b"\n") + 1 :]))
-    events = [f["event"] for f in frames if isinstance(f, dict) and f["t"] == "event"]
+    events = events_of([f for f in frames if isinstance(f, dict)], plan)
     assert [(e["type"], e["status"], e["error"]) for e in events] == [
         ("file", "stable", []),
         ("exec", "stable", []),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import stat
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from orchestrator.transport.known_hosts import KnownHosts, fingerprint, hashed, 
 from orchestrator.transport.route import Route, Router
 from orchestrator.transport.trusting import Shown, judge, trust
 from remote_runtime.errors import InputError
+from tests.calls import calls_of
 from tests.orchestrator.transport.fakes import Host
 
 KEY_A, KEY_B = b"\0\0\0\x0bssh-ed25519 A", b"\0\0\0\x0bssh-ed25519 B"
@@ -113,17 +113,8 @@ def test_large_files_are_quick(tmp_path: Path) -> None:
     path = tmp_path / "known"
     path.write_text("".join(f"h{n} {text(KEY_A)}\n" for n in range(10_000)))
     KnownHosts([path]).lookup("h1")
-    calls = 0
-
-    def count(frame: object, event: str, argument: object) -> None:
-        nonlocal calls
-        calls += event.endswith("call")
-
-    sys.setprofile(count)
-    try:
-        found = [KnownHosts([path]).lookup(f"h{number}") for number in range(100)]
-    finally:
-        sys.setprofile(None)
+    found = []
+    calls = calls_of(lambda: found.extend(KnownHosts([path]).lookup(f"h{n}") for n in range(100)))
     assert all(found)
     assert calls < 100 * 1000  # one for each line would be ten times that
 
