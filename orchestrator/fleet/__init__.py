@@ -5,17 +5,17 @@ from orchestrator.fleet.fact_run import gather_facts
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.rollout import Rollout
 from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.window import Window
 
 __all__ = [
     "Bus",
     "Gathered",
     "HostResult",
     "HostRun",
-    "Rollout",
     "RunSettings",
     "Subscriber",
     "Tally",
+    "Window",
     "gather_facts",
 ]

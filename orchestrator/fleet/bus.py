@@ -16,7 +16,9 @@ class Subscriber(Protocol):
 
     def handle(self, event: Event) -> None: ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Give back what it holds; most hold nothing."""
+        return None
 
 
 class Bus:

@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
@@ -11,13 +11,16 @@ from orchestrator.fleet.event_check import EventCheck
 from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
 from orchestrator.fleet.host_task import InterruptedRunError
+from orchestrator.fleet.landing import BrokenOffError
 from orchestrator.fleet.outcome import Tally
 from orchestrator.fleet.package_lore import HostLore, PackageLore
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Plan, Publisher
+from orchestrator.fleet.returning import Reboot, read_reboot
 from orchestrator.fleet.serving import Serving
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stability import is_stable
+from orchestrator.fleet.stable_check import check_stable
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
@@ -98,14 +101,15 @@ class Conversation:
         self.tally = Tally()
         self.untried = 0
         self._host, self._bus = notices.host, notices.bus
-        self._link = link
         self._plan = plan
         self._settings = settings
         self._notices = notices
         self._publisher = publisher
         self._resources = list(plan.identities())
         self._mask = Mask(plan.secrets)
-        self._serving = Serving(link, plan, self.planned, self._aside)
+        self._reboots = 0
+        self._reboot: Reboot | None = None
+        self._before = plan.total - self.planned
         place = plan.place if settings.manifest else lambda identity: ""
         self._check = EventCheck(
             self._host,
@@ -114,22 +118,41 @@ class Conversation:
             place=place,
             observed=plan.observes,
         )
-        self._lore = HostLore(link, lore or PackageLore(), self._host)
+        self._shared_lore = lore or PackageLore()
+        self._talk_over(link)
+
+    def _talk_over(self, link: FramedLink) -> None:
+        self._link = link
+        self._serving = Serving(link, self._plan, self._aside)
+        self._lore = HostLore(link, self._shared_lore, self._host)
 
     @property
     def planned(self) -> int:
         """How many resources the plan has."""
         return len(self._resources)
 
-    def carry_out(self, enter: Callable[[Phase], None]) -> None:
-        """Send the plan and take everything up to ``done``. CcmError."""
+    def carry_out(self, enter: Callable[[Phase], None]) -> Reboot | None:
+        """Send the plan and take everything up to ``done``; what reboots the host, if it goes down
+        before. CcmError."""
         names = tuple(map(self._shown, self._resources))
         subscribed = tuple(
             (self._shown(name), tuple(map(self._shown, sources)))
             for name, sources in self._plan.subscriptions()
         )
         self._bus.publish(happening.HostPlanned(self._host, names, subscribed))
-        self._link.send_bytes(wire.encode_json(self._plan.payload(self._settings.envelope())))
+        return self._converse(enter, self._settings.envelope())
+
+    def go_on(self, link: FramedLink, reboot: Reboot, enter: Callable[[Phase], None]) -> None:
+        """Have the rest of the plan carried out once the host is back. CcmError."""
+        self._reboot = None
+        self._check.begin_anew()
+        self._talk_over(link)
+        self._converse(enter, {**self._settings.envelope(), "earlier": reboot.earlier})
+
+    def _converse(
+        self, enter: Callable[[Phase], None], envelope: Mapping[str, object]
+    ) -> Reboot | None:
+        self._link.send_bytes(wire.encode_json(self._plan.payload(envelope)))
         enter(Phase.RUNNING)
         self._link.heed_cancel()
         options = self._settings.options
@@ -141,15 +164,33 @@ class Conversation:
             "event": self._event,
             "want": self._serving.want,
             "render": self._serving.render,
+            "passed": self._passed,
         }
         if options.noop or self._plan.rounds > 1:  # a run that is held to a plan rehearses
             steps |= {"packages": self._lore.ask, "package": self._lore.tell}
+        if self._plan.incoming is not None:
+            steps |= {"file": self._file}
         if not options.noop:
-            steps |= {"installed": self._lore.confirm}
+            steps |= {"installed": self._lore.confirm, "rebooting": self._goes_down}
+        whole = options.monitor_only or options.status_only or options.adhoc
+        if not (whole or self._plan.observes or self._plan.rounds > 1):
+            steps |= {"stable": self._stable}
         try:
             self._take(steps)
+        except UnreachableError:
+            if self._reboot is None or self._link.expired or self._link.cancelling:
+                raise
         finally:
             self._lore.close()
+        return self._reboot
+
+    def _goes_down(self, message: wire.Message) -> None:
+        """A host reboots once in a run, and is told that it is waited for."""
+        if self._reboots:
+            raise ProtocolError("another reboot in the same run")
+        self._reboots += 1
+        self._reboot = read_reboot(message, self.planned, self._plan.longest())
+        self._link.send({"t": "reboot"})
 
     def _shown(self, name: str) -> str:
         return plain(self._mask.text(name))
@@ -158,8 +199,10 @@ class Conversation:
         while True:
             message = self._link.message()
             kind = message["t"]
-            if kind == "done":
+            if kind == "done" and self._reboot is None:
                 return self._done(message)
+            if kind == "done":
+                raise UnreachableError("it goes down", kind="transport.lost")
             step = steps.get(kind)
             if step is None:
                 self._aside(message)
@@ -167,7 +210,13 @@ class Conversation:
                 step(message)
                 self._link.progressed()
 
+    def _passed(self, message: wire.Message) -> None:
+        self._before -= 1
+        if self._before < 0:
+            raise ProtocolError("more resources than the plans before it have")
+
     def _event(self, message: wire.Message) -> None:
+        self._reboot = None  # it is there still, whatever it said
         checked = self._check.check(message.get("seq"), message.get("event"))
         otherwise = self._plan.otherwise(checked.event)
         self.tally.add(checked.event, again=checked.again, otherwise=otherwise)
@@ -180,6 +229,39 @@ class Conversation:
             registrations = self._plan.registrations(checked.identity)
             if registrations and is_stable(checked.event):
                 self._publisher.add(self._host, registrations)
+
+    def _stable(self, message: wire.Message) -> None:
+        self._reboot = None
+        checked = check_stable(self._check, message, self._plan.implied)
+        turns = checked.turns
+        self.tally.add_stable(turns.total, checked.again)
+        self._bus.publish(happening.ResourcesStable(self._host, turns))
+        if self._publisher is None:
+            return
+        for group in turns.groups:
+            for index in range(group.first, group.first + len(group.durations)):
+                registrations = self._plan.registrations(self._resources[index])
+                if registrations and not group.told["noop"]:
+                    self._publisher.add(self._host, registrations)
+
+    def _file(self, message: wire.Message) -> None:
+        if self._plan.incoming is not None:
+            self._plan.incoming.take(message, self._pieces())
+
+    def _pieces(self) -> Iterator[bytes]:
+        """The bytes of a file as they arrive."""
+        while True:
+            frame = self._link.next()
+            if isinstance(frame, bytes):
+                if frame:
+                    self._link.progressed()
+                yield frame
+            elif frame["t"] != "file_end":
+                self._aside(frame)
+            elif frame.get("whole") is True:
+                return
+            else:
+                raise BrokenOffError
 
     def _aside(self, message: wire.Message) -> None:
         """Take what may arrive at any time."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, plain_value
 from remote_runtime.errors import ProtocolError
+from remote_runtime.item import SELECTION
 from remote_runtime.masking import MASKED
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
@@ -137,6 +138,8 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "prediction_reason": _text,
     "drift": _drift,
     "due_since": lambda value: type(value) is str and len(value) <= 200,
+    "left_as": lambda value: type(value) is str and value in ("as_desired", "differs", "unknown"),
+    "left_out": lambda value: type(value) is str and value in SELECTION,
     "manifest": _text,
     "observed": lambda value: type(value) is str and _DIGEST.match(value) is not None,
     "exit_code": lambda value: type(value) is int and 0 <= value <= 255,
@@ -221,8 +224,11 @@ class EventCheck:
     ) -> None:
         self._place = place
         self._observed = observed
-        self._origin = {"host": host, "run_id": run_id}
-        self._left = Counter(planned)
+        self.origin = host, run_id
+        self._added = {"host": host, "run_id": run_id}
+        self._planned = tuple(planned)
+        self._together = bytearray(len(self._planned))  # what was told of with others, by index
+        self._left = Counter(self._planned)
         self._last_id = ""
         self._unseen = set(self._left)
         self.count = 0
@@ -232,31 +238,76 @@ class EventCheck:
         """Of how many planned resources nothing was told yet."""
         return sum(self._left.values())
 
+    def begin_anew(self) -> None:
+        """The host was rebooted: it counts from 1 again, by a clock that may have been set back."""
+        self.count, self._last_id = 0, ""
+
     def check(self, seq: Any, event: Any) -> Checked:
         """Return the event, plain and with what is ``ADDED``; ProtocolError if it is wrong."""
-        if type(seq) is not int or seq != self.count + 1:
-            raise _refuse(f"event {self.count + 1} was due, another came", "protocol.sequence")
+        self._require_due(seq)
         problem = shape_problem(event)
         if not problem and ("observed" in event) != self._observed:
             problem = "observed is missing" if self._observed else "observed was not asked for"
         if problem:
-            raise _refuse(f"event {seq}: {problem}")
-        if event["event_id"] <= self._last_id:
-            raise _refuse(f"event {seq} was sent before", "protocol.replay")
+            raise refuse(f"event {seq}: {problem}")
+        self._require_new(seq, event["event_id"])
         identity = self._take(event["type"] + "#" + event["name"], seq)
         again = identity not in self._unseen
         self._unseen.discard(identity)
-        self.count = seq
-        self._last_id = event["event_id"]
+        self.counted(1, event["event_id"])
         place = self._place(identity) if event["failed"] else ""
-        event, line = _finished({**event, **self._origin, **({"place": place} if place else {})})
+        event, line = finished({**event, **self._added, **({"place": place} if place else {})})
         return Checked(event, line, identity, again)
+
+    def require_next(self, seq: Any, event_id: str) -> None:
+        """ProtocolError for turns that are not the next ones."""
+        self._require_due(seq)
+        self._require_new(seq, event_id)
+
+    def take_turns(self, index: int, count: int) -> int:
+        """Take so many turns of resources that stand one behind the other from an index on; how
+        many are of one that had a turn. ProtocolError."""
+        again = 0
+        for at in range(index, index + count):
+            if at >= len(self._planned) or self._together[at]:
+                raise self._undue(self.count + 1)
+            identity = self._planned[at]
+            left = self._left.get(identity)
+            if not left:
+                raise self._undue(self.count + 1)
+            self._together[at] = 1
+            if left > 1:
+                self._left[identity] = left - 1
+            else:
+                del self._left[identity]
+            if identity in self._unseen:
+                self._unseen.remove(identity)
+            else:
+                again += 1
+        return again
+
+    def counted(self, count: int, event_id: str) -> None:
+        """So many more have come, the last of them with that id."""
+        self.count += count
+        self._last_id = event_id
+
+    def _require_due(self, seq: Any) -> None:
+        if type(seq) is not int or seq != self.count + 1:
+            raise refuse(f"event {self.count + 1} was due, another came", "protocol.sequence")
+
+    def _require_new(self, seq: int, event_id: str) -> None:
+        if event_id <= self._last_id:
+            raise refuse(f"event {seq} was sent before", "protocol.replay")
+
+    @staticmethod
+    def _undue(seq: int) -> ProtocolError:
+        return refuse(f"event {seq} is about a resource that is not due on this host")
 
     def _take(self, identity: str, seq: int) -> str:
         if not self._left[identity]:
             identity = self._unmasked(identity)
         if not self._left[identity]:
-            raise _refuse(f"event {seq} is about a resource that is not due on this host")
+            raise self._undue(seq)
         self._left[identity] -= 1
         if not self._left[identity]:
             del self._left[identity]  # what is due next is found first
@@ -273,14 +324,15 @@ class EventCheck:
         return next(found, identity)
 
 
-def _finished(event: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def finished(event: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """An event with plain texts only, and its JSON text; ProtocolError."""
     try:
         line = _encode(event)
         if not is_plain_json(line):
             event = plain_value(event)
             line = _encode(event)
     except (ValueError, RecursionError, ProtocolError) as error:
-        raise _refuse("an event that holds no proper values") from error
+        raise refuse("an event that holds no proper values") from error
     return event, line
 
 
@@ -302,6 +354,7 @@ def _consists_of(name: str, pieces: list[str]) -> bool:
     return True
 
 
-def _refuse(message: str, kind: str = "protocol.event") -> ProtocolError:
+def refuse(message: str, kind: str = "protocol.event") -> ProtocolError:
+    """The error of a host that does not send what it must."""
     hint = "the host's copy of the runtime may have been tampered with"
     return ProtocolError(message, kind=kind, hint=hint)

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.event_check import kept_problem
+from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import InputError, Problem, UsageError
 
 VARIABLE = "CCM_SESSION_STORE"
@@ -23,7 +25,7 @@ BEGIN = 'begin a session with: eval "$(ccm session new)"'
 Event = dict[str, Any]
 
 
-class EventStore:
+class EventStore(Subscriber):
     """The folder of a session; subscriber that adds every event of a run to it.
 
     ``noop``: it is for a preview, which earlier previews have a say in. Read only when needed.
@@ -35,24 +37,13 @@ class EventStore:
         self._read: dict[str, dict[str, Event]] | None = None
 
     def handle(self, event: happening.Event) -> None:
-        """Keep a transaction event."""
-        if isinstance(event, happening.ResourceEvent):
-            self._write(event.event["event_id"], event.line)
-
-    def close(self) -> None:
-        """Nothing to give back."""
+        """Keep the transaction events."""
+        for told, line in happening.transaction_events(event):
+            self._write(told["event_id"], line)
 
     def _write(self, name: str, line: str) -> None:
-        path = self.path / (name + SUFFIX)
-        temporary = self.path / f".{name}.{os.getpid()}.new"
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as out:
-                out.write(line + "\n")
-            os.replace(temporary, path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
+        with replacing(self.path / (name + SUFFIX)) as out:
+            out.write(f"{line}\n".encode())
 
     def lines(self) -> Iterator[tuple[Event, str]]:
         """Every event in the order of creation, with its JSON text. InputError for a damage."""

@@ -3,16 +3,20 @@
 Times are seconds of ``time.time()``; every text in here is plain already.
 """
 
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.stable_turns import StableTurns
 
 
 class RunStarted(NamedTuple):
     """The run begins: which hosts, in the inventory's order.
 
     ``identity`` is what the manifest is called wherever it lies, "" for a resource of its own.
+    ``again`` are the words of the command that does the same again, but for ``-l``; none where
+    nobody can say them.
     """
 
     run_id: str
@@ -22,6 +26,7 @@ class RunStarted(NamedTuple):
     manifest: str = ""
     command: str = "push"
     identity: str = ""
+    again: tuple[str, ...] = ()
 
 
 class HostPhase(NamedTuple):
@@ -60,6 +65,16 @@ class ResourceEvent(NamedTuple):
     line: str
 
 
+class ResourcesStable(NamedTuple):
+    """Resources are done that are as desired, and of which there is no more to tell.
+
+    Who needs their transaction events makes them with ``turns.events()``.
+    """
+
+    host: str
+    turns: StableTurns
+
+
 class HostNotice(NamedTuple):
     """A line for people from, or about, one host; ``level`` is info, warning or error.
 
@@ -73,9 +88,64 @@ class HostNotice(NamedTuple):
 
 
 class HostFinished(NamedTuple):
-    """A host's run is over."""
+    """A host's run is over; told again where a gate finds something wrong afterwards."""
 
     result: HostResult
+
+
+class RolloutPlanned(NamedTuple):
+    """Who is in which wave, and how many hosts may fail, None for any number.
+
+    ``wishes`` has the options of the rollout as they were given, ``again`` is the command that goes
+    on with the hosts that have no turn. In a preview nothing comes of it. Where there are stages,
+    ``stages`` names that of each wave, and ``limits`` says how many hosts may fail in each stage.
+    """
+
+    waves: tuple[tuple[str, ...], ...]
+    max_fail: int | None
+    wishes: dict[str, Any]
+    again: str = ""
+    stages: tuple[str, ...] = ()
+    limits: Mapping[str, int | None] = {}
+
+
+class WaveStarted(NamedTuple):
+    """The hosts of a wave, counted from 1, may begin."""
+
+    wave: int
+    at: float
+
+
+class GateAsked(NamedTuple):
+    """All hosts of a wave have ended, and a gate is asked that answers by ``until``."""
+
+    wave: int
+    gate: str
+    at: float
+    until: float
+
+
+class GateAnswered(NamedTuple):
+    """Whether the rollout may go on; ``text`` says why not, ``hosts`` whom the gate found wrong."""
+
+    wave: int
+    gate: str
+    passed: bool
+    text: str
+    hosts: tuple[str, ...]
+    at: float
+
+
+class RolloutHeld(NamedTuple):
+    """No host begins from now on: ``why`` is the kind of the reason, ``text`` its detail.
+
+    ``hosts`` are those that had no turn.
+    """
+
+    why: str
+    text: str
+    hosts: tuple[str, ...]
+    at: float
 
 
 class RunFinished(NamedTuple):
@@ -85,13 +155,31 @@ class RunFinished(NamedTuple):
     interrupted: bool
 
 
+ROLLOUT = (RolloutPlanned, WaveStarted, GateAsked, GateAnswered, RolloutHeld)
+RolloutStep = RolloutPlanned | WaveStarted | GateAsked | GateAnswered | RolloutHeld
+
 Event = (
     RunStarted
     | HostPhase
     | HostPlanned
     | ResourceProgress
     | ResourceEvent
+    | ResourcesStable
     | HostNotice
     | HostFinished
+    | RolloutStep
     | RunFinished
 )
+
+
+def rollout_record(step: RolloutStep) -> dict[str, Any]:
+    """The form that stands in the run's folder and in ``--json``."""
+    return {"step": type(step).__name__, **step._asdict()}
+
+
+def transaction_events(event: Event) -> Iterator[tuple[dict[str, Any], str]]:
+    """The transaction events that an event of a run stands for, each with its JSON text."""
+    if isinstance(event, ResourceEvent):
+        yield event.event, event.line
+    elif isinstance(event, ResourcesStable):
+        yield from event.turns.events()

@@ -7,7 +7,7 @@ from orchestrator.fleet.conversation import gather
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.host_task import LinkTask
 from orchestrator.fleet.ports import Connector, Target
-from orchestrator.fleet.rollout import Rollout, run_all
+from orchestrator.fleet.window import Window, run_all
 from remote_runtime.errors import CcmError
 
 Answer = Gathered | CcmError
@@ -31,10 +31,10 @@ def gather_facts(
     hosts: Iterable[Target],
     connector: Connector,
     forks: int,
-    watch: Callable[[Rollout[Any]], None] = lambda rollout: None,
+    watch: Callable[[Window[Any]], None] = lambda window: None,
 ) -> dict[str, Answer]:
     """Return host name → Gathered, or the CcmError that kept that host's facts away.
 
-    ``watch`` gets the rollout before it starts, so that a signal can interrupt it.
+    ``watch`` gets the window before it starts, so that a signal can interrupt it.
     """
     return run_all((FactRun(host, connector) for host in hosts), forks, watch, CANCEL_GRACE)

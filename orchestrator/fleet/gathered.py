@@ -11,7 +11,7 @@ from remote_runtime.errors import ProtocolError
 from remote_runtime.version import VERSION
 
 MAX_CUSTOM = 1 << 20
-_HELLO = {"python": str, "pid": int, "user": str, "uid": int}
+_HELLO = {"python": str, "pid": int, "user": str, "uid": int, "boot": str}
 
 
 class Gathered(NamedTuple):
@@ -46,6 +46,7 @@ def check_hello(message: dict[str, Any], nonce: str, runtime: str) -> dict[str, 
     if message.get("runtime") != runtime:
         raise ProtocolError("the target runs another runtime", kind="protocol.runtime")
     told = {key: message.get(key) for key in _HELLO}
+    told["boot"] = message.get("boot", "")
     if any(type(told[key]) is not kind for key, kind in _HELLO.items()):
         raise ProtocolError("hello does not say who runs it", kind="protocol.hello")
     return {k: one_line(v, 80) if isinstance(v, str) else plain_value(v) for k, v in told.items()}

@@ -3,16 +3,19 @@
 import time
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet import outcome
+from orchestrator.fleet import outcome as outcomes
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.conversation import Conversation, Notices, greet
 from orchestrator.fleet.framed_link import FramedLink
-from orchestrator.fleet.host_task import InterruptedRunError, LinkTask
-from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.host_task import HeldBackError, InterruptedRunError, LinkTask
+from orchestrator.fleet.outcome import OK, HostResult, Tally
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
+from orchestrator.fleet.returning import Reboot, Return
 from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import DefectError
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
@@ -21,6 +24,7 @@ from remote_runtime.masking import Mask
 CANCEL_GRACE = 6.0
 MAX_STDERR = 4_000
 MAX_WARNING = 2_000  # characters
+TICK = 0.1  # seconds; how late a cancel may be noticed between two attempts
 
 
 class HostRun(LinkTask[HostResult]):
@@ -37,7 +41,7 @@ class HostRun(LinkTask[HostResult]):
         publisher: Publisher | None = None,
         lore: PackageLore | None = None,
     ) -> None:
-        super().__init__(host, connector)
+        super().__init__(host_itself(host), connector, host.name)
         self._planner = planner
         self._bus = bus
         self._settings = settings
@@ -55,8 +59,7 @@ class HostRun(LinkTask[HostResult]):
     def _work(self) -> HostResult:
         self._began = time.monotonic()
         self._enter(Phase.CONNECTING)
-        timeout = self._settings.options.timeout
-        link = self._open(self._enter, self._began + timeout if timeout else None)
+        link = self._open(self._enter, self._until)
         gathered = greet(link, self._enter)
         self._enter(Phase.PLANNING)
         plan = self._planner.plan(self.host, gathered)
@@ -71,10 +74,38 @@ class HostRun(LinkTask[HostResult]):
             publisher=self._publisher,
             lore=self._lore,
         )
-        self._conversation.carry_out(self._enter)
+        reboot = self._conversation.carry_out(self._enter)
+        if reboot is not None:
+            link = self._return(reboot, gathered)
+            self._conversation.go_on(link, reboot, self._enter)
         self._phase = Phase.DONE
         tally = self._conversation.tally  # an earlier command of a session may have failed it
-        return self._result(outcome.FAILED if tally.failed or tally.unmet else outcome.OK)
+        return self._result(outcomes.FAILED if tally.failed or tally.unmet else OK)
+
+    @property
+    def _until(self) -> float | None:
+        """The moment at which the host's time is up."""
+        timeout = self._settings.options.timeout
+        return self._began + timeout if timeout else None
+
+    def _return(self, reboot: Reboot, gathered: Gathered) -> FramedLink:
+        """The link to the host when it was rebooted."""
+        self._enter(Phase.REBOOTING)
+        self.abandon()
+
+        def call() -> tuple[FramedLink, Gathered]:
+            link = self._open(lambda phase: None, self._until)
+            return link, greet(link, lambda phase: None)
+
+        boot = str(gathered.hello["boot"])
+        return Return(boot, call=call, pause=self._pause, until=self._until).wait(reboot.timeout)
+
+    def _pause(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self._cancelled:
+                raise InterruptedRunError
+            time.sleep(TICK)
 
     def _give_up(self, link: FramedLink) -> None:
         if not link.cancelling:
@@ -89,38 +120,17 @@ class HostRun(LinkTask[HostResult]):
         self._bus.publish(happening.HostPhase(self.name, phase, now))
 
     def _ended(self, error: CcmError) -> HostResult:
-        if isinstance(error, DefectError):
-            return self._result(
-                outcome.DEFECT, error.kind, message=error.message, report=error.report
-            )
-        if self._cancelled or isinstance(error, InterruptedRunError):
-            error = InterruptedRunError()
-            return self._result(outcome.INTERRUPTED, error.kind, message=error.message)
-        lost = isinstance(error, (UnreachableError, ProtocolError))
-        broke = "broke the protocol: " if isinstance(error, ProtocolError) else ""
-        refused = error.kind.startswith(outcome.REFUSAL)
-        failed = outcome.REFUSED if refused else outcome.FAILED
-        return self._result(
-            outcome.UNREACHABLE if lost else failed,
-            error.kind,
-            message=broke + plain(error.message),
-            hint=plain(error.hint),
-        )._replace(command=plain(error.command), only=error.only)
+        return self._result(**ending_of(error, self._cancelled))
 
-    def _result(
-        self, how: str, kind: str = "", *, message: str = "", hint: str = "", report: str = ""
-    ) -> HostResult:
+    def _result(self, outcome: str, **why: str) -> HostResult:
         talk = self._conversation
         stderr = ""
-        if self._link is not None and how != outcome.OK:
+        if self._link is not None and outcome != OK:
             tail = Mask(self._secrets).text(plain(self._link.stderr_tail()))
             stderr = tail[-MAX_STDERR:]
         return HostResult(
             host=self.name,
-            outcome=how,
-            kind=kind,
-            message=message,
-            hint=hint,
+            outcome=outcome,
             stderr=stderr,
             phase=self._phase,
             planned=talk.planned if talk else 0,
@@ -128,5 +138,36 @@ class HostRun(LinkTask[HostResult]):
             seconds=time.monotonic() - self._began if self._began else 0.0,
             phases=tuple(self._phases),
             tally=talk.tally if talk else Tally(),
-            report=report,
+            **why,
         )
+
+
+def ending_of(error: CcmError, cancelled: bool) -> dict[str, str]:
+    """What a host's result says of the error that ended its run, by the names of its fields.
+
+    ``cancelled``: the user had ended it, whatever came of that.
+    """
+    if isinstance(error, DefectError):
+        return {
+            "outcome": outcomes.DEFECT,
+            "kind": error.kind,
+            "message": error.message,
+            "report": error.report,
+        }
+    if cancelled or isinstance(error, InterruptedRunError):
+        error = InterruptedRunError()
+        return {"outcome": outcomes.INTERRUPTED, "kind": error.kind, "message": error.message}
+    if isinstance(error, HeldBackError):
+        return {"outcome": outcomes.HELD, "kind": error.kind, "message": error.message}
+    lost = isinstance(error, (UnreachableError, ProtocolError))
+    broke = "broke the protocol: " if isinstance(error, ProtocolError) else ""
+    refused = error.kind.startswith(outcomes.REFUSAL)
+    failed = outcomes.REFUSED if refused else outcomes.FAILED
+    return {
+        "outcome": outcomes.UNREACHABLE if lost else failed,
+        "kind": error.kind,
+        "message": broke + plain(error.message),
+        "hint": plain(error.hint),
+        "command": plain(error.command),
+        "only": error.only,
+    }

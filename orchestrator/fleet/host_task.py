@@ -1,4 +1,4 @@
-"""One host of a rollout, whatever is done on it (controller)."""
+"""One host of many, whatever is done on it (controller)."""
 
 import contextlib
 import threading
@@ -24,6 +24,15 @@ class InterruptedRunError(UnreachableError):
         super().__init__("interrupted")
 
 
+class HeldBackError(CcmError):
+    """The rollout ended before this host's turn."""
+
+    default_kind = "rollout.held"
+
+    def __init__(self) -> None:
+        super().__init__("the rollout ended before its turn")
+
+
 class HostTask(ABC, Generic[R]):
     """``run`` is called once, in a thread of its own, the other methods from any thread."""
 
@@ -46,6 +55,10 @@ class HostTask(ABC, Generic[R]):
     def interrupted(self) -> R:
         """The answer of a host that is left behind, or was never begun."""
         return self._ended(InterruptedRunError())
+
+    def held(self) -> R:
+        """The answer of a host that a rollout does not come to."""
+        return self._ended(HeldBackError())
 
     def cancel(self) -> None:
         """End it; does not wait."""
@@ -76,10 +89,11 @@ class HostTask(ABC, Generic[R]):
 
 
 class LinkTask(HostTask[R]):
-    """A task over the link to one runtime."""
+    """A task over the link to one runtime; ``name`` is what the run calls the host, if that is
+    not its own."""
 
-    def __init__(self, host: Target, connector: Connector) -> None:
-        super().__init__(host.name)
+    def __init__(self, host: Target, connector: Connector, name: str = "") -> None:
+        super().__init__(name or host.name)
         self.host = host
         self._connector = connector
         self._link: FramedLink | None = None

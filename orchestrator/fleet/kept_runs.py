@@ -1,5 +1,6 @@
 """Runs read back from their folders (controller); ``run_folder`` says what is in one."""
 
+import itertools
 import json
 import os
 from collections.abc import Iterator
@@ -12,9 +13,11 @@ from orchestrator.fleet.event_check import kept_problem
 from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import runs_folder
+from orchestrator.fleet.stable_turns import PREFIX, read_line
 from orchestrator.support.line_file import is_held
-from remote_runtime.errors import InputError, Problem
+from remote_runtime.errors import InputError, Problem, ProtocolError
 
+_DAMAGED = (LookupError, TypeError, AttributeError, OverflowError, ProtocolError)
 _ABOUT: dict[str, tuple[type, ...]] = {
     "run_id": (str,),
     "command": (str,),
@@ -88,7 +91,9 @@ class KeptRun:
         """
         path = self.path / "hosts.jsonl"
         try:
-            found = [HostResult.from_record(record) for record in self._records(path)]
+            lines = _whole_lines(path) if path.exists() else ()
+            told = (HostResult.from_record(json.loads(line)) for line in lines)
+            found = list({result.host: result for result in told}.values())
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise _unreadable(path, error) from error
         hosts: list[str] = self.about["hosts"]
@@ -151,23 +156,37 @@ class KeptRun:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise _unreadable(path, error) from error
 
-    def _records(self, path: Path) -> list[dict[str, Any]]:
-        if not path.exists():  # an older ccm wrote them all at the end, or did not come to it
-            older = self.path / "hosts.json"
-            found: list[dict[str, Any]] = _read(older)["hosts"] if older.exists() else []
-            return found
-        return [json.loads(line) for line in _whole_lines(path)]
-
     def lines(self) -> Iterator[str]:
-        """The transaction events, one JSON text each; half a line at the end is left out."""
-        return _whole_lines(self.path / "events.jsonl")
+        """The transaction events, one JSON text each; half a line at the end is left out.
+
+        InputError where they cannot be read.
+        """
+        try:
+            for line, _, _ in self._told():
+                yield line
+        except (OSError, ValueError) as error:
+            raise _unreadable(self.path / "events.jsonl", error) from error
+
+    def _told(self) -> Iterator[tuple[str, int, dict[str, Any] | None]]:
+        """Each transaction event as JSON text, with the number of the line that tells it; itself
+        where it was made of what is kept. OSError, ValueError."""
+        implied = _Implied(self.path / "resources.jsonl")
+        for number, line in enumerate(_whole_lines(self.path / "events.jsonl"), 1):
+            if not line.startswith(PREFIX):
+                yield line, number, None
+                continue
+            try:
+                for event, text in read_line(line, self.run_id, implied.members).events():
+                    yield text, number, event
+            except _DAMAGED as error:
+                raise ValueError(f"line {number}: {error}") from error
 
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
         """The transaction events and the JSON text of each. InputError for one that is damaged."""
         path = self.path / "events.jsonl"
         try:
-            for number, line in enumerate(self.lines(), 1):
-                event = json.loads(line)
+            for line, number, made in self._told():
+                event = made or json.loads(line)
                 problem = kept_problem(event)
                 if problem:
                     raise ValueError(f"line {number}: {problem}")
@@ -201,6 +220,17 @@ class KeptRun:
             if _ends_in_half_a_line(path) and not self.running:
                 yield f"{path.name} ends in half a line, which is left out"
 
+    def rollout(self) -> Iterator[happening.RolloutStep]:
+        """How waves and gates went, if there were any. InputError."""
+        path = self.path / "rollout.jsonl"
+        kinds = {kind.__name__: kind for kind in happening.ROLLOUT}
+        try:
+            for line in _whole_lines(path) if path.exists() else ():
+                told = {name: _tuples(value) for name, value in json.loads(line).items()}
+                yield kinds[told.pop("step")](**told)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise _unreadable(path, error) from error
+
     def verified(self) -> list[dict[str, Any]] | None:
         """What a verify behind the push kept, as ``verify.kept`` wrote it; None where there was
         none. InputError."""
@@ -232,7 +262,9 @@ class KeptRun:
             about["manifest"],
             about["command"],
             about.get("identity", ""),
+            tuple(about.get("again", ())),
         )
+        yield from self.rollout()
         yield from self.turns()
         for event, line in self.events():
             yield happening.ResourceEvent(event["host"], event, line)
@@ -241,6 +273,23 @@ class KeptRun:
             yield happening.HostFinished(result)
         if about["end"]:
             yield happening.RunFinished(about["end"], about["interrupted"])
+
+
+class _Implied:
+    """What plans imply of resources, by the number of the line; of a run that goes on, too."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._members: list[dict[str, Any]] = []
+
+    def members(self, number: int) -> dict[str, Any]:
+        """Those of a number; LookupError, OSError, ValueError."""
+        if number >= len(self._members):
+            # It was written before the event that names it.
+            known = len(self._members)
+            lines = itertools.islice(_whole_lines(self._path), known, None)
+            self._members += map(json.loads, lines)
+        return self._members[number]
 
 
 def kept_runs() -> Iterator[KeptRun]:
@@ -276,6 +325,10 @@ def _unreadable(path: Path, error: Exception | str) -> InputError:
 
 def _no_run(message: str, hint: str) -> InputError:
     return InputError([Problem(message, None, hint, "input.run")])
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _checked(record: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.bus import Bus, Subscriber
 from orchestrator.fleet.conversation import Conversation, Notices, greet
 from orchestrator.fleet.events import Event, ResourceEvent
 from orchestrator.fleet.framed_link import FramedLink
@@ -34,7 +34,7 @@ def look_at(link: FramedLink, plan: Plan, host: str) -> list[dict[str, Any]]:
     return seen.events
 
 
-class _Seen:
+class _Seen(Subscriber):
     """Subscriber that keeps the events of the resources."""
 
     def __init__(self) -> None:
@@ -43,6 +43,3 @@ class _Seen:
     def handle(self, event: Event) -> None:
         if isinstance(event, ResourceEvent):
             self.events.append(event.event)
-
-    def close(self) -> None:
-        """Nothing to give back."""

@@ -12,9 +12,11 @@ UNREACHABLE = "unreachable"
 INTERRUPTED = "interrupted"
 REFUSED = "refused"
 DEFECT = "defect"
+HELD = "held"
 # Kinds of errors.
 TIMED_OUT = "host.timeout"  # --timeout was over
 CUT_OFF = "run.cut"  # ccm was killed, and nobody was there to tell the host's end
+HELD_BACK = "rollout.held"
 REFUSAL = "plan.refused"  # what the kinds begin with that refuse a host
 
 _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": "unknown"}
@@ -84,6 +86,12 @@ class Tally:
         for check in event.get("health_check", ()):
             self.health_checks[_HEALTH[check["status"]]] += 1
 
+    def add_stable(self, total: int, again: int) -> None:
+        """Count events of resources that are as desired, of which no more is to be told."""
+        self.total += total
+        self.unique += total - again
+        self.stable += total
+
     def record(self) -> dict[str, Any]:
         """The form that stands in the run folder and in ``--json``."""
         return {name: getattr(self, name) for name in _TALLY}
@@ -101,7 +109,8 @@ class HostResult(NamedTuple):
     """One host's fate.
 
     ``outcome`` is ok, failed (a resource failed or no plan could be made), refused (it is not as a
-    kept plan found it), unreachable (not reached or lost), interrupted, or defect. ``kind``,
+    kept plan found it), unreachable (not reached or lost), interrupted, held (the rollout ended
+    before its turn), or defect. ``kind``,
     ``message``, ``hint``, ``command`` and ``only`` are those of the error that ended the run, empty
     where it ran to its end. ``phase`` says how far it
     got, ``planned`` is the number of resources in its plan, ``untried`` how many of them had no
@@ -133,7 +142,7 @@ class HostResult(NamedTuple):
     @property
     def had_turn(self) -> bool:
         """Whether the run came to this host at all."""
-        return self.outcome != INTERRUPTED or self.phase != Phase.WAITING
+        return self.outcome not in (INTERRUPTED, HELD) or self.phase != Phase.WAITING
 
     @property
     def changed(self) -> bool:

@@ -7,9 +7,7 @@ check here that it is true, and each host that gets it checks its form.
 
 import contextlib
 import json
-import os
 import re
-import tempfile
 import threading
 import time
 from collections.abc import Collection, Iterable
@@ -18,6 +16,7 @@ from typing import Any
 
 from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.support.state_folder import make_private
+from orchestrator.support.whole_file import replacing
 from remote_runtime import wire
 from remote_runtime.errors import CcmError, ProtocolError
 from remote_runtime.shared import fingerprint
@@ -122,10 +121,8 @@ class PackageLore:
             return
         with contextlib.suppress(OSError, CcmError):  # it is a cache: then it is asked again
             make_private(self._folder)
-            descriptor, name = tempfile.mkstemp(prefix=".", dir=self._folder)
-            with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                file.write(found)
-            Path(name).replace(self._folder / f"{sha}.json")
+            with replacing(self._folder / f"{sha}.json") as out:
+                out.write(found.encode("ascii"))
             kept = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
             for path in kept[:-MOST_KEPT]:
                 path.unlink()

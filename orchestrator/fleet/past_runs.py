@@ -5,6 +5,10 @@ from collections.abc import Collection, Iterator
 from orchestrator.fleet import outcome
 from orchestrator.fleet.kept_runs import KeptRun, kept_run, kept_runs
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.stage_host import host_in
+
+REMAINING = "remaining"
+UNDONE = "undone"
 
 
 class PastRuns:
@@ -21,7 +25,8 @@ class PastRuns:
         one; for "" in each host's last push. InputError."""
         if run_id:
             results = _results(kept_run(run_id))
-            return {one.host for one in results if one.host in hosts and _is(one, word)}
+            meant = {host_in(one.host) for one in results if _is(one, word)}
+            return meant & set(hosts)
         found = self._last(word, hosts, self._identity)
         if self._identity:
             others = set(hosts) - found.keys()
@@ -31,27 +36,31 @@ class PastRuns:
     def _last(self, word: str, hosts: Collection[str], identity: str) -> dict[str, bool]:
         """Of each host that was pushed to, whether its last push makes it one that is meant."""
         left, found = set(hosts), dict[str, bool]()
-        for result in _pushes(identity):
-            if result.host not in left:
-                continue
-            if word == outcome.FAILED and not result.had_turn:
-                continue  # the push before that one is the last that came to it
-            found[result.host] = _is(result, word)
-            left.remove(result.host)
+        for run in _pushes(identity):
+            heard = dict[str, bool]()
+            for result in _results(run):
+                host = host_in(result.host)
+                if host not in left:
+                    continue
+                if word == outcome.FAILED and not result.had_turn:
+                    continue  # the push before that one is the last that came to it
+                heard[host] = heard.get(host, False) or _is(result, word)
+            found |= heard
+            left -= heard.keys()
             if not left:
                 break
         return found
 
 
-def _pushes(identity: str) -> Iterator[HostResult]:
-    """What hosts came to in pushes over an inventory, the newest first."""
+def _pushes(identity: str) -> Iterator[KeptRun]:
+    """The pushes over an inventory, the newest first."""
     for run in kept_runs():
         options = run.about.get("options", {})
         pushed = run.about["command"] in ("push", "apply") and options.get("inventory")
         if not pushed or run.about["noop"] or options.get("monitor_only"):
             continue
         if not identity or identity == _identity_of(run):
-            yield from _results(run)
+            yield run
 
 
 def _results(run: KeptRun) -> Iterator[HostResult]:
@@ -61,6 +70,12 @@ def _results(run: KeptRun) -> Iterator[HostResult]:
         if result.host in bad and result.outcome == outcome.OK:
             result = result._replace(outcome=outcome.FAILED)
         yield result
+
+
+def runs_of(manifest: str) -> Iterator[KeptRun]:
+    """The kept runs of that manifest, wherever its checkout is; the newest first."""
+    identity = _named(manifest)
+    return (run for run in kept_runs() if _identity_of(run) == identity)
 
 
 def _identity_of(run: KeptRun) -> str:
@@ -74,8 +89,10 @@ def _named(manifest: str) -> str:
 
 
 def _is(result: HostResult, word: str) -> bool:
-    if word == "remaining":
+    if word == REMAINING:
         return not result.had_turn
+    if word == UNDONE:
+        return not result.had_turn or result.outcome != outcome.OK
     if word == "changed":
         return result.changed
     if word == outcome.UNREACHABLE:

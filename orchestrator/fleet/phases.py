@@ -13,6 +13,7 @@ class Phase(str, enum.Enum):
     GATHERING = "gathering"
     PLANNING = "planning"
     RUNNING = "running"
+    REBOOTING = "rebooting"
     DONE = "done"
 
     @property

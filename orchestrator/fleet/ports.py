@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.stable_turns import Implied
 
 
 class Target(Protocol):
@@ -12,6 +13,9 @@ class Target(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def vars(self) -> Mapping[str, Any]: ...
 
 
 class Link(Protocol):
@@ -45,6 +49,12 @@ class Blob(Protocol):
     def chunks(self) -> Iterable[bytes]: ...
 
 
+class Incoming(Protocol):
+    """Takes the files that a host sends."""
+
+    def take(self, message: Mapping[str, Any], pieces: Iterator[bytes]) -> None: ...
+
+
 class Plan(Protocol):
     """One host's plan. See docs/design/architecture.md, "Ports"."""
 
@@ -56,6 +66,11 @@ class Plan(Protocol):
 
     @property
     def secrets(self) -> Iterable[str]: ...
+
+    @property
+    def incoming(self) -> Incoming | None:
+        """What takes the files that the target sends; None where it has none to send."""
+        ...
 
     def identities(self) -> Iterator[str]:
         """The ``type#name`` of every resource, pre-order: the index counts along it."""
@@ -73,8 +88,19 @@ class Plan(Protocol):
         """Where that ``type#name`` stands in a manifest: ``FILE:LINE:COLUMN``."""
         ...
 
+    def implied(self, index: int) -> Implied | None:
+        """What the event of a resource that is as desired has of the plan, masked; None where the
+        plan does not say all of that."""
+        ...
+
     def references(self) -> int:
         """How often blobs are named: more often than that none is needed."""
+        ...
+
+    @property
+    def total(self) -> int:
+        """How many resources the target comes to: in a preview those of other plans, which come
+        before its own, are numbered behind them."""
         ...
 
     @property

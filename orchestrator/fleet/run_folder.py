@@ -2,32 +2,39 @@
 
 ::
 
-    run.json       what was run: command, options without secrets, manifest, hosts, start
-    events.jsonl   every transaction event, one JSON object per line, in the order of arrival
-    turns.jsonl    when each host entered which phase of its run, and which resources it has
-    notices.jsonl  the warnings and errors that hosts told, if any, one JSON object per line
-    hosts.jsonl    every host's result, one JSON object per line, written as each one ends
-    room           space that the end of the run needs, while it goes on
+    run.json         what was run: command, options without secrets, manifest, hosts, start
+    events.jsonl     every transaction event, one JSON object per line, in the order of arrival;
+                     a line that is "stable" stands for those of resources that are as desired
+    resources.jsonl  what such events have of a plan, by the number of the line, from 0
+    turns.jsonl      when each host entered which phase of its run, and which resources it has
+    notices.jsonl    the warnings and errors that hosts told, if any, one JSON object per line
+    hosts.jsonl      every host's result, one JSON object per line, written as each one ends; the
+                     last one of a host holds
+    rollout.jsonl    who is in which wave, and how waves and gates went, if there are any
+    room             space that the end of the run needs, while it goes on
 
 Folders are 0700, files 0600; ``run.json`` is whole at every instant, the others up to their last
-line. ``events.jsonl`` is locked for as long as the run goes on. The newest ``KEPT`` runs are kept.
+line. ``events.jsonl`` is locked for as long as the run goes on. Only the newest runs are kept.
 """
 
 import contextlib
 import hashlib
 import json
 import os
-import shutil
 import time
 from pathlib import Path
 from typing import Any
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.stable_turns import Implied
+from orchestrator.project.settings import KEPT
 from orchestrator.support.line_file import FULL, LineFile
 from orchestrator.support.state_folder import make_private, state_folder
+from orchestrator.support.whole_file import replacing
 
-KEPT = 200
+MOST_NUMBERED = 20_000  # resources whose number is at hand; others are kept once more
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl
+MAX_OUTPUT = 64 << 20  # characters of what commands print, on all hosts together
 LEFT_OUT = "more warnings than a run keeps, the rest is left out"
 FORMAT = 1
 LEAST_ROOM = 64 << 10  # bytes
@@ -55,20 +62,31 @@ class RunFolder:
 
     Each line is the system's at once, so a record outlives a killed process. Where the disk is full
     it goes on without events, but with what hosts come to and how the run ends, for which there is
-    room kept from the start; ``close`` raises the OSError then. With a ``parent`` the folder is not
-    among those that are kept. OSError where it cannot be made.
+    room kept from the start; ``close`` raises the OSError then. At its end
+    the newest ``keep`` runs are left. With a ``parent`` the folder is not among those that are
+    kept. Once commands have printed ``most_output`` characters, no more of that is kept. OSError
+    where it cannot be made.
     """
 
     def __init__(
-        self, started: happening.RunStarted, options: dict[str, Any], parent: Path | None = None
+        self,
+        started: happening.RunStarted,
+        options: dict[str, Any],
+        *,
+        parent: Path | None = None,
+        keep: int = KEPT,
+        most_output: int = MAX_OUTPUT,
     ) -> None:
         self.path = (parent or make_private(runs_folder())) / started.run_id
         self.path.mkdir(mode=0o700)
-        self._kept = parent is None
+        self._keep = keep if parent is None else 0
         self._about = _about(started, options)
         self._files: dict[str, LineFile] = {}
         self._plans: dict[bytes, int] = {}
-        self._noticed = 0
+        self._numbers: dict[Implied, int] = {}
+        self._numbered = 0
+        self._noticed = self._printed = 0
+        self._most_output = most_output
         self._fault: OSError | None = None
         try:
             _keep_room(self.path / "room", LEAST_ROOM + ROOM_OF_HOST * len(started.hosts))
@@ -77,13 +95,15 @@ class RunFolder:
             self._file("hosts")
         except OSError:
             self._close()
-            shutil.rmtree(self.path, ignore_errors=True)
+            _remove(self.path)
             raise
 
     def handle(self, event: happening.Event) -> None:
         """Keep what has to be kept of an event."""
         if isinstance(event, happening.ResourceEvent):
-            self._spool("events", event.line + "\n")
+            self._event(event)
+        elif isinstance(event, happening.ResourcesStable):
+            self._spool("events", event.turns.line(self._number) + "\n")
         elif isinstance(event, happening.HostFinished):
             self._put("hosts", json.dumps(event.result.record()) + "\n")
         elif isinstance(event, happening.HostPhase):
@@ -93,8 +113,29 @@ class RunFolder:
         elif isinstance(event, happening.HostNotice):
             if event.level != "info":
                 self._notice(event)
+        elif isinstance(event, happening.ROLLOUT):
+            self._put("rollout", json.dumps(happening.rollout_record(event)) + "\n")
         elif isinstance(event, happening.RunFinished):
             self._finish(event)
+
+    def _event(self, event: happening.ResourceEvent) -> None:
+        line, printed = event.line, len(event.event.get("output", ""))
+        self._printed += printed
+        if printed and self._printed > self._most_output:
+            note = f"[... {printed} characters left out: this run has printed enough ...]\n"
+            line = json.dumps({**event.event, "output": note}, separators=(",", ":"))
+        self._spool("events", line + "\n")
+
+    def _number(self, implied: Implied) -> int:
+        """The line of ``resources`` that says what a plan implies of a resource."""
+        number = self._numbers.get(implied)
+        if number is None:
+            if len(self._numbers) >= MOST_NUMBERED:
+                self._numbers.clear()
+            number = self._numbers[implied] = self._numbered
+            self._numbered += 1
+            self._spool("resources", json.dumps(implied.members, separators=(",", ":")) + "\n")
+        return number
 
     def _plan(self, event: happening.HostPlanned) -> None:
         """Which resources a host has, those that others have had before by their number."""
@@ -151,8 +192,8 @@ class RunFolder:
             _write_whole(self.path / "run.json", self._about)
         except OSError as error:
             self._fault = self._fault or error
-        if self._kept:
-            prune()
+        if self._keep:
+            prune(self._keep)
 
     @property
     def whole(self) -> bool:
@@ -178,6 +219,7 @@ def _about(started: happening.RunStarted, options: dict[str, Any]) -> dict[str, 
         "manifest": started.manifest,
         "identity": started.identity,
         "noop": started.noop,
+        "again": list(started.again),
         "options": options,
         "hosts": list(started.hosts),
         "start": started.at,
@@ -198,21 +240,21 @@ def _keep_room(path: Path, size: int) -> None:
         os.close(handle)
 
 
-def prune(keep: int = KEPT) -> None:
+def prune(keep: int) -> None:
     """Remove the oldest runs beyond ``keep``."""
     folder = runs_folder()
     # By name alone: a look into each of hundreds of folders would hold up the end of every run.
     for name in sorted(os.listdir(folder), reverse=True)[keep:]:
         if (folder / name / "run.json").is_file():
-            shutil.rmtree(folder / name, ignore_errors=True)
+            _remove(folder / name)
+
+
+def _remove(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_whole(path: Path, record: dict[str, Any]) -> None:
-    temporary = path.with_name(path.name + ".new")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as out:
-        json.dump(record, out)
-        out.write("\n")
-        out.flush()
-        os.fsync(out.fileno())
-    os.replace(temporary, path)
+    with replacing(path, durable=True) as out:
+        out.write(f"{json.dumps(record)}\n".encode())

@@ -22,14 +22,11 @@ class Serving:
     ``aside`` gets each message that arrives while a file of the target is awaited.
     """
 
-    def __init__(
-        self, link: FramedLink, plan: Plan, resources: int, aside: Callable[[wire.Message], None]
-    ) -> None:
+    def __init__(self, link: FramedLink, plan: Plan, aside: Callable[[wire.Message], None]) -> None:
         self._link = link
         self._plan = plan
-        self._resources = resources
         # A blob is asked for where it is named, and once ahead of time: more is not honest work.
-        self._most = plan.rounds * (resources + plan.references())
+        self._most = plan.rounds * (plan.total + plan.references())
         self._aside = aside
         self._sent: Counter[str] = Counter()  # of this plan: a host cannot make it longer
         self._unknown = 0
@@ -98,7 +95,7 @@ class Serving:
     def render(self, message: wire.Message) -> None:
         """Render the deferred properties of one resource and send them, or why that failed."""
         index, answer = message.get("index"), {"t": "rendered", "id": message.get("id")}
-        if type(index) is not int or not 0 <= index < self._resources:
+        if type(index) is not int or not 0 <= index < self._plan.total:
             raise ProtocolError("render of a resource that is not in the plan")
         if self._rendered[index] == self._plan.rounds:
             raise ProtocolError("render of the same resource once more")
@@ -117,7 +114,10 @@ class Serving:
             message = self._link.message()
             if message["t"] == "content":
                 break
-            self._aside(message)
+            if message["t"] == "want":  # of a file that is only planned
+                self.want(message)
+            else:
+                self._aside(message)
         if message.get("id") != self._reads:
             raise ProtocolError("content that was not asked for")
         if "error" in message:

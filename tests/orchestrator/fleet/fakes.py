@@ -1,17 +1,21 @@
 """A fleet without hosts: links whose other end is a scripted runtime in a thread."""
 
+import functools
 import hashlib
 import json
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.events import Event
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.ports import Incoming
 from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.stable_turns import Implied, StableGroup, StableTurns
 from remote_runtime import wire
 from remote_runtime.errors import UnreachableError
 from remote_runtime.events import EventIds
@@ -24,6 +28,7 @@ class FakeHost(NamedTuple):
     """A host of no inventory."""
 
     name: str
+    vars: Mapping[str, Any] = MappingProxyType({})
 
 
 class FakeLink:
@@ -195,6 +200,27 @@ class FakeBlob:
             left -= step
 
 
+@functools.cache
+def known_file(name: str) -> Implied:
+    """What all hosts' plans say of a file."""
+    return implied_file(name)
+
+
+def implied_file(name: str) -> Implied:
+    """What a plan says of a file, in an event of it."""
+    properties = {"ensure": "present", "mode": "0644"}
+    return Implied(
+        {"type": "file", "name": name, "requested_ensure": "present", "properties": properties}
+    )
+
+
+def stable_turns(host: str, *names: str) -> StableTurns:
+    """Turns of files that are as desired."""
+    known = tuple(map(known_file, names))
+    group = StableGroup(0, {"provider": "posix", "noop": False}, [7] * len(names), known)
+    return StableTurns(host, "20260314T091502Z-aaaaaa", 1 << 100, 1795390122775418, (group,))
+
+
 class FakePlan:
     """A plan of files; ``blobs`` by hash."""
 
@@ -205,13 +231,16 @@ class FakePlan:
         fail_on_error: bool = False,
     ) -> None:
         self.names = names
+        self.known = [implied_file(name) for name in names]
         self.fail_on_error = fail_on_error
         self.blobs = blobs or {}
         self.warnings: list[str] = []
         self.secrets: list[str] = []
         self.seconds = 0.0
         self.rounds = 1
+        self.before = 0
         self.observes = False
+        self.incoming: Incoming | None = None
 
     def identities(self) -> Iterator[str]:
         return (f"file#{name}" for name in self.names)
@@ -219,14 +248,24 @@ class FakePlan:
     def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         return iter(())
 
+    def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
+        return ()
+
     def place(self, identity: str) -> str:
         return f"site.yaml:{self.names.index(identity.removeprefix('file#')) + 4}:11"
 
     def otherwise(self, event: Mapping[str, Any]) -> str | None:
         return None
 
+    def implied(self, index: int) -> Implied | None:
+        return self.known[index]
+
     def references(self) -> int:
         return len(self.blobs)
+
+    @property
+    def total(self) -> int:
+        return len(self.names) + self.before
 
     def longest(self) -> float:
         return self.seconds
@@ -253,7 +292,11 @@ class FakePlanner:
         fail_on_error: bool = False,
         longest: float = 0.0,
         rounds: int = 1,
+        before: int = 0,
+        incoming: Incoming | None = None,
     ) -> None:
+        self._incoming = incoming
+        self._before = before
         self._names, self._blobs, self._secrets = names, blobs, secrets
         self._fail_on_error, self._longest, self._rounds = fail_on_error, longest, rounds
 
@@ -262,6 +305,8 @@ class FakePlanner:
         plan.secrets += self._secrets
         plan.seconds = self._longest
         plan.rounds = self._rounds
+        plan.before = self._before
+        plan.incoming = self._incoming
         return plan
 
 

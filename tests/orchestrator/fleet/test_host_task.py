@@ -1,4 +1,4 @@
-"""What every task of a rollout does, whatever it is."""
+"""What every task of a host does, whatever it is."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -118,6 +118,14 @@ def test_what_had_no_turn_remains(diary: Diary) -> None:
     assert named("remaining") == "web2"
 
 
+def test_a_host_that_stands_in_several_stages(diary: Diary) -> None:
+    """It failed where it failed in one of them, whatever came of it in the others."""
+    run = diary.run(**{"db/web1": "ok", "web/web1": "failed", "web/web2": NO_TURN, "db/web2": "ok"})
+    assert named("failed") == "web1"
+    assert named("remaining") == "web2"
+    assert named("undone", run) == "web1 web2"
+
+
 def test_hosts_of_one_run(diary: Diary) -> None:
     """A run is named by the beginning of its id, a preview and a single resource, too."""
     changed = Tally()
@@ -129,6 +137,7 @@ def test_hosts_of_one_run(diary: Diary) -> None:
     assert named("failed", first[:8]) == "web1 web2"
     assert named("unreachable", first) == "web2"
     assert named("remaining", first) == "web3"
+    assert named("undone", first) == "web1 web2 web3"
     assert named("changed", first) == "web4"
     assert named("failed", "20260312") == "web4"
     with pytest.raises(InputError, match="there is no run '2025'"):

@@ -16,7 +16,7 @@ from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import MAX_NOTICES, RunFolder, new_run_id, prune, runs_folder
 from remote_runtime.errors import InputError
-from tests.orchestrator.fleet.fakes import make_event
+from tests.orchestrator.fleet.fakes import make_event, stable_turns
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def begin(run_id: str = "20260314T091502Z-aaaaaa", parent: Path | None = None) -
     """A run of two hosts that has begun."""
     hosts = ("web1", "web2")
     return RunFolder(
-        happening.RunStarted(run_id, time.time(), hosts, False, "/s/site.yaml"), {}, parent
+        happening.RunStarted(run_id, time.time(), hosts, False, "/s/site.yaml"), {}, parent=parent
     )
 
 
@@ -60,6 +60,50 @@ def test_a_run_is_read_back_as_it_was() -> None:
     assert (first.result.outcome, second.result.outcome) == ("ok", "failed")
     assert first.result.tally.stable == 1
     assert isinstance(ended, happening.RunFinished)
+
+
+def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
+    """What the plans of two hosts say is kept once; the events of each are those that were told."""
+    folder = begin()
+    told = [stable_turns(host, "/a", "/b") for host in ("web1", "web2")]
+    for turns in told:
+        folder.handle(happening.ResourcesStable(turns.host, turns))
+    folder.handle(happening.RunFinished(time.time(), False))
+    folder.close()
+    kept, whole = kept_run(), [one for turns in told for one in turns.events()]
+    assert list(kept.events()) == whole
+    assert list(kept.lines()) == [line for _, line in whole]
+    assert [e.event for e in kept.replay() if isinstance(e, happening.ResourceEvent)] == [
+        event for event, _ in whole
+    ]
+    assert len((folder.path / "resources.jsonl").read_text().splitlines()) == 2
+    assert len((folder.path / "events.jsonl").read_text().splitlines()) == 2
+    assert [(r.host, r.tally.stable, r.tally.unique) for r in kept.results()] == [
+        ("web1", 2, 2), ("web2", 2, 2)
+    ]  # fmt: skip
+
+
+def test_a_run_that_goes_on_is_read_with_what_came_since() -> None:
+    """A resource that the run met after the reader began is known to the reader."""
+    folder = begin()
+    folder.handle(happening.ResourcesStable("web1", stable_turns("web1", "/a")))
+    events = kept_run().events()
+    assert next(events)[0]["name"] == "/a"
+    folder.handle(happening.ResourcesStable("web2", stable_turns("web2", "/b")))
+    assert next(events)[0]["name"] == "/b"
+    folder.close()
+
+
+def test_stable_resources_that_are_not_known_are_told_with_their_line() -> None:
+    """Where the record of the resources is damaged, the line is named that cannot be told."""
+    folder = begin()
+    folder.handle(happening.ResourcesStable("web1", stable_turns("web1", "/a")))
+    folder.close()
+    for text in ("", "7\n", "{}\n"):
+        (folder.path / "resources.jsonl").write_text(text, encoding="utf-8")
+        for read in (kept_run().events, kept_run().lines):
+            with pytest.raises(InputError, match=r"events\.jsonl cannot be read: line 1: "):
+                list(read())
 
 
 def test_folders_and_files_are_private() -> None:
@@ -167,14 +211,11 @@ def test_a_run_that_is_at_work_is_told_as_such() -> None:
     assert len(kept_run().results()) == 2
 
 
-def test_results_that_an_older_ccm_kept_are_read() -> None:
-    """A run whose results stand in one object is read, and one without any has none."""
+def test_a_run_without_results_has_none() -> None:
+    """Of a run that ended before any host did only the end is known."""
     folder = keep("20260314T091502Z-aaaaaa")
     (folder.path / "hosts.jsonl").unlink()
     assert {result.outcome for result in kept_run().results()} == {"interrupted"}
-    record = {"format": 1, "hosts": [HostResult("web1", Tally()).record()]}
-    (folder.path / "hosts.json").write_text(json.dumps(record), encoding="utf-8")
-    assert [result.outcome for result in kept_run().results()] == ["ok", "interrupted"]
 
 
 @pytest.mark.parametrize("text", ["{\n", '{"host": "web1", "colour": "red"}\n', "[]\n"])
@@ -238,6 +279,19 @@ def test_a_fleet_that_warns_without_end_does_not_fill_the_disk() -> None:
     assert sum("left out" in notice.text for notice in told) == 1
 
 
+def test_a_fleet_that_prints_without_end_does_not_fill_the_disk() -> None:
+    """What commands print beyond the bound is not kept, and their events say how much that was."""
+    folder = RunFolder(happening.RunStarted("run-1", 100.0, ("web1",), False), {}, most_output=900)
+    for number in range(4):
+        event = make_event(name=f"/{number}", output="x" * 400)
+        event |= {"event_id": f"{number:026d}", "host": "web1", "run_id": "run-1"}
+        folder.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
+    folder.close()
+    kept = [event["output"] for event, _ in kept_run().events()]
+    assert kept[:2] == ["x" * 400] * 2
+    assert all(text.startswith("[... 400 characters left out") for text in kept[2:])
+
+
 def test_half_a_notice_does_not_keep_a_run_from_being_read() -> None:
     """A line that a crash cut off is passed over, and the report says so."""
     _noticed(happening.HostNotice("web1", "warning", "w"))
@@ -250,11 +304,15 @@ def test_half_a_notice_does_not_keep_a_run_from_being_read() -> None:
 def test_a_run_that_could_not_be_written_is_not_called_whole() -> None:
     """The end of a run that cannot be written is an error, and the run did not come to its end."""
     folder = begin()
-    (folder.path / "run.json.new").symlink_to("/dev/full")
+    about = folder.path / "run.json"
+    aside = about.rename(folder.path / "aside")
+    about.mkdir()
     folder.handle(happening.RunFinished(2.0, False))
     assert not folder.whole
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="Is a directory"):
         folder.close()
+    about.rmdir()
+    aside.rename(about)
     assert kept_run().about["end"] is None
 
 

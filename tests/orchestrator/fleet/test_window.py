@@ -16,7 +16,7 @@ from orchestrator.fleet.descriptors import make_room
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.rollout import Rollout
+from orchestrator.fleet.window import Window
 from remote_runtime.errors import UnreachableError, UsageError
 from tests.orchestrator.fleet.fakes import (
     SETTINGS,
@@ -33,7 +33,7 @@ HOSTS = [FakeHost(f"web{number}") for number in range(1, 31)]
 
 def roll_out(
     connector: FakeConnector, forks: int = 8, grace: float = 8.0
-) -> tuple[Rollout[HostResult], dict[str, HostResult], Callable[[], None]]:
+) -> tuple[Window[HostResult], dict[str, HostResult], Callable[[], None]]:
     results: dict[str, HostResult] = {}
     bus = Bus()
     runs = (
@@ -41,8 +41,8 @@ def roll_out(
         for h in HOSTS
     )
 
-    rollout = Rollout(runs, forks, finished=results.__setitem__, grace=grace)
-    return rollout, results, rollout.run
+    window = Window(runs, forks, finished=results.__setitem__, grace=grace)
+    return window, results, window.run
 
 
 def test_a_defect_of_one_host_is_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ def test_an_interrupt_cancels_running_hosts_and_starts_no_more() -> None:
 
     connector = FakeConnector(script)
     # Who waited for the grace here would run into the timeout of the test.
-    rollout, results, run = roll_out(connector, forks=4, grace=3600)
-    timer = threading.Timer(0.5, rollout.interrupt)
+    window, results, run = roll_out(connector, forks=4, grace=3600)
+    timer = threading.Timer(0.5, window.interrupt)
     timer.start()
     run()
     assert len(cancelled) == len(connector.links) == 4
@@ -130,8 +130,8 @@ def test_an_interrupt_leaves_hosts_that_do_not_answer() -> None:
             time.sleep(0.05)
 
     connector = FakeConnector(deaf)
-    rollout, results, run = roll_out(connector, forks=4, grace=0.5)
-    threading.Timer(0.3, rollout.interrupt).start()
+    window, results, run = roll_out(connector, forks=4, grace=0.5)
+    threading.Timer(0.3, window.interrupt).start()
     run()  # by themselves the hosts never end
     assert {r.outcome for r in results.values()} == {"interrupted"}
     assert all(link.closed.is_set() for link in connector.links.values())

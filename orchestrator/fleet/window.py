@@ -4,7 +4,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from orchestrator.fleet.host_task import HostTask
 
@@ -15,24 +15,73 @@ TEND = 1.0
 R = TypeVar("R")
 
 
-class Rollout(Generic[R]):
+class Course(Protocol[R]):
+    """Which host begins next; asked by the thread of the window only."""
+
+    def next(self) -> HostTask[R] | None:
+        """The next host, which begins now; None where none may."""
+        ...
+
+    def ended(self, name: str, answer: R) -> None:
+        """A host that had begun has ended."""
+        ...
+
+    @property
+    def waits(self) -> bool:
+        """Whether more hosts may begin later though none is running."""
+        ...
+
+    def rest(self) -> Iterator[HostTask[R]]:
+        """Those that never begin."""
+        ...
+
+    def interrupt(self) -> None:
+        """The user ends the run: what the course waits for is of no use any more."""
+        ...
+
+
+class InOrder(Generic[R]):
+    """The course of tasks of which each may begin at once."""
+
+    waits = False
+
+    def __init__(self, tasks: Iterable[HostTask[R]]) -> None:
+        self._tasks = iter(tasks)
+
+    def next(self) -> HostTask[R] | None:
+        """The one that was given next."""
+        return next(self._tasks, None)
+
+    def ended(self, name: str, answer: R) -> None:
+        """Nobody waits for that."""
+
+    def rest(self) -> Iterator[HostTask[R]]:
+        """Those that are left."""
+        return self._tasks
+
+    def interrupt(self) -> None:
+        """Nothing is waited for."""
+
+
+class Window(Generic[R]):
     """Runs hosts through a window of ``forks``; as one ends the next begins.
 
-    ``finished`` is told each host's name and answer, in the thread that called ``run``.
+    ``tasks`` are a course, or begin as they come. ``finished`` is told each host's name and answer,
+    in the thread that called ``run``.
     ``interrupt`` may be called from a signal handler: running hosts are cancelled, the others never
     start. ``tick`` is called several times a second in the thread that called ``run``.
     """
 
     def __init__(
         self,
-        tasks: Iterable[HostTask[R]],
+        tasks: "Iterable[HostTask[R]] | Course[R]",
         forks: int,
         *,
         finished: Callable[[str, R], None],
         tick: Callable[[], None] = lambda: None,
         grace: float = INTERRUPT_GRACE,
     ) -> None:
-        self._waiting: Iterator[HostTask[R]] = iter(tasks)
+        self._course: Course[R] = InOrder(tasks) if isinstance(tasks, Iterable) else tasks
         self._forks = forks
         self._finished = finished
         self._tick = tick
@@ -53,15 +102,17 @@ class Rollout(Generic[R]):
 
     def run(self) -> None:
         """Run all hosts; returns when each one has a result, within the grace once interrupted."""
-        while not self.interrupted and (self._fill() or self._running):
+        while not self.interrupted and (self._fill() or self._running or self._course.waits):
             self._collect()
         if self.interrupted:
             self._wind_down()
+        for task in self._course.rest():
+            self._finished(task.name, task.interrupted() if self.interrupted else task.held())
 
     def _fill(self) -> bool:
         started = False
         while len(self._running) < self._forks and not self.interrupted:
-            task = next(self._waiting, None)
+            task = self._course.next()
             if task is None:
                 break
             self._running[task.name] = task
@@ -83,6 +134,7 @@ class Rollout(Generic[R]):
         else:
             self._running.pop(name)
             self._finished(name, result)
+            self._course.ended(name, result)
         self._tick()
         now = time.monotonic()
         if now - self._tended >= TEND:
@@ -91,6 +143,7 @@ class Rollout(Generic[R]):
                 task.tend(now)
 
     def _wind_down(self) -> None:
+        self._course.interrupt()
         end = time.monotonic() + self._grace
         for task in self._running.values():
             task.cancel()
@@ -99,19 +152,17 @@ class Rollout(Generic[R]):
         for task in self._running.values():
             task.abandon()
             self._finished(task.name, task.interrupted())
-        for task in self._waiting:
-            self._finished(task.name, task.interrupted())
 
 
 def run_all(
     tasks: Iterable[HostTask[R]],
     forks: int,
-    watch: Callable[[Rollout[Any]], None],
+    watch: Callable[[Window[Any]], None],
     grace: float = INTERRUPT_GRACE,
 ) -> dict[str, R]:
-    """Every host's answer by its name; ``watch`` gets the rollout before it starts."""
+    """Every host's answer by its name; ``watch`` gets the window before it starts."""
     answers: dict[str, R] = {}
-    rollout = Rollout(tasks, forks, finished=answers.__setitem__, grace=grace)
-    watch(rollout)
-    rollout.run()
+    window = Window(tasks, forks, finished=answers.__setitem__, grace=grace)
+    watch(window)
+    window.run()
     return answers

@@ -1,0 +1,75 @@
+"""Where the hosts of a run are worked on (controller).
+
+Which host begins, and when, is no engine's affair: that is the window's and the course's.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
+from orchestrator.fleet.settings import RunSettings
+
+Maker = Callable[[Target], HostTask[HostResult]]
+
+
+class Job(NamedTuple):
+    """What is done on some hosts of a run: on all of them, or on those of a stage."""
+
+    planner: Planner
+    settings: RunSettings
+
+
+class RunMeans(NamedTuple):
+    """What all hosts of a run share, on whatever engine; it stays with the controller."""
+
+    connector: Connector
+    bus: Bus
+    publisher: Publisher
+    lore: PackageLore
+
+
+class Engine(Protocol):
+    """Makes the tasks of hosts, which the window runs: what they come to is told on the bus.
+
+    A task gives its host's result and heeds ``cancel`` and ``abandon`` wherever the work is done.
+    """
+
+    def maker(self, job: Job) -> Maker:
+        """What makes the task of a host that begins with the job."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what the engine holds, once no task of it runs any more; bounded."""
+        ...
+
+
+class Threads:
+    """Each host in the thread that the window gives it, in this process."""
+
+    def __init__(self, shared: RunMeans) -> None:
+        self._shared = shared
+
+    def maker(self, job: Job) -> Maker:
+        """The same, as ``Engine`` has it."""
+        shared = self._shared
+
+        def make(host: Target) -> HostRun:
+            return HostRun(
+                host,
+                shared.connector,
+                planner=job.planner,
+                bus=shared.bus,
+                settings=job.settings,
+                publisher=shared.publisher,
+                lore=shared.lore,
+            )
+
+        return make
+
+    def close(self) -> None:
+        """Nothing is held."""

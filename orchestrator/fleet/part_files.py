@@ -1,0 +1,75 @@
+"""Files that are being fetched: hidden, locked while they are written, swept once nobody does
+(controller).
+
+One has rights that no finished file has, so what a host calls its own files is never taken for
+one. A file system without locks keeps what a killed fetch leaves.
+"""
+
+import contextlib
+import fcntl
+import os
+import re
+import stat
+from typing import BinaryIO
+
+RIGHTS = 0o200  # of a file that is not finished
+_NAME = re.compile(r"\.ccm-[0-9a-f]{12}\.part\Z")
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_OLD = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+class PartFile:
+    """A new file in the folder of a descriptor; ``finish`` or ``drop`` it. OSError."""
+
+    def __init__(self, folder: int) -> None:
+        self._folder = folder
+        while True:
+            self._name = f".ccm-{os.urandom(6).hex()}.part"
+            self._out = os.fdopen(os.open(self._name, _NEW, RIGHTS, dir_fd=folder), "wb")
+            with contextlib.suppress(OSError):
+                fcntl.flock(self._out, fcntl.LOCK_EX)
+            if os.fstat(self._out.fileno()).st_nlink:
+                return
+            self._out.close()  # swept before it was locked
+
+    @property
+    def out(self) -> BinaryIO:
+        """What is written to."""
+        return self._out
+
+    def finish(self, name: str) -> None:
+        """All is written: give it its rights and its name."""
+        with self._out:
+            self._out.flush()
+            os.fchmod(self._out.fileno(), 0o600)
+            os.rename(self._name, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+
+    def drop(self) -> None:
+        """Nothing is left of it."""
+        with contextlib.suppress(OSError):
+            os.unlink(self._name, dir_fd=self._folder)
+        with contextlib.suppress(OSError):
+            self._out.close()
+
+
+def sweep(folder: int) -> None:
+    """Remove what killed fetches have left in the folder of a descriptor, as far as it can be."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            if _NAME.match(name):
+                with contextlib.suppress(OSError):
+                    _sweep(name, folder)
+
+
+def _sweep(name: str, folder: int) -> None:
+    handle = os.open(name, _OLD, dir_fd=folder)
+    try:
+        found = os.fstat(handle)
+        ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+        if ours and stat.S_IMODE(found.st_mode) == RIGHTS:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError: it is being written
+            there = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if os.path.samestat(there, os.fstat(handle)) and there.st_mode == found.st_mode:
+                os.unlink(name, dir_fd=folder)
+    finally:
+        os.close(handle)

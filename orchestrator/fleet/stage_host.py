@@ -1,0 +1,43 @@
+"""A host in a stage of a run, under the name that it has there (controller)."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from orchestrator.fleet.ports import Target
+
+_BETWEEN = "/"  # which no name of a host or a stage has
+
+
+class StageHost(NamedTuple):
+    """A host in one stage, which the run takes for a host of its own: it may stand in several.
+
+    Its events, its result and whatever reports show of it go by ``name``.
+    """
+
+    stage: str
+    host: Target
+
+    @property
+    def name(self) -> str:
+        """Stage and host."""
+        return f"{self.stage}{_BETWEEN}{self.host.name}"
+
+    @property
+    def vars(self) -> Mapping[str, Any]:
+        """Those of the host."""
+        return self.host.vars
+
+
+def host_itself(target: Target) -> Target:
+    """The host of an inventory that a target stands for."""
+    return target.host if isinstance(target, StageHost) else target
+
+
+def host_in(name: str) -> str:
+    """The inventory's name of a host that a run calls ``name``."""
+    return name.rpartition(_BETWEEN)[2]
+
+
+def stage_in(name: str) -> str:
+    """The stage in which a run calls a host ``name``; "" where it has none."""
+    return name.rpartition(_BETWEEN)[0]

@@ -1,0 +1,32 @@
+"""The steps of a rollout, as the run's folder keeps them."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.kept_runs import kept_run
+from orchestrator.fleet.run_folder import RunFolder
+
+STEPS: list[happening.RolloutStep] = [
+    happening.RolloutPlanned((("a",), ("b", "c")), 0, {"waves": "1"}, "ccm push"),
+    happening.WaveStarted(1, 1.5),
+    happening.GateAsked(1, "verify", 2.0, 3.0),
+    happening.GateAnswered(1, "verify", False, "no", ("a",), 2.5),
+    happening.RolloutHeld("gate", "no", ("b", "c"), 2.6),
+]
+
+
+def test_each_step_is_read_back_as_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report knows of a rollout what the run knew, whole also where ccm was killed."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    folder = RunFolder(happening.RunStarted("run", 0.0, ("a", "b", "c"), False), {})
+    for step in STEPS:
+        folder.handle(step)
+    kept = kept_run("run")
+    assert list(kept.rollout()) == STEPS
+    with open(kept.path / "rollout.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"step": "RolloutHe')
+    assert list(kept.rollout()) == STEPS
