@@ -26,9 +26,9 @@ class HostAtWork:
         """So many resources are to be done."""
         self.planned = resources
 
-    def count(self) -> None:
-        """One more resource is done."""
-        self.done += 1
+    def count(self, resources: int) -> None:
+        """So many more resources are done."""
+        self.done += resources
         self.waits = False
 
 
@@ -38,7 +38,12 @@ class AtWork:
     def __init__(self) -> None:
         self.rows: dict[str, HostAtWork] = {}
         self.hosts = 0
-        self.ended = 0
+        self._ended: set[str] = set()
+
+    @property
+    def ended(self) -> int:
+        """How many hosts have ended."""
+        return len(self._ended)
 
     @property
     def running(self) -> int:
@@ -63,7 +68,7 @@ class AtWork:
             row.enter(event.phase.words, event.at)
         elif isinstance(event, happening.HostFinished):
             self.rows.pop(event.result.host, None)
-            self.ended += 1
+            self._ended.add(event.result.host)
         else:
             row_of = self.rows.get(getattr(event, "host", ""))
             if row_of is not None:
@@ -74,7 +79,9 @@ def _of_row(row: HostAtWork, event: happening.Event) -> None:
     if isinstance(event, happening.ResourceProgress):
         row.enter(f"{event.resource}  {event.action}", event.at)
     elif isinstance(event, happening.ResourceEvent):
-        row.count()
+        row.count(1)
+    elif isinstance(event, happening.ResourcesStable):
+        row.count(event.turns.total)
     elif isinstance(event, happening.HostPlanned):
         row.plan(len(event.resources))
     elif isinstance(event, happening.HostNotice) and event.waits:

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.intent import ChangeLine, intent
+from orchestrator.report.standing import Standing
 from orchestrator.report.turns import Turns
 
 MAX_BYTES = 32 << 20
@@ -34,6 +36,12 @@ class CheckResult(NamedTuple):
 
 # How a preview says that a prediction is not certain.
 DOUBTS = {"assumed": "assumed", "unknown": "not certain"}
+# How that stands which is left out and required by what is not.
+AS_DESIRED = "as_desired"
+LEFT_AS = {
+    "differs": ", required and not as desired",
+    "unknown": ", required; whether it is as desired is not known",
+}
 # What is known of a drift, beside the changes that would undo it.
 TRACES = ("last changed", "last applied")
 # Who made what differ from what was applied.
@@ -45,15 +53,20 @@ DRIFTS = {
 }
 
 
+# What there may be to tell of a resource that is as desired.
+_TOLD_OF_STABLE = ("health_check", "planned", "noop_message")
+
+
 class Entry(NamedTuple):
     """What a summary tells of one resource on one host.
 
-    ``message`` is what it would do, ``doubt`` how sure that is not, and why. ``noop``: nothing was
-    done. ``fired``: a subscription did it. ``due`` is the run since which its refresh is, or was,
-    due; "" where no run left one undone. ``manifest`` names the child manifest that the resource
-    stands in. ``drift`` says who made it differ from what was applied. ``output`` is what its
-    command printed, where all is to be shown and no error has it. ``planned`` is what a plan had
-    said of what came out otherwise.
+    ``message`` is what it would do, or what left it out, ``doubt`` how sure that is not, and why.
+    ``noop``: nothing was done. ``fired``: a subscription did it. ``due`` is the run since which its
+    refresh is, or was, due; "" where no run left one undone. ``manifest`` names the child manifest
+    that the resource stands in. ``drift`` says who made it differ from what was applied. ``output``
+    is what its command printed, where that is to be shown and no error has it. ``planned`` is what
+    a plan had said of what came out otherwise. ``exit_code`` is its command's, where one was run.
+    ``left_as``: how that stands in a preview which is left out and required all the same.
     """
 
     resource: str
@@ -71,6 +84,13 @@ class Entry(NamedTuple):
     manifest: str = ""
     output: str = ""
     planned: str = ""
+    exit_code: int | None = None
+    left_as: str = ""
+
+    @property
+    def tells(self) -> bool:
+        """Whether there is more to it than that it is as desired."""
+        return self.status != "stable" or bool(self.health or self.planned or self.message)
 
     @property
     def pending(self) -> bool:
@@ -97,28 +117,32 @@ class Entries:
         return kept
 
 
-class Collected:
+class Collected(Subscriber):
     """Subscriber that keeps the outcome of each host; stable resources are only counted.
 
-    ``verbose``: so are not those that were skipped or whose health checks are OK.
+    ``verbose``: so are not those that were skipped or whose health checks are OK. ``outputs``: what
+    commands printed is kept as well; with ``verbose`` it always is.
 
     Whatever hosts send, memory is bounded, see ``Entries``.
     """
 
-    def __init__(self, verbose: bool = False) -> None:
+    def __init__(self, verbose: bool = False, outputs: bool = False) -> None:
         self.started: happening.RunStarted | None = None
         self.ended: happening.RunFinished | None = None
         self.entries: dict[str, list[Entry]] = {}
         self.results: dict[str, HostResult] = {}
         self.notices: dict[tuple[str, str], list[str]] = {}
         self.turns = Turns()
+        self.standing = Standing()
         self._verbose = verbose
+        self._outputs = outputs or verbose
         self._drift = False
         self._known = Entries()
 
     def handle(self, event: happening.Event) -> None:
         """Keep what matters of an event."""
         self.turns.handle(event)
+        self.standing.handle(event)
         if isinstance(event, happening.ResourceEvent):
             self._resource(event)
         elif isinstance(event, happening.HostFinished):
@@ -132,9 +156,6 @@ class Collected:
         elif isinstance(event, happening.RunFinished):
             self.ended = event
 
-    def close(self) -> None:
-        """Nothing to give back."""
-
     def _resource(self, event: happening.ResourceEvent) -> None:
         told = event.event
         status = told["status"]
@@ -142,10 +163,11 @@ class Collected:
         if not is_told(told, self._drift and not self._verbose):
             return
         left_out = status == "skipped" and not told["unmet_requirements"]
-        if left_out and expected and not self._verbose:
+        undone = told.get("left_as", AS_DESIRED) != AS_DESIRED
+        if left_out and expected and not (self._verbose or undone):
             return
-        entry = entry_of(told, self._verbose)
-        if status == "stable" and expected and not entry.health:
+        entry = entry_of(told, self._verbose, self._outputs)
+        if not entry.tells:
             return
         self.entries.setdefault(event.host, []).append(self._known.keep(entry))
 
@@ -187,12 +209,12 @@ def is_told(told: dict[str, Any], drift: bool) -> bool:
     """
     if drift and told["status"] == "changed":
         return "drift" in told
-    return told["status"] != "stable" or "health_check" in told or "planned" in told
+    return told["status"] != "stable" or any(key in told for key in _TOLD_OF_STABLE)
 
 
-def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
-    """What a summary tells of a transaction event; ``verbose``: also the checks that are OK, and
-    what commands printed."""
+def entry_of(told: dict[str, Any], verbose: bool = False, outputs: bool = False) -> Entry:
+    """What a summary tells of a transaction event; ``verbose``: also the checks that are OK,
+    ``outputs``: what commands printed."""
     doubt = message = ""
     changes = tuple(
         ChangeLine(c["what"], _shown(c["from"]), _shown(c["to"]), c.get("diff", ""))
@@ -200,6 +222,10 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
     )
     if told["noop"] and told["status"] == "changed":
         message = f"would {intent(told['type'], changes, told['refreshed']).words}"
+    elif told["status"] == "stable" and told.get("noop_message"):
+        message = told["noop_message"].replace("Would", "would", 1)
+    elif "left_out" in told:
+        message = f"left out by --{told['left_out']}{LEFT_AS.get(told.get('left_as', ''), '')}"
     drift = told.get("drift", {"by": ""})
     if drift["by"]:
         message = f"{DRIFTS[drift['by']]}; {message}"
@@ -224,8 +250,10 @@ def entry_of(told: dict[str, Any], verbose: bool = False) -> Entry:
         due=told.get("due_since", ""),
         drift=drift["by"],
         manifest=told.get("manifest", ""),
-        output=told.get("output", "") if verbose and not told["error"] else "",
+        output=told.get("output", "") if outputs and len(told["error"]) < 2 else "",
         planned=told.get("planned", ""),
+        exit_code=told.get("exit_code"),
+        left_as=told.get("left_as", ""),
     )
 
 

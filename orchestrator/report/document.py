@@ -3,30 +3,47 @@
 import json
 from typing import Any, TextIO
 
+from orchestrator.fleet import events as happening
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.report.failures import failures_of_run
+from orchestrator.report.paragraphs import Asked, limit_of
 from orchestrator.report.turns import Turns, turns_of
 from orchestrator.verify.kept import kept_assessment
+from remote_runtime.item import SELECTION
 
 PROTOCOL = "io.choria.ccm.v1.run"
 
 
 def write_document(run: KeptRun, exit_code: int | None, out: TextIO) -> None:
-    """Write a kept run: what was run, totals, each host's result, what lacks in the
+    """Write a kept run: what was run, totals, failures, each host's result, what lacks in the
     record, and every event, streamed.
     """
     results = run.results()
     turns = turns_of(run, results)
     about = run.about
+    asked = Asked(again=about.get("again", ()))
     head: dict[str, Any] = {
         "protocol": PROTOCOL,
         **{k: about[k] for k in ("run_id", "command", "manifest", "noop", "start", "end")},
         "duration": about["end"] - about["start"] if about["end"] else None,
         "interrupted": about["interrupted"],
         "summary": totals(results),
+        "failures": [
+            {**one.record(), "limit": limit, "again": asked.on(limit)}
+            for one in failures_of_run(run, results).all()
+            for limit in (limit_of(one.outcome, one.hosts),)
+        ],
         "hosts": {result.host: _host(result, turns) for result in results},
         "warnings": [notice.text for notice in run.notices() if not notice.host],
     }
+    rollout = list(map(happening.rollout_record, run.rollout()))
+    if rollout:
+        head["rollout"] = rollout
+    options = about.get("options", {})
+    part = {name: options[name] for name in SELECTION if name in options}
+    if part:
+        head["selection"] = part
     if exit_code is not None:
         head["exit_code"] = exit_code
     verified = kept_assessment(run)

@@ -7,10 +7,13 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.kept_runs import KeptRecord
+from orchestrator.fleet.kept_runs import KeptRecord, KeptRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Entries, Entry, entry_of, is_told
-from orchestrator.report.grouping import alike_but_for, alike_entry
+from orchestrator.report.failures import SharedFailure, failures_of
+from orchestrator.report.grouping import alike, alike_but_for, alike_entry
+from orchestrator.report.paragraphs import Asked
+from orchestrator.report.standing import Standing
 from orchestrator.report.turns import Turns
 from orchestrator.report.wording import hashless
 
@@ -58,10 +61,12 @@ class Grid:
         self.results: dict[str, HostResult] = {}
         self.notices: dict[tuple[str, str], list[str]] = {}
         self.turns = Turns()
+        self.standing = Standing()
         self._entries = Entries(most)
         self._known: set[str] = set()
         for event in kept.replay():
             self.turns.handle(event)
+            self.standing.handle(event)
             if isinstance(event, happening.ResourceEvent):
                 self._add(event.event)
             elif isinstance(event, happening.HostFinished):
@@ -85,16 +90,32 @@ class Grid:
     def _cell(self, event: dict[str, Any]) -> Cell:
         entry = None
         if is_told(event, self._drift):
-            told = entry_of(event)
-            if told.status != "stable" or told.health or told.planned:
+            told = entry_of(event, outputs=True)
+            if told.tells:
                 entry = self._entries.keep(told)
         ended = seconds_of(event["timestamp"])
         return Cell(event["status"], event["duration"] * NANOSECOND, ended, entry)
 
     @property
+    def asked(self) -> Asked:
+        """How it is asked for; by no id for a plan's preview, which is no run."""
+        run_id = self.kept.run_id if self.kept.kind == KeptRun.kind else ""
+        return Asked(run_id, self.kept.about.get("again", ()))
+
+    @property
     def without_turn(self) -> list[str]:
         """The hosts that the run did not come to."""
         return [host for host, result in self.results.items() if not result.had_turn]
+
+    def failures(self) -> list[SharedFailure]:
+        """Each reason why hosts failed, the most hosts first; none where each failed for its own,
+        which is told by itself."""
+        entries = {
+            host: [cell.entry for cell in cells.values() if cell.entry is not None]
+            for host, cells in self.cells.items()
+        }
+        found = failures_of(entries, self.results).all()
+        return found if any(len(one.hosts) > 1 or len(one.resources) > 1 for one in found) else []
 
     def statuses(self) -> dict[str, int]:
         """How many cells there are of each status, the worst first."""
@@ -122,7 +143,7 @@ def _finding(
 def _look(entry: Entry, host: str) -> tuple[object, ...]:
     """What entries of several hosts must have in common to be told once."""
     changes = (alike_but_for(host, text) for change in entry.changes for text in hashless(change))
-    return (*alike_entry(entry, host), "", *changes)
+    return (*alike_entry(entry, host), alike(entry.output, host), *changes)
 
 
 def _together(one: Cell, other: Cell) -> Cell:

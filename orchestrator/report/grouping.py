@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.stage_host import host_in
 from orchestrator.report.collected import Collected, Entry
 
 # Failures first; a preview's and a push's changes before hosts where nothing is to do.
@@ -17,6 +18,7 @@ ORDER = [
     outcome.REFUSED,
     outcome.UNREACHABLE,
     outcome.INTERRUPTED,
+    outcome.HELD,
     outcome.OK,
 ]
 
@@ -37,6 +39,8 @@ _VARYING = re.compile(
     r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]*Z?|"
     r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b|\b[0-9a-f]{12,}\b|(?<![\w.])\d{4,}\b|\d+\.\d+ ?s\b"
 )
+_NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
+_BLANKS = re.compile(r"[ \t]+")
 
 
 Row = dict[Entry, list[str]]  # of one resource: what was told, by the hosts that told it
@@ -146,15 +150,23 @@ def alike(text: str, host: str) -> str:
     return _VARYING.sub("#", alike_but_for(host, text[:LOOKED_AT]))
 
 
-def alike_but_for(host: str, text: str) -> str:
-    """The text with the host's own name, as a word or in a longer name, the same for all hosts."""
+def folded(text: str, host: str) -> str:
+    """The text without the host's own name and without any number, however it is set out."""
+    text = _NUMBERS.sub("#", _VARYING.sub("#", alike_but_for(host, text)))
+    return _BLANKS.sub(" ", text)
+
+
+def alike_but_for(host: str, text: str, name: str = HOST) -> str:
+    """The text with the host's own name, as a word or in a longer name, the same for all hosts:
+    ``name``."""
+    host = host_in(host)
     short = host.partition(".")[0]
     if short not in text:
         return text
-    text = re.sub(rf"(?<![\w-]){re.escape(host)}(?![\w-])", HOST, text)
+    text = re.sub(rf"(?<![\w-]){re.escape(host)}(?![\w-])", name, text)
     if short == host or short.isdigit():
         return text
-    return re.sub(rf"(?<![\w.-]){re.escape(short)}(?![\w.-])", HOST, text)
+    return re.sub(rf"(?<![\w.-]){re.escape(short)}(?![\w.-])", name, text)
 
 
 def alike_in_values(host: str, text: str) -> str:

@@ -11,6 +11,7 @@ _STATES = {
     "running": "start",
     "stopped": "stop",
     "restarted": "restart",
+    "rebooted": "reboot",
 }
 _SWITCHED = {"true": "enable", "false": "disable"}
 _OF_ITSELF = ("ensure", "content", "mode", "checksum")

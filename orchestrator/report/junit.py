@@ -10,7 +10,7 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Entry
-from orchestrator.report.grid import Cell, Grid
+from orchestrator.report.grid import Grid
 from orchestrator.report.wording import check_line, ended, fate, headline
 from orchestrator.support.plain_text import junit_class
 from orchestrator.verify.assessment import Outcome
@@ -74,17 +74,7 @@ def _verified(host: str, outcomes: list[Outcome]) -> Iterator[str]:
     """The suite of what a verify found on a host."""
     yield f"  <testsuite {_attributes(name=f'{host} verify', **_counted(outcomes))}>"
     for one in outcomes:
-        case = _attributes(classname=junit_class(host), name=f"verify {one.label}")
-        if one.status == "passed":
-            yield f"    <testcase {case}/>"
-            continue
-        first = one.text.partition("\n")[0] or "no reason given"
-        yield f"    <testcase {case}>"
-        if one.status == "failed":
-            yield f"      <failure {_attributes(message=first)}>{_escaped(one.text)}</failure>"
-        else:
-            yield f"      <skipped {_attributes(message=first)}/>"
-        yield "    </testcase>"
+        yield from _case(host, f"verify {one.label}", _judged(one))
     yield "  </testsuite>"
 
 
@@ -96,16 +86,12 @@ def _suite(grid: Grid, host: str) -> Iterator[str]:
     told = _attributes(name=host, **_counts(grid, host), time=f"{seconds:.3f}", timestamp=stamp)
     yield f"  <testsuite {told}>"
     for name, cell in grid.cells[host].items():
-        yield from _case(host, name, cell)
+        inner = _inner(cell.status, cell.entry) if cell.entry else ()
+        yield from _case(host, name, inner, time=f"{cell.seconds:.3f}")
     for name in grid.turns.left.get(host, ()):
-        yield f"    <testcase {_attributes(classname=junit_class(host), name=name)}>"
-        yield f"      <skipped {_attributes(message='did not run')}/>"
-        yield "    </testcase>"
-    error = _host_error(result)
-    if error:
-        yield f"    <testcase {_attributes(classname=junit_class(host), name='host')}>"
-        yield f"      <error {_attributes(message=error)}>{_escaped(_stderr(result))}</error>"
-        yield "    </testcase>"
+        yield from _case(host, name, [_skipped("did not run")])
+    if error := _host_error(result):
+        yield from _case(host, "host", [_failed("error", error, _stderr(result))])
     yield "  </testsuite>"
 
 
@@ -115,7 +101,7 @@ def _host_error(result: HostResult | None) -> str:
         return "the run ended before this host's did"
     if not result.message:
         return ""
-    if result.outcome == outcome.INTERRUPTED:
+    if result.outcome in (outcome.INTERRUPTED, outcome.HELD):
         return ended(result)
     return f"{fate(result)} {ended(result)}"
 
@@ -124,28 +110,43 @@ def _stderr(result: HostResult | None) -> str:
     return "\n".join(filter(None, [result.advice, result.stderr])) if result else ""
 
 
-def _case(host: str, name: str, cell: Cell) -> Iterator[str]:
-    case = _attributes(classname=junit_class(host), name=name, time=f"{cell.seconds:.3f}")
-    inner = list(_inner(cell.status, cell.entry)) if cell.entry else []
-    if not inner:
-        yield f"    <testcase {case}/>"
-        return
-    yield f"    <testcase {case}>"
-    yield from inner
-    yield "    </testcase>"
+def _case(host: str, name: str, inner: Iterable[str], **more: str) -> Iterator[str]:
+    """A case, and what there is to say of it."""
+    case = _attributes(classname=junit_class(host), name=name, **more)
+    lines = list(inner)
+    yield f"    <testcase {case}{'' if lines else '/'}>"
+    if lines:
+        yield from (f"      {line}" for line in lines)
+        yield "    </testcase>"
+
+
+def _judged(one: Outcome) -> Iterator[str]:
+    first = one.text.partition("\n")[0] or "no reason given"
+    if one.status == "failed":
+        yield _failed("failure", first, one.text)
+    elif one.status != "passed":
+        yield _skipped(first)
 
 
 def _inner(status: str, entry: Entry) -> Iterator[str]:
     if status == "failed":
         first = entry.errors[0] if entry.errors else "no reason given"
-        rest = _escaped("\n".join([*entry.errors, *map(check_line, entry.health)]))
-        yield f"      <failure {_attributes(message=first)}>{rest}</failure>"
+        rest = "\n".join([*entry.errors, *map(check_line, entry.health)])
+        yield _failed("failure", first, rest)
     elif status == "skipped":
-        yield f"      <skipped {_attributes(message=headline(entry) or 'not managed')}/>"
+        yield _skipped(headline(entry) or "not managed")
     else:
         text = _escaped("\n".join(_told(entry)))
         if text:
-            yield f"      <system-out>{text}</system-out>"
+            yield f"<system-out>{text}</system-out>"
+
+
+def _failed(kind: str, message: str, text: str) -> str:
+    return f"<{kind} {_attributes(message=message)}>{_escaped(text)}</{kind}>"
+
+
+def _skipped(message: str) -> str:
+    return f"<skipped {_attributes(message=message)}/>"
 
 
 def _told(entry: Entry) -> Iterable[str]:

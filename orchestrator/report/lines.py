@@ -4,15 +4,18 @@ import time
 from typing import TextIO
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Subscriber
 from orchestrator.report.at_work import AtWork
 from orchestrator.report.collected import entry_of
-from orchestrator.report.wording import host_line, took
+from orchestrator.report.durations import took
+from orchestrator.report.standing import Standing
+from orchestrator.report.wording import host_line
 from orchestrator.support.plain_text import one_line
 
 SILENCE = 30.0  # seconds
 
 
-class Lines:
+class Lines(Subscriber):
     """Subscriber that writes a line for each host that ends, and for what needs attention before;
     hosts that had no turn are left to the summary.
 
@@ -24,12 +27,17 @@ class Lines:
         self._verbose = verbose
         self._noop = False
         self._work = AtWork()
+        self._standing = Standing()
         self._said_at = time.monotonic()
 
     def handle(self, event: happening.Event) -> None:
         """Write what there is to say."""
         self._work.handle(event)
-        if isinstance(event, happening.ResourceEvent):
+        self._standing.handle(event)
+        if isinstance(event, happening.ROLLOUT):
+            if text := self._standing.line(event):
+                self._say(text)
+        elif isinstance(event, happening.ResourceEvent):
             self._resource(event)
         elif isinstance(event, happening.HostFinished) and event.result.had_turn:
             count = f"[{self._work.ended}/{self._work.hosts}]"
@@ -57,7 +65,9 @@ class Lines:
     def tick(self, now: float) -> None:
         """Say that the run is at work, where it has said nothing for ``SILENCE`` seconds."""
         longest = self._work.longest()[:1]
-        if longest and now - self._said_at >= SILENCE:
+        if self._standing.waits and now - self._said_at >= SILENCE:
+            self._say(self._standing.now(time.time()))
+        elif longest and now - self._said_at >= SILENCE:
             host, row = longest[0]
             work = self._work
             self._say(
@@ -69,6 +79,3 @@ class Lines:
         self._said_at = time.monotonic()
         self._out.write(text + "\n")
         self._out.flush()
-
-    def close(self) -> None:
-        """Nothing to give back."""

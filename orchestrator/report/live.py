@@ -1,7 +1,8 @@
 """The live view on a terminal (controller): the only module that imports rich.
 
-Hosts by state, a progress bar, the latest failures, what each running host is doing and since when.
-The summary, which takes its place, tells the failures; with -v they are written above it, too.
+Hosts by state, a progress bar, the failures of the most hosts, what each running host is doing and
+since when. The summary, which takes its place, tells the failures; with -v they are written above
+it, too.
 """
 
 import contextlib
@@ -24,8 +25,12 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.at_work import AtWork
 from orchestrator.report.collected import entry_of
+from orchestrator.report.durations import took
+from orchestrator.report.failures import Failures
 from orchestrator.report.grouping import alike
-from orchestrator.report.wording import host_line, took
+from orchestrator.report.paragraphs import what_failed
+from orchestrator.report.standing import Standing
+from orchestrator.report.wording import host_line
 from orchestrator.support.plain_text import one_line
 
 SHORTEST_REFRESH = 0.2
@@ -39,6 +44,7 @@ _STYLES = {
     outcome.REFUSED: "bold red",
     outcome.UNREACHABLE: "bold magenta",
     outcome.INTERRUPTED: "yellow",
+    outcome.HELD: "yellow",
     "changed": "yellow",
     "would change": "yellow",
     outcome.OK: "green",
@@ -64,9 +70,11 @@ class LiveView:
         self._lock = threading.Lock()
         self._drawing = threading.Lock()
         self._work = AtWork()
+        self._standing = Standing()
         self._ended: Counter[str] = Counter()
         self._slowest: list[HostResult] = []
         self._above: list[Text] = []
+        self._failures = Failures()
         self._said: dict[str, _Said] = {}
         self._noop = False
         self._note = ""
@@ -90,6 +98,7 @@ class LiveView:
         """Take note of an event; nothing is drawn here."""
         with self._lock:
             self._work.handle(event)
+            self._standing.handle(event)
             if isinstance(event, happening.ResourceEvent):
                 self._resource(event)
             elif isinstance(event, happening.HostFinished):
@@ -98,6 +107,7 @@ class LiveView:
                 self._noticed(event)
             elif isinstance(event, happening.RunStarted):
                 self._noop, self._began = event.noop, event.at
+                self._failures = Failures(event.hosts)
 
     def _noticed(self, event: happening.HostNotice) -> None:
         if event.level == "info" and not event.waits:  # what the user asked a command to print
@@ -108,18 +118,24 @@ class LiveView:
 
     def _resource(self, event: happening.ResourceEvent) -> None:
         told = event.event
-        if told["failed"] or (self._verbose and told["status"] != "stable"):
-            entry = entry_of(told)
+        if told["status"] == "stable":
+            return
+        entry = entry_of(told)
+        if self._verbose:
             reason = entry.errors[0] if entry.errors else entry.message
             text = f"{told['status']} {told['type']}#{told['name']}{reason and ': ' + reason}"
             self._say(event.host, text, "red" if told["failed"] else "yellow")
+        elif told["failed"]:
+            self._failures.add(event.host, entry)
 
     def _finished(self, result: HostResult) -> None:
         word = "changed" if result.outcome == outcome.OK and result.changed else result.outcome
         self._ended["would change" if word == "changed" and self._noop else word] += 1
         self._slowest = sorted([*self._slowest, result], key=lambda r: -r.seconds)[:MAX_SLOWEST]
-        if self._verbose or (result.outcome != outcome.OK and result.message):
+        if self._verbose or (not result.had_turn and result.message):
             self._say(result.host, host_line(result, self._noop), _STYLES[result.outcome])
+        else:
+            self._failures.end(result)
 
     def _say(self, host: str, text: str, style: str) -> None:
         """Show a line in the view, what many hosts say alike once; above it with -v."""
@@ -133,9 +149,19 @@ class LiveView:
             self._said.clear()
         self._said[key] = said._replace(hosts=said.hosts + 1)
 
-    def _latest(self) -> list[Text]:
+    def _troubles(self) -> list[Text]:
+        """The failures of the most hosts, then what was said last."""
         lines = []
-        for host, text, style, hosts in list(self._said.values())[-MAX_LATEST:]:
+        width = self._console.width
+        for failure in self._failures.largest(MAX_LATEST):
+            line = Text(no_wrap=True, overflow="ellipsis")
+            line.append(what_failed(failure, width * 2 // 3), f"bold {_STYLES[failure.outcome]}")
+            lines.append(line.append(f": {one_line(failure.reason)}"))
+        left = len(self._failures) - len(lines)
+        if left > 0:
+            lines.append(Text(f"… {left:,} more failure{'s' if left > 1 else ''}", "dim"))
+        said = list(self._said.values())
+        for host, text, style, hosts in said[max(0, len(said) + len(lines) - MAX_LATEST) :]:
             more = f" and {hosts - 1:,} more" if hosts > 1 else ""
             line = Text(no_wrap=True, overflow="ellipsis")
             lines.append(line.append(host, "bold").append(f"{more}: ").append(text, style))
@@ -214,9 +240,11 @@ class LiveView:
         counts.append(f"{self._work.running:,} running   ", "cyan")
         counts.append(f"{self._work.waiting:,} waiting", "dim")
         parts: list[RenderableType] = [self._head(now, ended), counts]
+        if standing := self._standing.now(now):
+            parts.append(Text(standing, "cyan", no_wrap=True, overflow="ellipsis"))
         if self._note:
             parts.append(Text(self._note, "bold yellow"))
-        latest = self._latest() if self._console.size.height > MAX_LATEST + 12 else []
+        latest = self._troubles() if self._console.size.height > MAX_LATEST + 12 else []
         return Group(*parts, *latest, self._rows(now, len(latest)), self._slow())
 
     def _head(self, now: float, ended: int) -> Table:

@@ -1,18 +1,28 @@
 """A run as Markdown, for a merge request or a ticket (controller)."""
 
-import os
 import re
 from collections.abc import Iterator
 from typing import TextIO
 
 from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.report.collected import Entry
+from orchestrator.report.durations import took
+from orchestrator.report.failures import SharedFailure
 from orchestrator.report.grid import Finding, Grid
 from orchestrator.report.grouping import unheard_of
 from orchestrator.report.host_names import named
+from orchestrator.report.paragraphs import others_differ, ways_on, what_failed
 from orchestrator.report.totals import host_counts
 from orchestrator.report.verification import shared_failures, sum_of
-from orchestrator.report.wording import brief, check_line, headline, listed, run_word, took
+from orchestrator.report.wording import (
+    brief,
+    check_line,
+    headline,
+    listed,
+    part_of,
+    run_subject,
+    run_word,
+)
 from orchestrator.verify.kept import kept_assessment
 
 # GitHub takes 65,536 characters in a comment.
@@ -42,7 +52,17 @@ def _blocks(grid: Grid) -> Iterator[str]:
     """Pieces that stand or fall as a whole."""
     about = grid.kept.about
     word = run_word(about["command"], grid.noop).capitalize()
-    yield f"## {word} of {_plain(os.path.basename(about['manifest']))}\n\n{_totals(grid)}\n"
+    what = _plain(run_subject(about["command"], about["manifest"]))
+    yield f"## {word} of {what}\n\n{_totals(grid)}\n"
+    part = part_of(about)
+    if part:
+        yield f"\nPart of the manifest: {_plain(part)}\n"
+    yield from _rollout(grid)
+    shared = grid.failures()
+    if shared:
+        yield "\n### What failed\n\n"
+    for failure in shared:
+        yield _failure(failure, grid)
     troubled = [one for one in grid.results.values() if one.message and one.had_turn]
     if troubled:
         yield "\n| Host | Outcome | Reason |\n|---|---|---|\n"
@@ -64,6 +84,38 @@ def _blocks(grid: Grid) -> Iterator[str]:
     for (level, text), hosts in grid.notices.items():
         who = f" \\[{_plain(named(hosts, _HOSTS))}\\]" if hosts else ""
         yield f"- {level}: {_plain(text)}{who}\n"
+
+
+def _failure(failure: SharedFailure, grid: Grid) -> str:
+    """What failed, in one host's words, how others differ and how to go on."""
+    head = _plain(what_failed(failure, _NAMES))
+    if len(failure.hosts) > 1:
+        head += f": {_plain(listed(failure.hosts, _HOSTS))}"
+    told = list(failure.errors)
+    if told and len(failure.hosts) > 1:
+        told[0] = f"on {failure.host}: {told[0]}"
+    parts = [_fence("\n".join(told), "") if told else f"see `{grid.kept.again}`\n"]
+    others = others_differ(failure, _NAMES)
+    if others:
+        parts.append(f"{_plain(others)}\n")
+    for words, command in ways_on(failure, grid.asked):
+        parts.append(f"{_plain(words)} {_code(command) if command else ''}".rstrip() + "\n")
+    return f"- {head}\n" + "\n".join(map(_indented, parts))
+
+
+def _rollout(grid: Grid) -> Iterator[str]:
+    """Waves and gates, where there were any."""
+    told = [text for _, text in grid.standing.came_to()]
+    waves = grid.standing.waves()
+    if told or waves:
+        yield "\n### Rollout\n\n"
+    for text in told:
+        yield f"- {_plain(text)}\n"
+    if waves:
+        yield "\n| Wave | Hosts | How far |\n|---|---|---|\n"
+    for wave in waves[:MOST_ROWS]:
+        row = (str(wave.number), named(wave.hosts, _HOSTS), wave.told)
+        yield f"| {' | '.join(map(_plain, row))} |\n"
 
 
 def _verified(kept: KeptRecord) -> Iterator[str]:

@@ -5,15 +5,15 @@ run. All are gauges, except the durations, which are summaries: a file tells of 
 one replaces it, so nothing in it only ever grows.
 """
 
-import os
-import sys
+import importlib.util
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.report.grid import NANOSECOND
 from orchestrator.report.grouping import ORDER
+from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -116,27 +116,23 @@ class _Run:
         return family
 
 
-def write_metrics(kept: KeptRun, path: str) -> None:
-    """Write a kept run's counters, the file whole at every instant; - is stdout.
+def check_metrics() -> None:
+    """UsageError where prometheus_client is not installed, before anything is touched."""
+    if importlib.util.find_spec("prometheus_client") is None:
+        raise UsageError(
+            "--metrics needs prometheus_client, which is not installed",
+            kind="usage.extra",
+            hint="pip install 'ccm-push[metrics]'",
+        )
 
-    OSError, InputError.
-    """
+
+def write_metrics(kept: KeptRun, out: TextIO) -> None:
+    """Write a kept run's counters. UsageError, InputError where the run's folder is damaged."""
+    check_metrics()
     from prometheus_client import CollectorRegistry
     from prometheus_client.exposition import generate_latest
 
     registry = CollectorRegistry()
     registry.register(_Run(kept))
-    text = generate_latest(registry)
-    if path == "-":
-        sys.stdout.write(text.decode("utf-8"))
-        return
-    # The collector reads every *.prom file of its folder at any time: this one is not such a name.
-    temporary = f"{path}.{os.urandom(6).hex()}.new"
-    try:
-        with open(temporary, "xb") as out:
-            out.write(text)
-        os.replace(temporary, path)
-    except OSError:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+    out.write(generate_latest(registry).decode("utf-8"))
+    out.flush()

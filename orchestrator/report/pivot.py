@@ -1,88 +1,89 @@
-"""What happened most across a fleet: by resource, over all of its hosts (controller)."""
+"""What happened most across a fleet, over all of its hosts (controller)."""
 
-import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from orchestrator.fleet import outcome
-from orchestrator.report.collected import Collected, Entry
-from orchestrator.report.grouping import ORDER, alike, alike_but_for, told_of_manifest
-from orchestrator.report.host_names import fold
+from orchestrator.report.collected import Collected
+from orchestrator.report.failures import Failures, SharedFailure
+from orchestrator.report.grouping import alike, alike_but_for, told_of_manifest
+from orchestrator.report.paragraphs import Asked, in_one_line, paragraph
 from orchestrator.report.style import Style
-from orchestrator.report.wording import ended, fate, meant
+from orchestrator.report.wording import ended, meant
 from orchestrator.support.plain_text import one_line
 
-MOST_LINES = 10
+MOST_LINES = 10  # of what changed
 LEAST_CHANGES = 3  # of those lines, however much failed
+MOST_OF_FAILURES = 17  # lines
 FEW_HOSTS = 10  # are read one by one
 
 
 class Turn(NamedTuple):
-    """What happened alike on ``hosts``: to which resource ("" for them themselves), how and why."""
+    """What happened alike on ``hosts``: to which resource and how."""
 
-    role: str
     what: str
     how: str
-    why: str
     hosts: list[str]
 
 
-def pivot_lines(collected: Collected, style: Style) -> Iterator[str]:
-    """At most ``MOST_LINES`` turns, each on one line, failures first, the most hosts first."""
-    turns = [*_of_hosts(collected), *_of_resources(collected)]
-    bad = [turn for turn in turns if turn.role != "changed"]
-    good = turns[len(bad) :]
-    told = bad[: MOST_LINES - min(LEAST_CHANGES, len(good))]
-    told += good[: MOST_LINES - len(told)]
-    for turn in told:
-        yield _line(turn, style)
-    if len(turns) > len(told):
-        yield style("faint", f"… {len(turns) - len(told):,} more, -v shows all")
+def failures_first(
+    failures: Failures, style: Style, asked: Asked, *, everything: bool = False
+) -> Iterator[str]:
+    """A paragraph for each failure, the most hosts first; those for which there is no room are one
+    line each."""
+    found = failures.all()
+    room = MOST_OF_FAILURES
+    for at, failure in enumerate(found):
+        left = len(found) - at - 1
+        lines = list(paragraph(failure, style, asked, everything=everything))
+        if not everything and len(lines) > room - min(left, 2):
+            if room <= 1 and left:
+                yield _left_out(found[at:], style)
+                break
+            lines = [in_one_line(failure, style)]
+        room -= len(lines)
+        yield from lines
+    if failures.skipped:
+        what = "resources were" if failures.skipped > 1 else "resource was"
+        yield style("skipped", f"{failures.skipped:,} {what} skipped: what they require failed")
 
 
-def _line(turn: Turn, style: Style) -> str:
-    hosts = turn.hosts
-    number = f"{len(hosts):,} host{'s' if len(hosts) > 1 else ''}"
-    what, where = (turn.what, f"on {number}") if turn.what else (number, "")
-    what = one_line(what, style.width // 2)
-    room = style.width - len(what) - 1
-    text = " ".join(filter(None, (turn.how, where))) + (turn.why and f": {turn.why}")
-    who = f" [{', '.join(fold(hosts))}]"
-    if turn.role != "changed" and len(text) + len(who) <= room:
-        text += who
-    return f"{style('title', what)} {style(turn.role, one_line(text, room))}"
+def _left_out(failures: list[SharedFailure], style: Style) -> str:
+    hosts = {host for failure in failures for host in failure.hosts}
+    text = f"… {len(failures):,} more failures on {len(hosts):,} hosts, -v shows all"
+    return style("faint", text)
 
 
-def _of_hosts(collected: Collected) -> list[Turn]:
-    found: dict[tuple[str, ...], Turn] = {}
+def idle_lines(collected: Collected, style: Style) -> Iterator[str]:
+    """A line for each reason why hosts had no turn."""
+    found: dict[tuple[str, str], list[str]] = {}
     for host, result in collected.results.items():
-        if result.message:
-            how, why = fate(result), ended(result)
-            if result.outcome == outcome.INTERRUPTED:
-                how, why = (why if result.had_turn else how), ""
-            key = result.outcome, how, alike(result.message, host)
-            turn = Turn(result.outcome, "", how=how, why=why, hosts=[])
-            found.setdefault(key, turn).hosts.append(host)
-    return sorted(found.values(), key=lambda turn: (ORDER.index(turn.role), -len(turn.hosts)))
+        if not result.had_turn:
+            found.setdefault((result.outcome, alike(result.message, host)), []).append(host)
+    for (role, _), hosts in found.items():
+        number = f"{len(hosts):,} host{'s' if len(hosts) > 1 else ''}"
+        told = one_line(ended(collected.results[hosts[0]]), style.width - len(number) - 1)
+        yield f"{style('title', number)} {style(role, told)}"
 
 
-def _of_resources(collected: Collected) -> list[Turn]:
-    found: dict[tuple[str, ...], Turn] = {}
+def changes_behind(collected: Collected, style: Style, room: int) -> Iterator[str]:
+    """One line for each change, the most hosts first."""
+    turns = _changes(collected)
+    shown = turns[: max(LEAST_CHANGES, min(MOST_LINES, room))]
+    for turn in shown:
+        what = one_line(turn.what, style.width // 2)
+        number = f"{len(turn.hosts):,} host{'s' if len(turn.hosts) > 1 else ''}"
+        text = one_line(f"{turn.how} on {number}", style.width - len(what) - 1)
+        yield f"{style('title', what)} {style('changed', text)}"
+    if len(turns) > len(shown):
+        yield style("faint", f"… {len(turns) - len(shown):,} more, -v shows all")
+
+
+def _changes(collected: Collected) -> list[Turn]:
+    found: dict[tuple[str, str], Turn] = {}
     for host, entries in collected.entries.items():
         for entry in told_of_manifest(entries):
-            if entry.status in ("failed", "changed"):
-                turn = _turn(entry, host)
-                key = turn.role, turn.what, turn.how, alike(turn.why, host)
-                found.setdefault(key, turn).hosts.append(host)
-    return sorted(found.values(), key=lambda turn: (turn.role != outcome.FAILED, -len(turn.hosts)))
-
-
-def _turn(entry: Entry, host: str) -> Turn:
-    what = one_line(alike_but_for(host, entry.resource))
-    if entry.status == "failed":
-        why = next(itertools.chain(entry.errors, ["no reason given"]))
-        return Turn("failed", what, how="failed", why=one_line(why), hosts=[])
-    words = meant(entry).words
-    return Turn(
-        "changed", what, how=f"would {words}" if entry.pending else "changed", why="", hosts=[]
-    )
+            if entry.status == "changed":
+                what = one_line(alike_but_for(host, entry.resource))
+                how = f"would {meant(entry).words}" if entry.pending else "changed"
+                found.setdefault((what, how), Turn(what, how, [])).hosts.append(host)
+    return sorted(found.values(), key=lambda turn: -len(turn.hosts))

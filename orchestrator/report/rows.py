@@ -18,7 +18,7 @@ from orchestrator.report.wording import (
     hashless,
     is_hash,
     meant,
-    printed,
+    printed_lines,
     row_words,
     shorten,
 )
@@ -58,7 +58,8 @@ class Rows:
                 yield self._faint(f"on {named(names, self._style.width - 24)}:")
             yield from (f"{_INDENT}{text}" for text in lines)
             if alike_only and lines:
-                what = "names or numbers" if entry.errors or entry.health else "own names or values"
+                folded = entry.errors or entry.health or entry.output
+                what = "names or numbers" if folded else "own names or values"
                 yield self._faint(f"(as on {names[0]}; others differ in {what} only)")
         if len(shown) < len(variants):
             left = sum(len(names) for _, names, _ in variants[len(shown) :])
@@ -101,7 +102,8 @@ class Rows:
     def _look(self, entry: Entry, host: str) -> tuple[object, ...]:
         if self._choice.everything:
             return entry.changes, entry.errors, entry.output
-        errors = [alike(text, host) for text in itertools.chain(entry.errors, *entry.health)]
+        told = itertools.chain(entry.errors, *entry.health, [entry.output])
+        errors = [alike(text, host) for text in told]
         if self._compact:
             changes = [alike_in_values(host, text) for text in briefly(entry)]
         else:
@@ -114,7 +116,7 @@ class Rows:
     def _details(self, entry: Entry, alone: bool) -> Iterator[str]:
         width = self._style.width - INDENT
         yield from error_lines(entry.errors, width, self._choice.everything)
-        yield from map(printed, entry.output.splitlines())
+        yield from printed_lines(entry.output, self._choice.everything)
         if entry.planned:
             yield from wrapped(f"the plan said: {entry.planned}", width)
         for check in entry.health:

@@ -1,7 +1,6 @@
 """Colours and widths of what is written to a person (controller)."""
 
 import os
-import shutil
 from collections.abc import Mapping
 from typing import TextIO
 
@@ -10,6 +9,7 @@ _CODES = {
     "refused": "31;1",
     "unreachable": "35;1",
     "interrupted": "33;1",
+    "held": "33;1",
     "defect": "31;1",
     "changed": "33",
     "ok": "32",
@@ -41,6 +41,8 @@ def width_of(stream: TextIO) -> int:
     """How many columns text may fill: the terminal's, within reason; 100 where there is none."""
     if not stream.isatty():
         return 100
+    import shutil
+
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
 
 

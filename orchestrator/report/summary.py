@@ -8,6 +8,7 @@ from typing import TextIO
 
 from orchestrator.fleet import outcome
 from orchestrator.report.collected import Collected, Entry
+from orchestrator.report.failures import failures_of
 from orchestrator.report.grouping import (
     FINGERPRINT,
     Block,
@@ -18,7 +19,8 @@ from orchestrator.report.grouping import (
     unheard_of,
 )
 from orchestrator.report.host_names import named
-from orchestrator.report.pivot import FEW_HOSTS, pivot_lines
+from orchestrator.report.paragraphs import Asked, going_on
+from orchestrator.report.pivot import FEW_HOSTS, changes_behind, failures_first, idle_lines
 from orchestrator.report.rows import Choice, Rows
 from orchestrator.report.style import Style
 from orchestrator.report.totals import total_lines
@@ -38,9 +40,11 @@ from orchestrator.support.plain_text import one_line
 MAX_ROWS = 40
 MAX_UNHEARD = 3
 MOST_LINES = 40  # of a fleet's summary
+MOST_TOP = 21  # of them, for what happened most
 LEAST_LINES = 6  # of a block in there, the blank one before it included
 MAX_KEYS = 4  # fingerprints of hosts that stand together
 _INDENT = " " * INDENT
+_ASKED = ("push", "apply", "ensure", "drift")  # commands whose runs are kept
 
 
 class Summary:
@@ -52,6 +56,7 @@ class Summary:
         self._choice = choice
         self._noop = bool(collected.started and collected.started.noop)
         self._rows = Rows(style, choice)
+        self._told = False
 
     def write(self, out: TextIO, kept: str = "") -> None:
         """Write the summary; ``kept`` is the run's id, "" where ccm report has it not."""
@@ -62,13 +67,17 @@ class Summary:
     def lines(self, kept: str = "") -> Iterator[str]:
         """The summary, line by line."""
         blocks = blocks_of(self._collected)
+        many = len(self._collected.results) > FEW_HOSTS
+        failures = self._shared(blocks, len(blocks) > 2 and many)
         if self._choice.quiet:
             blocks = [block for block in blocks if block.outcome != outcome.OK]
-        fleet = len(self._collected.results) > FEW_HOSTS and len(blocks) > 1
-        if fleet and not self._choice.everything:
-            yield from self._few(blocks)
+        top = ["", *failures] if failures else []
+        if many and len(blocks) > 1 and not self._choice.everything:
+            yield from self._few(blocks, top)
         else:
-            yield from itertools.chain.from_iterable(map(self._block, blocks))
+            yield from top
+            for block in blocks:
+                yield from itertools.chain(self._block(block), self._going_on(block))
         if not self._choice.quiet or blocks:
             yield from self._ending(kept)
         else:
@@ -79,12 +88,37 @@ class Summary:
         yield ""
         yield from total_lines(self._collected, self._style, kept)
 
-    def _few(self, blocks: list[Block]) -> Iterator[str]:
+    def _shared(self, blocks: list[Block], fleet: bool) -> list[str]:
+        """Each failure once, where they stand in several blocks or there is a ``fleet``; else a
+        block tells its own."""
+        found = failures_of(self._collected.entries, self._collected.results)
+        places = {host: at for at, block in enumerate(blocks) for host in block.hosts}
+        failures = found.all()
+        apart = any(len(set(map(places.get, one.hosts))) > 1 for one in failures)
+        self._told = bool(failures) and (apart or fleet)
+        everything = self._choice.everything
+        if not self._told:
+            return []
+        return list(failures_first(found, self._style, self._asked, everything=everything))
+
+    @property
+    def _asked(self) -> Asked:
+        """How the run is asked for; its id only where it can be asked for by that."""
+        started = self._collected.started
+        if started is None:
+            return Asked()
+        return Asked(started.run_id if started.command in _ASKED else "", started.again)
+
+    def _few(self, blocks: list[Block], top: list[str]) -> Iterator[str]:
         """What happened most, then as many blocks as there is room for, each cut to its share."""
-        top = ["", *pivot_lines(self._collected, self._style)] if len(blocks) > 2 else []
+        if len(blocks) > 2 and not self._choice.quiet:
+            top = [*(top or [""]), *idle_lines(self._collected, self._style)]
+            top += changes_behind(self._collected, self._style, MOST_TOP - len(top))
         yield from top
         room = MOST_LINES - len(top) - len(list(self._ending("id"))) - 2
-        most = max(2, room // LEAST_LINES)
+        if self._told:  # what failed; so what most of the others came to is what is left to tell
+            blocks = sorted(blocks, key=lambda block: block.outcome != outcome.OK)
+        most = max(1 if self._told else 2, room // LEAST_LINES)
         shown = blocks
         if len(blocks) > most:  # failures, and what most hosts have in common
             largest = max(blocks[most - 1 :], key=lambda block: len(block.hosts))
@@ -104,18 +138,21 @@ class Summary:
             yield from ("", self._style("faint", text))
 
     def _cut(self, block: Block, most: int) -> Iterator[str]:
-        """The lines of a block, without diffs where those make too many."""
+        """The lines of a block, without diffs where those make too many; how to go on is kept."""
+        way = list(self._going_on(block))
+        most -= len(way)
         self._rows = Rows(self._style, self._choice)
         whole = lines = list(self._block(block))
         if len(whole) > most and self._choice.diffs:
             self._rows = Rows(self._style, self._choice._replace(diffs=False))
             lines = list(self._block(block))
         if len(whole) <= most:
-            yield from whole
+            yield from (*whole, *way)
             return
         yield from lines[: most - 1]
         left = f"{len(whole) - len(lines[: most - 1]):,} more lines"
         yield self._style("faint", f"    … {left}: ccm report --host {block.hosts[0]}")
+        yield from way
 
     def _block(self, block: Block) -> Iterator[str]:
         style, result = self._style, block.result
@@ -140,6 +177,14 @@ class Summary:
             yield style("faint", f"    … {len(rows) - len(shown)} more resources, -v shows all")
         if not result.message:
             yield from self._unheard(block)
+
+    def _going_on(self, block: Block) -> Iterator[str]:
+        """How to go on with hosts that failed, where no paragraph above tells it."""
+        failed = block.result.had_turn and block.outcome != outcome.OK
+        if failed and not self._told and len(block.hosts) > 1:
+            words, option = going_on(block.outcome, block.hosts, self._asked)
+            for line in wrapped(words, self._style.width - 4, option):
+                yield f"    {line}"
 
     def _heading(self, block: Block, manifest: str) -> str:
         """The manifest of the rows below, and what the one that applies it says of it."""

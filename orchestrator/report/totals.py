@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import DRIFTS, Collected
+from orchestrator.report.durations import took
 from orchestrator.report.style import Style
-from orchestrator.report.wording import buckets, took
+from orchestrator.report.wording import AD_HOC, buckets
 
 _SLOWEST = 3
 _STYLES = {"would change": "changed"}
@@ -16,24 +17,30 @@ _STYLES = {"would change": "changed"}
 def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
     """Hosts, resources, health checks and time."""
     noop = bool(collected.started and collected.started.noop)
-    yield _line(style, "Hosts", _hosts(collected, style, noop))
-    yield _line(style, "Resources", _resources(collected, style, noop))
+    yield total_line(style, "Hosts", _hosts(collected, style, noop))
+    yield total_line(style, "Resources", _resources(collected, style, noop))
+    left = _left_undone(collected)
+    if left:
+        yield total_line(style, "Left out", left)
     predicted = _predicted(collected)
     if predicted:
-        yield _line(style, "Plan", predicted)
+        yield total_line(style, "Plan", predicted)
     if collected.started and collected.started.command == "drift":
-        yield _line(style, "Drift", _drift(collected))
+        yield total_line(style, "Drift", _drift(collected))
     health = _health(collected)
     if health:
-        yield _line(style, "Health", health)
-    yield _line(style, "Time", _time(collected))
+        yield total_line(style, "Health", health)
+    for title, text in collected.standing.summary(style.width):
+        yield total_line(style, title, text)
+    yield total_line(style, "Time", _time(collected))
     if noop:
-        yield _line(style, "Preview", "nothing was changed")
+        yield total_line(style, "Preview", "nothing was changed")
     if kept:
-        yield _line(style, "Run", f"{kept}{style('faint', '  (ccm report shows it again)')}")
+        yield total_line(style, "Run", f"{kept}{style('faint', '  (ccm report shows it again)')}")
 
 
-def _line(style: Style, title: str, text: str) -> str:
+def total_line(style: Style, title: str, text: str) -> str:
+    """A line of the totals: its title, and behind it in their column what it says."""
     return f"{style('title', f'{title:<10}')} {text}"
 
 
@@ -41,10 +48,12 @@ def _parts(pairs: list[tuple[str, str, int]], style: Style) -> str:
     return ", ".join(style(role, f"{number:,} {word}") for role, word, number in pairs if number)
 
 
-def host_counts(results: Collection[HostResult], noop: bool) -> list[tuple[str, str, int]]:
+def host_counts(
+    results: Collection[HostResult], noop: bool, command: str = ""
+) -> list[tuple[str, str, int]]:
     """How many hosts came to what, each with the role of its words; the worst first."""
     found = Counter(result.outcome for result in results)
-    silent = sum(1 for result in results if not result.had_turn)
+    idle = Counter(result.outcome for result in results if not result.had_turn)
     fine = [buckets(r.tally, noop) for r in results if r.outcome == outcome.OK]
     changed = sum(1 for found in fine if found["changed"])
     pending = sum(1 for found in fine if found["would change"] and not found["changed"])
@@ -53,9 +62,13 @@ def host_counts(results: Collection[HostResult], noop: bool) -> list[tuple[str, 
         (outcome.FAILED, "failed", found[outcome.FAILED]),
         (outcome.REFUSED, "refused", found[outcome.REFUSED]),
         (outcome.UNREACHABLE, "unreachable", found[outcome.UNREACHABLE]),
-        (outcome.INTERRUPTED, "interrupted", found[outcome.INTERRUPTED] - silent),
-        (outcome.INTERRUPTED, "had no turn", silent),
-        ("changed", "changed", changed),
+        (
+            outcome.INTERRUPTED,
+            "interrupted",
+            found[outcome.INTERRUPTED] - idle[outcome.INTERRUPTED],
+        ),
+        (outcome.INTERRUPTED, "had no turn", idle.total()),
+        ("ok", "ok", changed) if command in AD_HOC else ("changed", "changed", changed),
         ("changed", "would change", pending),
         ("ok", "unchanged", found[outcome.OK] - changed - pending),
     ]
@@ -80,6 +93,17 @@ def _resources(collected: Collected, style: Style, noop: bool) -> str:
     if assumed:
         text += f"; {assumed:,} assumed"
     return f"{text}; {unknown:,} not certain" if unknown else text
+
+
+def _left_undone(collected: Collected) -> str:
+    """How much that a selection requires, and leaves out, is not as desired; "" for nothing."""
+    entries = [one for found in collected.entries.values() for one in found]
+    told = []
+    for state, words in (("differs", "not as desired"), ("unknown", "not known to be as desired")):
+        number = len({one.resource for one in entries if one.left_as == state})
+        subject = "1 resource that is" if number == 1 else f"{number:,} resources that are"
+        told += [f"{subject} required and {words}"] if number else []
+    return "; ".join(told)
 
 
 def _predicted(collected: Collected) -> str:
@@ -113,8 +137,9 @@ def _time(collected: Collected) -> str:
     if collected.started is None or collected.ended is None:
         return "not finished"
     text = took(max(0.0, collected.ended.at - collected.started.at))
-    slowest = sorted(collected.results.values(), key=lambda r: -r.seconds)[:_SLOWEST]
-    if len(collected.results) > 1:
+    turns = [result for result in collected.results.values() if result.had_turn]
+    slowest = sorted(turns, key=lambda r: -r.seconds)[:_SLOWEST]
+    if len(turns) > 1:
         names = ", ".join(f"{result.host} {took(result.seconds)}" for result in slowest)
         text += f", slowest: {names}"
     return text

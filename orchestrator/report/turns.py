@@ -55,6 +55,8 @@ class Turns:
             self._heard[event.host] = _Heard(plan)
         elif isinstance(event, happening.ResourceEvent):
             self._mark(event.host, event.event)
+        elif isinstance(event, happening.ResourcesStable):
+            self._mark_stable(event)
         elif isinstance(event, happening.HostFinished):
             self._end(event.result)
 
@@ -69,6 +71,13 @@ class Turns:
             if not heard.told[place]:
                 heard.told[place] = 1
                 break
+
+    def _mark_stable(self, event: happening.ResourcesStable) -> None:
+        heard = self._heard.get(event.host)
+        if heard is not None:
+            for group in event.turns.groups:
+                count = len(group.durations)
+                heard.told[group.first : group.first + count] = b"\1" * count
 
     def _end(self, result: HostResult) -> None:
         heard = self._heard.pop(result.host, None)

@@ -1,12 +1,15 @@
 """The words of a summary: one change, one resource, one host's counts (controller)."""
 
+import posixpath
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from orchestrator.fleet.outcome import (
     CUT_OFF,
     DEFECT,
+    HELD,
     INTERRUPTED,
     OK,
     REFUSED,
@@ -14,22 +17,27 @@ from orchestrator.fleet.outcome import (
     HostResult,
     Tally,
 )
+from orchestrator.fleet.phases import Phase
 from orchestrator.report.collected import DRIFTS, TRACES, CheckResult, Entry
+from orchestrator.report.durations import took
 from orchestrator.report.host_names import fold
 from orchestrator.report.intent import ChangeLine, Intent, intent
 from orchestrator.report.style import Style
 from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
+from remote_runtime.item import SELECTION
 
 _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{20,}\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+Z")
 _HASHED = re.compile(r"(?:sha256:)?[0-9a-f]{32,}")
 INDENT = 8
 MAX_VALUE = 60
+MAX_SUBJECT = 100
 MAX_CHANGES = 8
 MAX_ERROR_LINES = 12
 MAX_DIFF_LINES = 200
 MAX_REASON = 1_000
+AD_HOC = ("run", "fetch")  # commands that ask for answers, not for a state
 
 
 def shorten(value: str, limit: int = MAX_VALUE) -> str:
@@ -105,19 +113,20 @@ def diff_role(line: str) -> str:
 def error_lines(texts: Iterable[str], width: int, everything: bool) -> Iterator[str]:
     """The reason of a failure, wrapped, then the tail of what its command printed."""
     for number, text in enumerate(texts):
-        lines = text.strip("\n").splitlines()
         if number == 0:
+            lines = text.strip("\n").splitlines()
             yield from _reason(lines or ["no reason given"], width, everything)
-            continue
-        if len(lines) > MAX_ERROR_LINES and not everything:
-            yield f"│ … {len(lines) - MAX_ERROR_LINES} lines before"
-            lines = lines[-MAX_ERROR_LINES:]
-        yield from (printed(line if everything else _cut(line)) for line in lines)
+        else:
+            yield from printed_lines(text, everything)
 
 
-def printed(line: str) -> str:
-    """A line that a command has printed."""
-    return f"│ {line}"
+def printed_lines(text: str, everything: bool) -> Iterator[str]:
+    """The last lines of what a command has printed, or all of them."""
+    lines = text.strip("\n").splitlines()
+    if len(lines) > MAX_ERROR_LINES and not everything:
+        yield f"│ … {len(lines) - MAX_ERROR_LINES} lines before"
+        lines = lines[-MAX_ERROR_LINES:]
+    yield from (f"│ {line if everything else _cut(line)}" for line in lines)
 
 
 def _cut(line: str) -> str:
@@ -209,25 +218,28 @@ def buckets(tally: Tally, noop: bool) -> dict[str, int]:
     }
 
 
+def part_of(about: Mapping[str, Any]) -> str:
+    """The options that chose a part of the manifest of a kept run; "" for all of it."""
+    options = about.get("options", {})
+    given = [(name, text) for name in SELECTION for text in options.get(name, ())]
+    return " ".join(f"--{name}={shlex.quote(one_line(text, MAX_REASON))}" for name, text in given)
+
+
 def run_word(command: str, noop: bool) -> str:
     """What a run was: a preview, or the command itself."""
     return "preview" if noop and command != "drift" else command
 
 
-def took(seconds: float) -> str:
-    """A duration for people: ``0.42 s``, ``12.3 s``, ``3 min 05 s``."""
-    if seconds < 10:
-        return f"{seconds:.2f} s"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+def run_subject(command: str, what: str) -> str:
+    """What a run was of, in one line: a manifest without its folder, a resource or a command as it
+    stands."""
+    whole = command in ("ensure", *AD_HOC)
+    return one_line(what if whole else posixpath.basename(what), MAX_SUBJECT)
 
 
 def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
     """The word before a resource and the text behind it; ``told`` is what ``briefly`` says."""
-    words = meant(entry).words
+    words = entry.message if entry.status == "skipped" else meant(entry).words
     joint = " " if entry.pending and words else "; "
     behind = joint.join(filter(None, (words, told)))
     detail = one_line(_certain(entry, behind), MAX_REASON)
@@ -235,6 +247,8 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
         return "drifted", f"{DRIFTS[entry.drift]}; would {detail}"
     if entry.pending:  # also in a push: an apply may be in noop by itself
         return "would", detail
+    if entry.status == "stable" and entry.message:  # it would wait, which changes nothing
+        return "would", one_line(_certain(entry, entry.message.partition(" ")[2]), MAX_REASON)
     if entry.status == "stable":  # kept for its health checks, none of which failed it
         fine = all(check.status == "OK" for check in entry.health)
         return ("ok" if fine else "warning"), detail
@@ -246,7 +260,10 @@ def ended(result: HostResult) -> str:
     doing = f"while {result.phase.words}"
     if result.outcome == INTERRUPTED:
         return f"{fate(result)} {doing}"
-    return result.message if result.outcome == REFUSED else f"{doing}: {result.message}"
+    if result.outcome == HELD:
+        return f"{fate(result)}: {result.message}"
+    idle = result.phase in (Phase.WAITING, Phase.DONE)
+    return result.message if idle or result.outcome == REFUSED else f"{doing}: {result.message}"
 
 
 def to_run(results: list[HostResult]) -> str:

@@ -16,6 +16,7 @@ HOST_LETTERS = {
     outcome.REFUSED: "R",
     outcome.UNREACHABLE: "U",
     outcome.INTERRUPTED: "I",
+    outcome.HELD: "H",
 }
 
 

@@ -144,6 +144,7 @@
     if (told) panel.append(make("p", told));
     if (entry.unmet.length) panel.append(make("p", "requires " + entry.unmet.join(", ")));
     for (const text of entry.errors) panel.append(make("pre", text));
+    if (entry.output) panel.append(make("pre", entry.output));
     for (const { name, status, output } of entry.health) {
       panel.append(make("pre", `${name} ${status}${output && `: ${output}`}`));
     }

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import os
 import time
 from collections import Counter
 from importlib import resources
@@ -11,14 +10,17 @@ from typing import Any, TextIO
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.kept_runs import KeptRecord
+from orchestrator.report.durations import took
+from orchestrator.report.failures import SharedFailure
 from orchestrator.report.grid import Grid
 from orchestrator.report.grouping import ORDER, unheard_of
 from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
 from orchestrator.report.html.slowest import slowest_resources
 from orchestrator.report.html.timeline import WIDTH, Timeline
+from orchestrator.report.paragraphs import others_differ, ways_on, what_failed
 from orchestrator.report.verification import shared_failures, sum_of
-from orchestrator.report.wording import check_line, diff_role, run_word, took
+from orchestrator.report.wording import check_line, diff_role, part_of, run_subject, run_word
 from orchestrator.verify.kept import kept_assessment
 from remote_runtime.version import VERSION
 
@@ -26,6 +28,8 @@ MOST_TEXT = 8 << 20  # bytes of messages and diffs
 MOST_DIFF_LINES = 2_000
 MOST_SLOW = 10
 MOST_UNHEARD = 100
+LONGEST_TITLE = 200  # characters, of what failed
+LONGEST_NAMES = 400  # characters of the hosts of a gate or a wave
 LONGEST_NAME = 40  # characters, above and beside the matrix
 
 
@@ -55,7 +59,8 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "kind": grid.kept.kind.capitalize(),
         "until": grid.kept.until,
         "noop": grid.noop,
-        "manifest": os.path.basename(about["manifest"]) or about["manifest"],
+        "manifest": run_subject(about["command"], about["manifest"]) or about["manifest"],
+        "part": part_of(about),
         "start": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(about["start"])),
         "duration": about["end"] - about["start"] if about["end"] else None,
         "outcomes": Counter(map(_fate, results)),
@@ -63,6 +68,9 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "hosts": grid.hosts,
         "results": results,
         "in_trouble": {result.host: result.outcome for result in results if result.outcome != "ok"},
+        "waves": grid.standing.waves(),
+        "rollout": list(grid.standing.came_to()),
+        "shared": [_Paragraph(one, grid) for one in grid.failures()],
         "troubled": [one for one in results if one.message and one.had_turn],
         "without_turn": grid.without_turn,
         "findings": {status: grid.findings(status) for status in LETTERS},
@@ -83,6 +91,16 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "script": script,
         "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}",
     }
+
+
+class _Paragraph:
+    """A failure as the page tells it."""
+
+    def __init__(self, failure: SharedFailure, grid: Grid) -> None:
+        self.failure = failure
+        self.title = what_failed(failure, LONGEST_TITLE)
+        self.others = others_differ(failure, LONGEST_TITLE)
+        self.ways = list(ways_on(failure, grid.asked))
 
 
 def _fate(result: Any) -> str:

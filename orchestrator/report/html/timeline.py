@@ -6,13 +6,18 @@ from typing import NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
+from orchestrator.report.durations import took
 from orchestrator.report.grid import Cell, Grid
-from orchestrator.report.wording import took
 
 WIDTH = 1000.0
 NARROWEST = 1.5  # of WIDTH: a resource that took less is part of its host's "run" bar
 # What a phase of a host's run is for a reader; every other one is part of connecting.
-_STEPS = {Phase.GATHERING: "facts", Phase.PLANNING: "plan", Phase.RUNNING: "run"}
+_STEPS = {
+    Phase.GATHERING: "facts",
+    Phase.PLANNING: "plan",
+    Phase.RUNNING: "run",
+    Phase.REBOOTING: "reboot",
+}
 
 
 class Bar(NamedTuple):

@@ -18,6 +18,8 @@ PHASES = (
     (Phase.PLANNING, START + 0.5),
     (Phase.RUNNING, START + 0.6),
 )
+SITE = "/srv/site/site.yaml"
+AGAIN = ("ccm", "push", "-i", "hosts.yaml", SITE)
 DIFF = "--- /etc/motd\n+++ /etc/motd\n@@ -1 +1 @@\n-old <b>\n+new {host}\n"
 
 
@@ -25,7 +27,7 @@ class Kept:
     """Keeps a run that is told event by event; ``end`` gives it back as reports read it."""
 
     def __init__(self, *hosts: str, run_id: str = "20260921T133640Z-aaaaaa", noop: bool = False):
-        started = happening.RunStarted(run_id, START, hosts, noop, "/srv/site/site.yaml")
+        started = happening.RunStarted(run_id, START, hosts, noop, SITE, again=AGAIN)
         self._folder = RunFolder(started, {"forks": 5})
         self._run_id = run_id
         self._tallies = {host: Tally() for host in hosts}
@@ -33,9 +35,16 @@ class Kept:
         self._events = 0
 
     def event(
-        self, host: str, name: str, status: str = "stable", seconds: float = 0.01, **members: Any
+        self,
+        host: str,
+        name: str,
+        status: str = "stable",
+        seconds: float = 0.01,
+        *,
+        otherwise: str | None = None,
+        **members: Any,
     ) -> None:
-        """One resource is done after so many seconds."""
+        """One resource is done after so many seconds; ``otherwise`` is as a plan's."""
         self._events += 1
         self._clock[host] += seconds
         at = self._clock[host]
@@ -45,7 +54,7 @@ class Kept:
             event_id=f"{self._events:026d}", **members,
         )  # fmt: skip
         event.update(host=host, run_id=self._run_id)
-        self._tallies[host].add(event, again=False)
+        self._tallies[host].add(event, again=False, otherwise=otherwise)
         self._folder.handle(happening.ResourceEvent(host, event, json.dumps(event)))
 
     def changed(self, host: str, name: str, diff: str = "", seconds: float = 0.2) -> None:
@@ -59,6 +68,11 @@ class Kept:
         """A host warns."""
         self._folder.handle(happening.HostNotice(host, "warning", text))
 
+    def step(self, *steps: happening.RolloutStep) -> None:
+        """Where a rollout stands."""
+        for step in steps:
+            self._folder.handle(step)
+
     def end(self, **outcomes: dict[str, Any]) -> KeptRun:
         """The run is over; ``outcomes`` sets members of hosts' results."""
         for host, tally in self._tallies.items():
@@ -70,6 +84,25 @@ class Kept:
         self._folder.handle(happening.RunFinished(max(self._clock.values()) + 0.1, False))
         self._folder.close()
         return kept_run(self._run_id)
+
+
+def held_run(noop: bool = False) -> KeptRun:
+    """A rollout in two waves that is held behind the first."""
+    run_id = "20260921T133641Z-bbbbbb" if noop else "20260921T133642Z-cccccc"
+    kept = Kept("web1", "web2", "web3", run_id=run_id, noop=noop)
+    kept.step(happening.RolloutPlanned((("web1",), ("web2", "web3")), 0, {"waves": "1"}, "ccm go"))
+    if noop:
+        return kept.end()
+    kept.step(happening.WaveStarted(1, START))
+    kept.event("web1", "/etc/broken", "failed", error=["no"])
+    kept.step(happening.RolloutHeld("budget", "", ("web2", "web3"), START + 1))
+    held: dict[str, Any] = {
+        "outcome": "held",
+        "phase": Phase.WAITING,
+        "message": "held",
+        "phases": (),
+    }
+    return kept.end(web2=held, web3=held)
 
 
 def mixed_run(hosts: int = 8, resources: int = 12, noop: bool = False) -> KeptRun:

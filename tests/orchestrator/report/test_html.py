@@ -10,14 +10,14 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.report.durations import took
 from orchestrator.report.grid import Grid
 from orchestrator.report.html import write_html
 from orchestrator.report.html.matrix import Matrix
 from orchestrator.report.html.page import _middle, _shortly
 from orchestrator.report.html.timeline import WIDTH, Timeline
-from orchestrator.report.wording import took
 from tests.browser import PATIENCE, visit
-from tests.orchestrator.report.runs import START, Kept, mixed_run
+from tests.orchestrator.report.runs import START, Kept, held_run, mixed_run
 
 
 def page(kept: KeptRun, folder: Path) -> str:
@@ -228,3 +228,56 @@ def test_a_long_name_keeps_both_ends() -> None:
 def test_a_short_time_is_told(seconds: float, text: str) -> None:
     """A mean of milliseconds is not 0.00 s."""
     assert _shortly(seconds) == text
+
+
+def test_a_rollout_has_its_waves(browser: Chrome, tmp_path: Path) -> None:
+    """Who was in which wave, how far each came, and why the rollout was held."""
+    visit(browser, page(held_run(), tmp_path))
+    told = "".join(shown(browser, "#rollout"))
+    for text in ("held: 1 host failed, 0 may", "to go on: ccm go", "1 of 1 ended, 1 failed"):
+        assert text in told
+    assert "not begun" in told
+    assert complaints(browser) == []
+    visit(browser, page(held_run(noop=True), tmp_path))
+    assert "web[2-3]" in "".join(shown(browser, "#rollout"))
+    visit(browser, page(mixed_run(), tmp_path))
+    assert shown(browser, "#rollout") == []
+
+
+def failing_run() -> KeptRun:
+    """40 hosts of which 30 fail for one reason, 9 are not reached for another, and one is fine."""
+    names = [f"web{number}" for number in range(1, 41)]
+    kept = Kept(*names)
+    for number, name in enumerate(names[:30]):
+        error = ["exit code 1, expected 0", f"<b>could not connect to db{number % 3}</b>"]
+        kept.event(name, "migrate", "failed", type="exec", error=error, exit_code=1)
+    kept.changed(names[-1], "/etc/motd")
+    gone = {
+        name: {"outcome": "unreachable", "message": f"{name} is silent", "hint": "is it up?"}
+        for name in names[30:39]
+    }
+    return kept.end(**gone)
+
+
+def test_failures_are_told_once(browser: Chrome, tmp_path: Path) -> None:
+    """Each reason stands once before all hosts, with what picks them; the filter finds it."""
+    visit(browser, page(failing_run(), tmp_path))
+    assert shown(browser, "h2")[:2] == ["What failed", "Hosts in trouble"]
+    assert shown(browser, "#what-failed summary") == [
+        "F exec#migrate failed on 30 hosts: web[1-30]",
+        "U 9 hosts unreachable: web[31-39]",
+    ]
+    assert shown(browser, "#what-failed pre") == [
+        "on web1: exit code 1, expected 0",
+        "<b>could not connect to db0</b>",
+        "on web31: web31 is silent",
+    ]
+    assert shown(browser, "#what-failed p") == [
+        "others: db[1-2] (3 texts)",
+        "→ again on these: ccm push -l 'web[1-30]' -i hosts.yaml /srv/site/site.yaml",
+        "→ is it up?",
+        "→ again on these: ccm push -l 'web[31-39]' -i hosts.yaml /srv/site/site.yaml",
+    ]
+    browser.find_element(By.NAME, "host").send_keys("web35")
+    assert shown(browser, "#what-failed summary") == ["U 9 hosts unreachable: web[31-39]"]
+    assert complaints(browser) == []

@@ -1,5 +1,7 @@
 """The page of a run is one that everybody can use, by the rules of axe-core."""
 
+from pathlib import Path
+
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
@@ -7,7 +9,7 @@ from selenium.webdriver.common.by import By
 from tests.axe import axe_source, violations
 from tests.browser import visit
 from tests.orchestrator.report.runs import mixed_run
-from tests.orchestrator.report.test_html import page
+from tests.orchestrator.report.test_html import failing_run, page
 
 # Rows are alike, and axe looks at each cell for seconds in all: some stand for all of them.
 FEW = """
@@ -40,6 +42,18 @@ def test_no_rule_is_broken(opened: Chrome, width: int, scheme: str) -> None:
     opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     opened.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
     assert violations(opened, source) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_failures_break_no_rule(
+    browser: Chrome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    """A page on which hosts failed alike, by day and by night."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    visit(browser, page(failing_run(), tmp_path))
+    assert violations(browser, axe_source()) == []
 
 
 def test_a_broken_rule_is_found(opened: Chrome) -> None:

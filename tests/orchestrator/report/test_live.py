@@ -14,6 +14,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.report.live import LiveView
+from tests.orchestrator.fleet.fakes import make_event
 from tests.orchestrator.report.screen import Screen
 
 
@@ -117,7 +118,28 @@ def test_what_many_hosts_say_alike_is_said_once() -> None:
             happening.HostFinished(HostResult(f"w{number}", Tally(), "unreachable", "", message))
         )
     said = [line for line in drawn(live, 60, 30) if "refuses" in line]
-    assert [line[:29] for line in said] == ["w0 and 39 more: unreachable: "]
+    assert [line[:29] for line in said] == ["40 hosts unreachable: 192.0.2"]
+
+
+def test_the_failures_of_the_most_hosts_are_seen() -> None:
+    """The largest come first, in the words of what a command printed; more are counted."""
+    live = LiveView(Terminal(), "push of site.yaml")
+    live.handle(happening.RunStarted("r", time.time(), ("w0", "w1", "w2"), False))
+    for number in range(3):
+        for at in range(3 + number):
+            error = ["exit code 1", f"could not connect to db{number}"]
+            members = {"type": "exec", "name": "z" * (at + 1), "error": error, "status": "failed"}
+            event = {**make_event(**members), "host": f"w{number}"}
+            live.handle(happening.ResourceEvent(f"w{number}", event, ""))
+        live.handle(happening.HostFinished(HostResult(f"w{number}", Tally(), "failed")))
+    lines = [line.rstrip() for line in drawn(live, 80, 30)]
+    assert lines[2:7] == [
+        "exec#z failed on 3 hosts: could not connect to db0",
+        "exec#zz failed on 3 hosts: could not connect to db0",
+        "exec#zzz failed on 3 hosts: could not connect to db0",
+        "exec#zzzz failed on 2 hosts: could not connect to db1",
+        "… 1 more failure",
+    ]
 
 
 def test_the_step_that_takes_longest_is_first() -> None:

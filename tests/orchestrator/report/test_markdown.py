@@ -4,7 +4,7 @@ import io
 
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.report.markdown import MOST_CHARACTERS, write_markdown
-from tests.orchestrator.report.runs import Kept, mixed_run
+from tests.orchestrator.report.runs import Kept, held_run, mixed_run
 
 
 def markdown(kept: KeptRun) -> str:
@@ -65,3 +65,42 @@ def test_many_hosts_make_no_long_word() -> None:
     kept = Kept("h1", run_id="20260921T133641Z-aaaaaa")
     kept.event("h1", "/x")
     assert "\n1 host: 1 unchanged; 1 resource: 1 stable, " in markdown(kept.end())
+
+
+def test_failures_are_told_once() -> None:
+    """What failed alike on many hosts stands before them, with what picks these hosts."""
+    names = [f"web{number}" for number in range(1, 41)]
+    kept = Kept(*names)
+    for number, name in enumerate(names):
+        error = ["exit code 1, expected 0", f"<b> could not connect to db{number % 3}"]
+        kept.event(name, "migrate", "failed", type="exec", error=error, exit_code=1)
+    text = markdown(kept.end())
+    assert text.partition("### Failures")[0].partition("### What failed")[2] == (
+        "\n\n- exec\\#migrate failed on 40 hosts: web\\[1-40\\]\n"
+        "  ```\n"
+        "  on web1: exit code 1, expected 0\n"
+        "  \\<b\\> could not connect to db0\n"
+        "  ```\n"
+        "\n"
+        "  others: db\\[1-2\\] (3 texts)\n"
+        "\n"
+        "  → again on these: `ccm push -l 'web[1-40]' -i hosts.yaml /srv/site/site.yaml`\n"
+        "\n"
+    ).replace("\\<b\\>", "<b>")
+
+
+def test_failures_of_single_hosts_are_told_where_they_stand() -> None:
+    """Where each host failed for a reason of its own there is nothing to put together."""
+    assert "### What failed" not in markdown(mixed_run())
+
+
+def test_a_rollout_says_where_it_was_held() -> None:
+    """The waves, how far each came, why the next did not begin, and how to go on."""
+    text = markdown(held_run())
+    assert "### Rollout" in text
+    assert "- held: 1 host failed, 0 may; 2 hosts had no turn" in text
+    assert "- to go on: ccm go" in text
+    assert "| 1 | web1 | 1 of 1 ended, 1 failed |" in text
+    assert "| 2 | web\\[2-3\\] (2 hosts) | not begun |" in text
+    assert "| 2 | web\\[2-3\\] (2 hosts) |  |" in markdown(held_run(noop=True))
+    assert "### Rollout" not in markdown(mixed_run())

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.fleet.phases import Phase
 from orchestrator.report.summary import MOST_LINES
 from tests.orchestrator.report.told import CREATED, DIFF, Told, changed
 
@@ -47,14 +48,70 @@ def test_a_fleet_fits_on_forty_lines(width: int, noop: bool) -> None:
 
 
 def test_what_happened_most_comes_first() -> None:
-    """A failure in two groups is told once with all of its hosts; changes by how many they are."""
+    """Failures are told once with all of their hosts, then the changes by how many they are."""
     lines = fleet(noop=True).summary(width=100).splitlines()
-    silent = "while done: web495 (192.0.2.245:22) is silent"
-    assert lines[1] == f"6 hosts unreachable: {silent} [web[495-500]]"
-    assert lines[2].startswith("exec#step failed on 6 hosts: exited with status 3 after 69.8")
-    assert lines[3] == "file#/etc/motd would change on 494 hosts"
-    assert lines[11].startswith("… ")
-    assert lines[13].startswith("web[489-491] (3 hosts)  1 failed")
+    assert lines[1:9] == [
+        "exec#step failed on 6 hosts: web[489-494]",
+        "    web489 │ exited with status 3 after 69.85714285714286 s",
+        "    others: 70.[0,14285714285714,28571428571429,42857142857143,571428571… (6 texts, -v "
+        "shows all)",
+        "    → again on these: -l 'web[489-494]'",
+        "6 hosts unreachable: web[495-500]",
+        "    web495 │ web495 (192.0.2.245:22) is silent",
+        "    others: 192.0.2.[0,246-249]:22 (6 texts, -v shows all)",
+        "    → again on these: -l 'web[495-500]'",
+    ]
+    assert lines[9] == "3 resources were skipped: what they require failed"
+    assert lines[10] == "file#/etc/motd would change on 494 hosts"
+    assert lines[20].startswith("… ")
+    assert lines[22].startswith("web[1-480] (480 hosts)  9 would change")
+
+
+def test_a_failure_in_two_groups_is_told_once() -> None:
+    """Also among few hosts it stands before them, where they differ in something else."""
+    told = Told("a", "b", "c")
+    for at, host in enumerate(("a", "b", "c")):
+        told.event(host, **changed(f"/etc/{at}"))
+        told.event(host, "step", "failed", type="exec", error=["exit code 1", f"no db{at}"])
+        told.end(host, "failed")
+    text = told.summary()
+    assert text.splitlines()[1:6] == [
+        "exec#step failed on 3 hosts: a, b, c",
+        "    a │ exit code 1",
+        "      │ no db0",
+        "    others: db[1-2] (3 texts, -v shows all)",
+        "    → again on these: -l a,b,c",
+    ]
+    assert text.count("again on these") == 1
+    assert "changed  file#/etc/1" in text
+
+
+def test_hosts_without_a_turn_are_no_failures() -> None:
+    """They stand behind the failures, by why the run did not come to them."""
+    hosts = [f"web{number}" for number in range(1, 21)]
+    told = Told(*hosts)
+    told.event("web1", "step", "failed", type="exec", error=["exit code 1"])
+    told.end("web1", "failed")
+    told.end("web2")
+    for host in hosts[2:]:
+        told.end(
+            host, "held", kind="rollout.held", message="the budget is spent", phase=Phase.WAITING
+        )
+    lines = told.summary().splitlines()
+    assert lines[1:3] == ["exec#step failed on web1", "    │ exit code 1"]
+    assert lines[3] == "18 hosts had no turn: the budget is spent"
+
+
+def test_hosts_of_one_group_are_picked_by_it() -> None:
+    """Where one group holds all that failed alike, it says how to go on; one host needs none."""
+    told = Told("a", "b", "c")
+    for host in ("a", "b"):
+        told.event(host, "step", "failed", type="exec", error=["exit code 1"])
+        told.end(host, "failed")
+    told.end("c", "unreachable", message="c is silent")
+    lines = told.summary().splitlines()
+    assert lines[1] == "a, b (2 hosts)  1 failed"
+    assert [line for line in lines if "again on" in line] == ["    → again on these: -l a,b"]
 
 
 def test_few_hosts_are_told_one_by_one() -> None:

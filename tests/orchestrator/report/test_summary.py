@@ -144,6 +144,18 @@ def test_a_prediction_that_is_not_certain_says_why() -> None:
     assert "1 not certain" in text
 
 
+def test_what_would_be_waited_for_is_told() -> None:
+    """It changes nothing, and still the push would stand there."""
+    told = Told("web1", noop=True)
+    told.event(
+        "web1", "ready", "stable", type="wait", noop=True, prediction="assumed",
+        noop_message="Would have waited until /x is there", prediction_reason="not yet",
+    )  # fmt: skip
+    told.end("web1")
+    text = told.summary()
+    assert "would    wait#ready  have waited until /x is there, assumed: not yet" in text
+
+
 def test_hosts_that_cannot_be_reached_for_one_reason_stand_together() -> None:
     """Addresses and names in the message do not part hosts that failed alike."""
     told = Told("web1", "web2")
@@ -321,6 +333,27 @@ def test_what_a_command_printed_is_shown_where_all_is() -> None:
         told.end("web1")
         shown = told.summary(everything=verbose)
         assert ("│ one" in shown and "│ two" in shown) is verbose, shown
+
+
+def test_what_commands_printed_is_told_once_for_all_who_printed_it() -> None:
+    """A report has the last lines of each output, hosts apart where those differ in more than a
+    name or a number."""
+    told = Told("web1", "web2", "web3", outputs=True)
+    for host in ("web1", "web2"):
+        lines = "".join(f"line {number}\n" for number in range(30))
+        told.event(host, "x", "changed", type="exec", exit_code=0, output=f"{lines}{host} done\n")
+    told.event("web3", "x", "changed", type="exec", exit_code=0, output="other\n")
+    told.event("web3", "y", "failed", type="exec", error=["exit code 1", "tail"], output="tail\n")
+    told.event("web1", "y", "changed", type="exec")
+    told.event("web2", "y", "changed", type="exec")
+    for host in ("web1", "web2", "web3"):
+        told.end(host)
+    text = told.summary()
+    assert text.count("│ web1 done") == 1
+    assert "│ web2 done" not in text
+    assert "│ … 19 lines before" in text
+    assert "│ other" in text
+    assert text.count("│ tail") == 1
 
 
 def test_quiet_shows_failures_only() -> None:

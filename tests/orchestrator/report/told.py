@@ -21,9 +21,11 @@ DIFF = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n"
 class Told:
     """Plays a run to subscribers."""
 
-    def __init__(self, *hosts: str, noop: bool = False, verbose: bool = False) -> None:
+    def __init__(
+        self, *hosts: str, noop: bool = False, verbose: bool = False, outputs: bool = False
+    ) -> None:
         self.noop = noop
-        self.collected = Collected(verbose)
+        self.collected = Collected(verbose, outputs)
         self.out = io.StringIO()
         self._lines = Lines(self.out)
         self._tallies = {host: Tally() for host in hosts}

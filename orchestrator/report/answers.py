@@ -1,0 +1,193 @@
+"""What a command said on many hosts: who said the same stands together (controller)."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TextIO
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import outcome
+from orchestrator.fleet.bus import Subscriber
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.durations import took
+from orchestrator.report.grouping import ORDER, alike, folded
+from orchestrator.report.host_names import named
+from orchestrator.report.paragraphs import Asked, limit_of
+from orchestrator.report.standing import Standing
+from orchestrator.report.style import Style
+from orchestrator.report.totals import total_line
+from orchestrator.report.wording import ended, fate
+from orchestrator.report.wrapping import wrapped
+
+MAX_BYTES = 64 << 20  # of what is held of all hosts together
+LEFT_OUT = "[left out here: ccm report --host shows it]\n"
+_INDENT = "    "
+
+
+class HostAnswer(NamedTuple):
+    """What the command came to on a host: its exit code, where it had one, why it failed, what it
+    printed."""
+
+    code: int | None = None
+    error: str = ""
+    output: str = ""
+
+
+class Alike(NamedTuple):
+    """Hosts with the same answer, that of the first; ``exact``: nothing of it differs."""
+
+    results: list[HostResult]
+    answer: HostAnswer
+    exact: bool
+
+    @property
+    def hosts(self) -> list[str]:
+        """Their names."""
+        return [result.host for result in self.results]
+
+
+class Answers(Subscriber):
+    """Subscriber that keeps what each host answered, the same answer once.
+
+    Once the texts make ``most`` bytes, no more are kept.
+    """
+
+    def __init__(self, most: int = MAX_BYTES) -> None:
+        self._most = most
+        self._order: tuple[str, ...] = ()
+        self._began = self._took = 0.0
+        self._results: dict[str, HostResult] = {}
+        self._asked = Asked()
+        self._standing = Standing()
+        self._answers: dict[str, HostAnswer] = {}
+        self._known: dict[HostAnswer, HostAnswer] = {}
+        self._held = 0
+        self._notices: dict[tuple[str, str], list[str]] = {}
+
+    def handle(self, event: happening.Event) -> None:
+        """Keep what a host said."""
+        self._standing.handle(event)
+        if isinstance(event, happening.ResourceEvent):
+            self._answers[event.host] = self._kept(_answer_of(event.event))
+        elif isinstance(event, happening.HostFinished):
+            self._results[event.result.host] = event.result
+        elif isinstance(event, happening.HostNotice):
+            if event.level != "info":
+                self._notices.setdefault((event.level, event.text), []).append(event.host)
+        elif isinstance(event, happening.RunStarted):
+            self._order, self._began = event.hosts, event.at
+            self._asked = Asked(event.run_id, event.again)
+        elif isinstance(event, happening.RunFinished):
+            self._took = max(0.0, event.at - self._began)
+
+    def _kept(self, answer: HostAnswer) -> HostAnswer:
+        """The answer as it is held: the same object for equal ones, and so much of all."""
+        if answer not in self._known:
+            self._held += len(answer.output)
+            if self._held > self._most:
+                return answer._replace(output=LEFT_OUT)
+        return self._known.setdefault(answer, answer)
+
+    def groups(self, fold: bool) -> list[Alike]:
+        """Failures first, then the most hosts first; ``fold`` sets names and numbers aside."""
+        found: dict[tuple[object, ...], list[HostResult]] = {}
+        for host in self._order:
+            if host in self._results:
+                key = self._key(self._results[host], fold)
+                found.setdefault(key, []).append(self._results[host])
+        groups = [self._group(results) for results in found.values()]
+        return sorted(groups, key=lambda one: (ORDER.index(_of(one)), -len(one.results)))
+
+    def _key(self, result: HostResult, fold: bool) -> tuple[object, ...]:
+        answer, host = self._of_host(result.host), result.host
+        why = (result.outcome, result.kind, alike(result.message, host), result.phase)
+        if not fold:
+            return *why, answer.code, alike(answer.error, host), answer.output
+        return *why, answer.code, alike(answer.error, host), folded(answer.output, host)
+
+    def _group(self, results: list[HostResult]) -> Alike:
+        answers = {self._of_host(result.host) for result in results}
+        return Alike(results, self._of_host(results[0].host), len(answers) == 1)
+
+    def _of_host(self, host: str) -> HostAnswer:
+        return self._answers.get(host, HostAnswer())
+
+    # -- for people -------------------------------------------------------------------------------
+
+    def write(
+        self, out: TextIO, style: Style, *, fold: bool = False, quiet: bool = False, kept: str = ""
+    ) -> None:
+        """Write the groups and what they add up to; ``quiet``: failures only."""
+        for line in self._lines(style, fold, quiet=quiet, kept=kept):
+            out.write(line + "\n")
+        out.flush()
+
+    def _lines(self, style: Style, fold: bool, *, quiet: bool, kept: str) -> Iterator[str]:
+        groups = self.groups(fold)
+        shown = [one for one in groups if not quiet or _of(one) != outcome.OK]
+        for group in shown:
+            yield from _block(group, style)
+        if quiet and not shown:
+            return
+        for (level, text), hosts in self._notices.items():
+            names = sorted(set(hosts) - {""})
+            yield f"{style('changed', level)}: {text}" + (f" [{named(names, 60)}]" if names else "")
+        yield total_line(style, "Hosts", f"{len(self._results):,}: {_counted(groups, style)}")
+        for title, text in self._standing.summary(style.width):
+            yield total_line(style, title, text)
+        bad = [one for one in self._results.values() if one.had_turn and one.outcome != outcome.OK]
+        if bad and self._asked.again:  # not among the answers, where a host could write the same
+            names = [host for host in self._order if host in {one.host for one in bad}]
+            limit = limit_of(outcome.FAILED, names, self._asked.run_id)
+            yield total_line(style, "Again", self._asked.on(limit))
+        yield total_line(style, "Time", took(self._took))
+        if kept:
+            again = style("faint", "  (ccm report shows it again)")
+            yield total_line(style, "Run", f"{kept}{again}")
+
+
+def _answer_of(event: dict[str, object]) -> HostAnswer:
+    error, code = event["error"], event.get("exit_code")
+    first = str(error[0]) if isinstance(error, list) and error else ""
+    return HostAnswer(code if isinstance(code, int) else None, first, str(event.get("output", "")))
+
+
+def _of(group: Alike) -> str:
+    return group.results[0].outcome
+
+
+def _block(group: Alike, style: Style) -> Iterator[str]:
+    result = group.results[0]
+    role = "ok" if result.outcome == outcome.OK else result.outcome
+    yield f"{style('title', named(group.hosts, 10_000))}  {style(role, _word(group))}"
+    if result.message and result.had_turn:
+        for line in (*ended(result).splitlines(), *_advice(result)):
+            yield from (f"{_INDENT}{text}" for text in wrapped(line, style.width - len(_INDENT)))
+    for line in group.answer.output.splitlines():
+        yield f"{_INDENT}{line}".rstrip()
+    if not group.exact:
+        text = f"(as on {result.host}; others differ in names or numbers only)"
+        yield _INDENT + style("faint", text)
+    yield ""
+
+
+def _advice(result: HostResult) -> Iterable[str]:
+    return [f"→ {result.advice}"] if result.advice else []
+
+
+def _word(group: Alike) -> str:
+    """What the hosts of a group came to, in a few words."""
+    result, answer = group.results[0], group.answer
+    if result.message:
+        return fate(result)
+    return answer.error or ("ok" if answer.code is None else f"exit code {answer.code}")
+
+
+def _counted(groups: list[Alike], style: Style) -> str:
+    """How many hosts ended with which exit code, or how else; the order is that of the groups."""
+    found: Counter[tuple[str, str]] = Counter()
+    for group in groups:
+        answer, role = group.answer, _of(group)
+        coded = not group.results[0].message and answer.code is not None
+        word = f"exit code {answer.code}" if coded else fate(group.results[0])
+        found[role, word] += len(group.results)
+    return ", ".join(style(role, f"{number:,} {word}") for (role, word), number in found.items())

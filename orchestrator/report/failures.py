@@ -1,0 +1,272 @@
+"""Tells the failures of a run once: hosts that failed for the same reason together (controller).
+
+What varies between the reasons of hosts is set aside to compare them: names of hosts, numbers,
+paths, times. One host's words stand for all of its kind, beside what others have in their places.
+"""
+
+import heapq
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.kept_runs import KeptRecord
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.stage_host import host_in
+from orchestrator.report.collected import Entry, entry_of
+from orchestrator.report.grouping import ORDER, alike_but_for, applied_by
+from orchestrator.report.wording import ended
+
+LONGEST_REASON = 1_000  # characters
+LAST_LINES = 3  # of what a command printed
+LONGEST_LINE = 300
+LONGEST_PART = 40
+MOST_PLACES = 8  # of one failure, of which is kept what stands there
+MOST_OTHERS = 20  # in each
+# A host begins no more failures than that, and only one where there are MOST: none can hide those
+# of others, nor take the memory.
+MOST_OF_A_HOST = 100
+MOST = 2_000
+
+# Stand for what varies and for the host's own name; plain text does not hold them.
+_HOLE, _OWN = "\0", "\1"
+_WORD = re.compile(r"""\w+://[^\s'"`<>]+|[^\s'"`()\[\]{}<>,;=|]+""")
+_ENDS = ".:!?"  # of a word, and no part of it
+_STATUS = 3  # digits at most: an exit code, a signal, an answer of HTTP
+_PATHS = ("/", "./", "../", "~/")
+
+
+class SharedFailure(NamedTuple):
+    """One reason why ``hosts`` failed.
+
+    ``outcome`` and ``kind`` are as of a ``HostResult``; ``resources`` failed so on each of these
+    hosts, none where it was the host itself. ``errors`` is what ``host``, the first one, told: the
+    reason and the last lines of what a command printed, whose ``exit_code`` all share; empty where
+    no reason is known. ``texts`` counts the different ones; ``others`` has for places where they
+    differ the names and numbers that stand there, ``MOST_OTHERS`` at most. ``results`` are those of
+    hosts that failed themselves, for what to do about it.
+    """
+
+    outcome: str
+    kind: str
+    resources: list[str]
+    host: str
+    errors: tuple[str, ...]
+    hosts: list[str]
+    exit_code: int | None = None
+    texts: int = 1
+    others: Sequence[list[str]] = ()
+    results: tuple[HostResult, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why, in one line: the last that a command printed, else the first of what ccm says."""
+        told, *printed = self.errors or ("",)
+        lines = printed[0].splitlines()[-1:] if printed else told.splitlines()[:1]
+        return next(iter(lines), "no reason given").strip()
+
+    def record(self) -> dict[str, Any]:
+        """The form that stands in ``--json``."""
+        told = self._asdict()
+        del told["results"]
+        return told
+
+
+class _Text(NamedTuple):
+    """What is told of a failure: the words that all have in common, and the parts that vary."""
+
+    errors: tuple[str, ...]
+    common: str
+    parts: tuple[str, ...]
+    whole: int
+
+
+class _Kept:
+    """A failure that is being collected."""
+
+    def __init__(self, resource: str, host: str, text: _Text) -> None:
+        self.resource = resource
+        self.host = host
+        self.text = text
+        self.hosts: dict[str, None] = {}
+        self.texts: set[int] = set()
+        self.others: list[dict[str, None]] = [{} for _ in text.parts[:MOST_PLACES]]
+        self.results: list[HostResult] = []
+
+    def add(self, host: str, text: _Text) -> None:
+        if host not in self.hosts:
+            self.texts.add(text.whole)
+        self.hosts[host] = None
+        for part, first, others in zip(text.parts, self.text.parts, self.others):
+            if part != first and len(others) < MOST_OTHERS:
+                others[part] = None
+
+
+# What hosts have in common that stand together: outcome, kind, exit code, resource and words.
+_Key = tuple[str, str, int | None, str, str]
+
+
+class Failures:
+    """Collects failures, event by event; memory and time are bounded, whatever hosts send.
+
+    ``skipped`` counts the resources that had no turn since what they require failed. ``names`` are
+    those of the run's hosts.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.skipped = 0
+        self._names = frozenset(map(host_in, names))
+        self._kept: dict[_Key, _Kept] = {}
+        self._begun: dict[str, int] = {}
+        self._manifests: dict[str, set[str]] = {}
+
+    def add(self, host: str, entry: Entry) -> None:
+        """Take what a resource came to."""
+        if entry.status == "skipped" and entry.unmet:
+            self.skipped += 1
+        if entry.status != "failed":
+            return
+        told = self._manifests.setdefault(host, set())
+        told.add(entry.manifest)
+        if not entry.health and applied_by(entry) in told - {""}:
+            return  # the resources of the manifest that it applies have told it
+        resource = alike_but_for(host, entry.resource)
+        text = _told(entry.errors, host, self._names)
+        self._put(host, (outcome.FAILED, "", entry.exit_code, resource, text.common), text)
+
+    def end(self, result: HostResult) -> None:
+        """Take what a host came to, once all of its resources are told."""
+        failed = result.outcome == outcome.FAILED
+        if result.outcome == outcome.OK or not result.had_turn:
+            return
+        if failed and not result.message and result.host in self._manifests:
+            return
+        errors = (ended(result),) if result.message or not failed else ()
+        text = _told(errors, result.host, self._names)
+        key = (result.outcome, result.kind, None, "", text.common)
+        self._put(result.host, key, text).results.append(result)
+
+    def _put(self, host: str, key: _Key, text: _Text) -> _Kept:
+        kept = self._kept.get(key)
+        if kept is None:
+            begun = self._begun.get(host, 0)
+            if begun >= (MOST_OF_A_HOST if len(self._kept) < MOST else 1):
+                text = _told((), host, self._names)
+                key = (*key[:2], None, "", "")
+            self._begun[host] = begun + 1
+            kept = self._kept.setdefault(key, _Kept(key[3], host, text))
+        kept.add(host, text)
+        return kept
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def largest(self, most: int) -> list[SharedFailure]:
+        """Those of the most hosts, each resource by itself: for who asks again and again."""
+        found = heapq.nlargest(most, self._kept.items(), key=lambda one: len(one[1].hosts))
+        return [_failure(key, kept) for key, kept in found]
+
+    def all(self) -> list[SharedFailure]:
+        """Each of them, the most hosts first; resources that failed alike on the same hosts are
+        one."""
+        found: dict[tuple[object, ...], SharedFailure] = {}
+        for key, kept in self._kept.items():
+            one = _failure(key, kept)
+            like = (*key[:3], not key[3], key[4], tuple(one.hosts))
+            first = found.setdefault(like, one)
+            if first is not one:
+                found[like] = first._replace(resources=first.resources + one.resources)
+        return sorted(found.values(), key=_rank)
+
+
+def _rank(failure: SharedFailure) -> tuple[bool, int, int]:
+    return not failure.errors, -len(failure.hosts), ORDER.index(failure.outcome)
+
+
+def _failure(key: _Key, kept: _Kept) -> SharedFailure:
+    return SharedFailure(
+        key[0],
+        key[1],
+        [kept.resource] if kept.resource else [],
+        kept.host,
+        errors=kept.text.errors,
+        hosts=list(kept.hosts),
+        exit_code=key[2],
+        texts=len(kept.texts),
+        others=[list(others) for others in kept.others if others],
+        results=tuple(kept.results),
+    )
+
+
+def failures_of(
+    entries: Mapping[str, Iterable[Entry]], results: Mapping[str, HostResult]
+) -> Failures:
+    """Those of a run that is over, as far as it was collected."""
+    found = Failures(results)
+    for host, of_host in entries.items():
+        for entry in of_host:
+            found.add(host, entry)
+    for result in results.values():
+        found.end(result)
+    return found
+
+
+def failures_of_run(run: KeptRecord, results: Iterable[HostResult]) -> Failures:
+    """Those of a kept run, whose events are not read where all is well. InputError."""
+    found = Failures(run.about["hosts"])
+    bad = [result for result in results if result.outcome != outcome.OK]
+    for event, _ in run.events() if bad else ():
+        if event["status"] in ("failed", "skipped"):
+            found.add(event["host"], entry_of(event))
+    for result in bad:
+        found.end(result)
+    return found
+
+
+def _told(errors: tuple[str, ...], host: str, names: Collection[str]) -> _Text:
+    """A bounded part of what a host told, and how it compares to what others did."""
+    if not errors:
+        return _Text((), "", (), 0)
+    reason = errors[0][:LONGEST_REASON]
+    last = "\n".join(_last_lines(errors[1:]))
+    parts: list[str] = []
+    words = _common(host, reason, names=names, parts=parts, statuses=True)
+    printed = _common(host, last, names=names, parts=parts, statuses=False)
+    told = (reason, last) if last else (reason,)
+    return _Text(told, f"{words}\n{printed}", tuple(parts), hash((words, printed, *parts)))
+
+
+def _last_lines(texts: tuple[str, ...]) -> list[str]:
+    """The last lines that a command printed, cut; blank ones are left out."""
+    lines: list[str] = []
+    for text in reversed(texts):
+        for line in reversed(text[-LAST_LINES * LONGEST_REASON :].splitlines()):
+            if line.strip() and len(lines) < LAST_LINES:
+                lines.insert(0, line[:LONGEST_LINE])
+    return lines
+
+
+def _common(
+    host: str, text: str, *, names: Collection[str], parts: list[str], statuses: bool
+) -> str:
+    """The text without its names, numbers, paths and times, which are put into ``parts``.
+
+    ``statuses``: a number that stands alone and has few digits may be the reason, and stays.
+    """
+    text = alike_but_for(host, text, _OWN)
+
+    def word(found: re.Match[str]) -> str:
+        whole = found[0]
+        core = whole.rstrip(_ENDS)
+        if not _varies(core, names) or (statuses and core.isdigit() and len(core) <= _STATUS):
+            return whole
+        parts.append(core[:LONGEST_PART])
+        return _HOLE + whole[len(core) :]
+
+    return _WORD.sub(word, text)
+
+
+def _varies(word: str, names: Collection[str]) -> bool:
+    if word in names or "://" in word or word.startswith(_PATHS):
+        return True
+    return any(map(str.isdigit, word))

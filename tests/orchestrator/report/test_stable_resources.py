@@ -1,0 +1,59 @@
+"""Resources that are told together, to those who need their events and to those who count."""
+
+import io
+import json
+from pathlib import Path
+
+from orchestrator.cli.responses import Responses
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.event_store import EventStore
+from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.phases import Phase
+from orchestrator.report.at_work import AtWork
+from orchestrator.report.event_lines import EventLines
+from orchestrator.report.turns import Turns
+from tests.orchestrator.fleet.fakes import stable_turns
+
+TURNS = stable_turns("web1", "/a", "/b")
+TOLD = happening.ResourcesStable("web1", TURNS)
+LINES = [line for _, line in TURNS.events()]
+
+
+def test_each_has_a_line_of_its_own() -> None:
+    """``--events`` writes the whole event of each."""
+    out = io.StringIO()
+    EventLines(out.write).handle(TOLD)
+    assert out.getvalue().splitlines() == LINES
+
+
+def test_a_session_keeps_each_event(tmp_path: Path) -> None:
+    """Later commands of a session find the event of each."""
+    store = EventStore(tmp_path)
+    store.handle(TOLD)
+    assert [line for _, line in store.lines()] == LINES
+
+
+def test_a_response_has_the_last_event() -> None:
+    """The response of a pipe has the state that the host told last."""
+    out = io.StringIO()
+    responses = Responses(out, as_yaml=False, by_host=False)
+    responses.handle(TOLD)
+    responses.handle(happening.HostFinished(HostResult("web1", Tally())))
+    assert json.loads(out.getvalue())["state"] == json.loads(LINES[-1])
+
+
+def test_all_are_counted_as_done() -> None:
+    """The live view counts each of them."""
+    work = AtWork()
+    work.handle(happening.HostPhase("web1", Phase.RUNNING, 1.0))
+    work.handle(TOLD)
+    assert work.rows["web1"].done == 2
+
+
+def test_none_is_told_to_have_had_no_turn() -> None:
+    """Of a host that was cut short only those are left that nothing was told of."""
+    turns = Turns()
+    turns.handle(happening.HostPlanned("web1", ("file#/a", "file#/b", "file#/c")))
+    turns.handle(TOLD)
+    turns.handle(happening.HostFinished(HostResult("web1", Tally(), message="lost")))
+    assert turns.left == {"web1": ("file#/c",)}
