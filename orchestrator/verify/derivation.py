@@ -15,6 +15,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 
 CONTROL = "left out by control"
+SELECTED = "left out by --%s"
 NOOP = "in noop"
 MONITORED = "only monitored"
 UNOBSERVABLE = "with nothing to look at"
@@ -132,6 +133,8 @@ def _walked(resources: Sequence[Planned]) -> Iterator[tuple[Item, str]]:
 def _reason(item: Item) -> str:
     if not item.managed:
         return CONTROL
+    if item.left_out:
+        return SELECTED % item.left_out
     if item.noop:
         return NOOP
     return MONITORED if item.monitor_only else ""

@@ -18,14 +18,16 @@ Event = dict[str, Any]
 _GOOD = ("OK", "WARNING")
 
 
-def settled(what: str, expected: str) -> Expectation:
-    """Nothing is left to do, as the type itself says."""
+def settled(
+    what: str, expected: str, instead: str = "that it would run", *, ensure: str = "present"
+) -> Expectation:
+    """Nothing is left to do, as the type itself says; ``instead`` is told where something is."""
     return Expectation(
         what=what,
         expected=expected,
         find=lambda event: event["final_ensure"],
-        holds="present".__eq__,
-        tell=lambda event, found: "that it would run" if found else "; ".join(event["error"]),
+        holds=ensure.__eq__,
+        tell=lambda event, found: instead if found else "; ".join(event["error"]),
         commands=True,
     )
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from remote_runtime.errors import UsageError
-from remote_runtime.item import Item
+from remote_runtime.item import Item, each_of
 from remote_runtime.nearest import nearest
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ def find_resource(plan: HostPlan, identity: str, host: str) -> Item:
     Content is there as the text that the file should have, not by its hash.
     """
     known: dict[str, Item] = {}
-    for item in _all(plan.items):
+    for item in each_of(plan.items):
         known.setdefault(item.id, item)
         if item.alias:
             known.setdefault(f"{item.type}#{item.alias}", item)
@@ -35,9 +34,3 @@ def find_resource(plan: HostPlan, identity: str, host: str) -> Item:
         text = plan.blob(content["$blob"]).text
         item = item._replace(properties={**item.properties, "content": text})
     return item
-
-
-def _all(items: Iterable[Item]) -> Iterator[Item]:
-    for item in items:
-        yield item
-        yield from _all(item.children)

@@ -13,7 +13,7 @@ from remote_runtime.errors import InputError, Position, Problem
 
 if TYPE_CHECKING:
     from inventory import Host, Inventory
-    from orchestrator.fleet.rollout import Rollout
+    from orchestrator.fleet.window import Window
     from orchestrator.planning import Planner
     from orchestrator.transport import Connector
     from orchestrator.verify.assessment import Assessment, Outcome
@@ -67,10 +67,10 @@ def _syntax(file: Path) -> list[Problem]:
 def verify(
     checkup: Checkup,
     told: Callable[[Outcome], None],
-    watch: Callable[[Rollout[Any] | None], None] = lambda rollout: None,
+    watch: Callable[[Window[Any] | None], None] = lambda window: None,
     asked: Callable[[int], None] = lambda hosts: None,
 ) -> Assessment:
-    """Run every check; ``told`` gets each outcome, ``watch`` the rollout while it asks the hosts,
+    """Run every check; ``told`` gets each outcome, ``watch`` the window while it asks the hosts,
     and then None, ``asked`` how many of them have answered."""
     import pytest
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.host_task import HostTask
-from orchestrator.fleet.rollout import Rollout
+from orchestrator.fleet.window import Window
 from orchestrator.support.plain_text import one_line
 from orchestrator.verify.backend import LiveBackend, as_host
 from orchestrator.verify.derivation import Check, derive
@@ -136,12 +136,12 @@ def visit_all(
     forks: int,
     *,
     keep: bool,
-    watch: Callable[[Rollout[Any]], None] = lambda rollout: None,
+    watch: Callable[[Window[Any]], None] = lambda window: None,
     asked: Callable[[int], None] = lambda hosts: None,
 ) -> dict[str, Visited]:
     """Ask many hosts side by side; host name → what it said.
 
-    ``watch`` gets the rollout before it starts, so that a signal can interrupt it: then this ends
+    ``watch`` gets the window before it starts, so that a signal can interrupt it: then this ends
     with KeyboardInterrupt. ``asked`` is told how many hosts have answered, each time one has.
     """
     found: dict[str, Visited] = {}
@@ -150,12 +150,10 @@ def visit_all(
         found[name] = visited
         asked(len(found))
 
-    rollout = Rollout(
-        (Visit(member, keep) for member in members), forks, finished=take, grace=GRACE
-    )
-    watch(rollout)
-    rollout.run()
-    if rollout.interrupted:
+    window = Window((Visit(member, keep) for member in members), forks, finished=take, grace=GRACE)
+    watch(window)
+    window.run()
+    if window.interrupted:
         # What a host says whose connection was closed for that is no news of the host.
         raise KeyboardInterrupt
     return found

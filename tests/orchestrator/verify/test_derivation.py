@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 from orchestrator.manifest.types import BUILT_IN
 from orchestrator.verify.checks import expectations_of
-from orchestrator.verify.derivation import CONTROL, MONITORED, NOOP, UNOBSERVABLE, Derived, derive
+from orchestrator.verify.derivation import (
+    CONTROL,
+    MONITORED,
+    NOOP,
+    SELECTED,
+    UNOBSERVABLE,
+    Derived,
+    derive,
+)
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from tests.orchestrator.verify.fakes import item, said
@@ -52,12 +60,15 @@ def test_what_the_push_leaves_alone_is_left_out_and_counted() -> None:
         file("/b", managed=False),
         file("/c", noop=True),
         file("/d", monitor_only=True),
+        file("/e", left_out="tags"),
         Planned(item("exec", "true")),
         Planned(item("nosuchtype", "x")),
     )
     found = derived(plan)
     assert [check.id for check in found.checks] == ["file#/a"]
-    assert found.left_out == {CONTROL: 1, NOOP: 1, MONITORED: 1, UNOBSERVABLE: 2}
+    assert found.left_out == {
+        CONTROL: 1, NOOP: 1, MONITORED: 1, SELECTED % "tags": 1, UNOBSERVABLE: 2,
+    }  # fmt: skip
 
 
 def test_children_are_looked_at_and_take_after_their_apply() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.rollout import Rollout
+from orchestrator.fleet.window import Window
 from orchestrator.verify.checks.file import expectations
 from orchestrator.verify.observing import observe
 from orchestrator.verify.subject import Subject
@@ -35,10 +35,10 @@ class Member:
 
 def test_an_interrupt_is_no_news_of_a_host() -> None:
     """A host whose connection was closed by Ctrl-C was not lost."""
-    rollouts: list[Rollout[Any]] = []
-    members: list[Any] = [Member("web1", lambda: rollouts[0].interrupt())]
+    windows: list[Window[Any]] = []
+    members: list[Any] = [Member("web1", lambda: windows[0].interrupt())]
     with pytest.raises(KeyboardInterrupt):
-        visit_all(members, 1, keep=False, watch=rollouts.append)
+        visit_all(members, 1, keep=False, watch=windows.append)
 
 
 def test_each_host_that_has_answered_is_counted() -> None:

@@ -1,0 +1,67 @@
+"""A verify as the gate of a rollout (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from orchestrator.rollout.gates import GateAnswer, Patience, found_wrong
+
+if TYPE_CHECKING:
+    from inventory import Host
+    from orchestrator.fleet.outcome import HostResult
+    from orchestrator.verify.members import Means
+    from orchestrator.verify.visiting import Visited
+
+KIND = "rollout.verify"
+
+
+class VerifyGate:
+    """Looks at the hosts of a wave as ``ccm verify`` does; one that is not as its plan says is
+    wrong, and so is one that does not say."""
+
+    name = "verify"
+    hears_all = False
+
+    def __init__(
+        self, hosts: Mapping[str, Host], means: Means, *, forks: int, seconds: float
+    ) -> None:
+        self.seconds = seconds
+        self._hosts = hosts
+        self._means = means
+        self._forks = forks
+
+    def ask(self, wave: int, results: Sequence[HostResult], patience: Patience) -> GateAnswer:
+        """Ask every host of the wave that is well so far."""
+        from orchestrator.verify.members import Member
+        from orchestrator.verify.visiting import visit_all
+
+        members = [Member(self._hosts[result.host], self._means) for result in results]
+        with contextlib.ExitStack() as stack:
+            try:
+                found = visit_all(
+                    members,
+                    self._forks,
+                    keep=False,
+                    watch=lambda window: stack.enter_context(patience.bounds(window)),
+                )
+            except KeyboardInterrupt:  # the window was interrupted, not this thread
+                if patience.cancelled:
+                    return GateAnswer("the run was ended")
+                return GateAnswer(f"verify did not end within {self.seconds:g} s")
+        wrong = [
+            found_wrong(result, KIND, f"verify: {told}")
+            for result in results
+            if (told := _wrong(found[self._hosts[result.host].name]))
+        ]
+        return GateAnswer(failed=wrong)
+
+
+def _wrong(visited: Visited) -> str:
+    """What a host is not, or why nobody knows; "" where it is as it should be."""
+    if visited.error is not None:
+        return visited.error.message
+    bad = [f"{one.label}: {line}" for one in visited.verdicts for line in one.lines]
+    more = f" (and {len(bad) - 1:,} more)" if len(bad) > 1 else ""
+    return bad[0] + more if bad else ""
