@@ -17,6 +17,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     push.configure(parser, inventory=False)
 
 
+around = push.around
+
+
 def run(args: argparse.Namespace) -> int:
     """Check everything, then make it so."""
     return push.run(args, "apply")

@@ -1,6 +1,8 @@
-"""Asks for secrets on the terminal (controller)."""
+"""Asks on the terminal (controller)."""
 
+import select
 import sys
+from collections.abc import Callable
 
 
 def ask_secret(prompt: str) -> str:
@@ -12,3 +14,15 @@ def ask_secret(prompt: str) -> str:
     except EOFError:
         print(file=sys.stderr)  # or what is said next would stand behind the prompt
         return ""
+
+
+def ask_line(prompt: str, left: Callable[[], float]) -> str | None:
+    """What is typed in a line; None where the input ends, or no seconds are ``left`` before."""
+    print(prompt, end="", file=sys.stderr, flush=True)
+    while left() > 0:
+        ready, _, _ = select.select([sys.stdin], [], [], 0.2)
+        if ready:
+            line = sys.stdin.readline()
+            return line or None
+    print(file=sys.stderr)
+    return None

@@ -33,7 +33,9 @@ def choose(options: InventoryOptions, manifest: str = "") -> Chosen:
     """
     if options.inventory is None:
         if options.limit:
-            raise UsageError("-l picks hosts of an inventory", hint="name one with -i")
+            raise UsageError(
+                "-l picks hosts of an inventory", hint="name one with -i, or in ccm.yaml"
+            )
         here = this_host()
         return Chosen(here, list(here.hosts.values()))
     loaded = load(options.inventory)

@@ -1,24 +1,23 @@
 """Finds a command's module and builds its parser (controller)."""
 
 import argparse
-import difflib
+import os
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, NoReturn
 
+from orchestrator.project.settings import ROLLOUT, SETTINGS, Around, Project, Settled, settle
 from remote_runtime.errors import UsageError
 from remote_runtime.nearest import nearest
 
-_PARTS = "ccm pushes a manifest whole: leave parts out with control, or push a child manifest"
 ANSIBLES = {
     "--check": "ccm's word for a preview is --noop",
     "-C": "ccm's word for a preview is --noop",
     "--diff": "diffs are always made; --no-diff leaves them out",
     "-D": "diffs are always made; --no-diff leaves them out",
-    "--tags": _PARTS,
-    "-t": _PARTS,
-    "--skip-tags": _PARTS,
+    "-t": "write --tags NAME",
+    "--skip-tags": "write --tags=-NAME",
     "--extra-vars": "give data with --data KEY=VALUE, a file of data with --hiera FILE",
     "-e": "give data with --data KEY=VALUE, a file of data with --hiera FILE",
     "--private-key": "name it with key_file in the inventory",
@@ -60,13 +59,63 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         settings.setdefault("allow_abbrev", False)
         settings.setdefault("formatter_class", _Help)
+        # Until there is help to show: to look for the terminal's loads what most runs do not need.
+        self._width: int | None = 80
         super().__init__(**settings)
         self.register("action", "parsers", _Actions)
         self.intermixed = False
+        self.missing: dict[str, str] = {}
+        """Options that one may look for and that are not there, each with what to do."""
+        self.around: Callable[[argparse.Namespace], Around] = _around
+
+    def format_help(self) -> str:
+        self._width = None
+        return super().format_help()
+
+    def format_usage(self) -> str:
+        self._width = None
+        return super().format_usage()
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        # The stubs know of no more than the program's name.
+        return self.formatter_class(self.prog, width=self._width)  # type: ignore[call-arg]
 
     def parse(self, words: list[str]) -> argparse.Namespace:
-        """What the words say; ``intermixed`` lets options stand between the positional ones."""
-        return self.parse_intermixed_args(words) if self.intermixed else self.parse_args(words)
+        """What the words say, and what is around them where they are silent.
+
+        ``intermixed`` lets options stand between the positional ones. InputError for the project's
+        file.
+        """
+        found = self.parse_intermixed_args(words) if self.intermixed else self.parse_args(words)
+        self._settle(found)
+        return found
+
+    def _settle(self, found: argparse.Namespace) -> None:
+        """Give each setting that no flag has named the value that it has without one."""
+        given = {one.name: getattr(found, one.name) for one in SETTINGS if hasattr(found, one.name)}
+        if not given:
+            return
+        around = self.around(found)
+        project = _project(around.manifest)
+        found.settled = settle(given, project.settings, os.environ, around.without)
+        found.settled.update(self._rollout(found, project))
+        vars(found).update({name: one.value for name, one in found.settled.items()})
+        if getattr(found, "inventory_required", False) and found.inventory is None:
+            raise UsageError(
+                f"{self.prog.removeprefix('ccm ')}: -i/--inventory is missing",
+                hint="name the hosts with -i, in CCM_INVENTORY or in the project's ccm.yaml",
+            )
+
+    def _rollout(self, found: argparse.Namespace, project: Project) -> dict[str, Settled]:
+        """The options of a rollout, of a command that has them."""
+        if not hasattr(found, ROLLOUT):
+            return {}
+        from orchestrator.cli.named_rollouts import settle_rollout
+
+        groups = (one for one in self._action_groups if one.title == ROLLOUT)
+        actions = [action for one in groups for action in one._group_actions]
+        options = [action for action in actions if action.dest != ROLLOUT]
+        return settle_rollout(getattr(found, ROLLOUT), project, options, vars(found))
 
     passes_on = ""
     """The argument that gets the words behind ``--``; then options may stand between positionals,
@@ -82,21 +131,48 @@ class Parser(argparse.ArgumentParser):
         setattr(found, self.passes_on, words[at + 1 :])
         return found
 
+    def parse_known_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, which takes its own usage for a format: a % in it stays one."""
+        if self.usage is None:
+            self.usage = self.format_usage().removeprefix("usage: ").replace("%", "%%")
+        return super().parse_known_intermixed_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Raise UsageError with the nearest option where one is misspelt."""
         hint = f"'{self.prog} --help' shows what it takes"
         if message.startswith("unrecognized arguments: -"):
             word = message.split()[2].split("=")[0]
             guess = nearest(word, self._option_string_actions)
+            if self.passes_on:
+                hint = "what is not meant for ccm stands behind --"
             hint = f"did you mean {guess}?" if guess else hint
             if "--noop" in self._option_string_actions:
                 hint = ANSIBLES.get(word, hint)
+            hint = self.missing.get(word, hint)
             message = f"there is no option {word[:60]}"
         elif message.startswith("argument -") and message.endswith(": expected one argument"):
             spellings = message.split()[1].rstrip(":").split("/")
             option = next((o for o in spellings if o.startswith("--")), spellings[0])
             hint = f"a value that begins with - is written {option}=VALUE"
         raise UsageError(f"{self.prog.removeprefix('ccm ')}: {message}", hint=hint)
+
+
+def _around(found: argparse.Namespace) -> Around:
+    """What a command stands beside; one that means this host takes an inventory by ``-l`` only."""
+    here = getattr(found, "here", False) and not found.limit
+    return Around(getattr(found, "manifest", ""), ("inventory",) if here else ())
+
+
+def _project(manifest: str) -> Project:
+    """What the project's file says; YAML is loaded where there is one only."""
+    from orchestrator.project.finding import project_files
+
+    found = project_files(manifest)
+    if not found:
+        return Project()
+    from orchestrator.project.reading import read_project
+
+    return read_project(found)
 
 
 def load_command(name: str) -> Any:
@@ -119,12 +195,15 @@ def build_parser(name: str, command: Any) -> Parser:
     """The parser of one command, with its example at the end of the help."""
     example = "\n".join(f"  {line}" for line in command.EXAMPLE.strip().splitlines())
     parser = Parser(prog=f"ccm {name}", description=command.HELP, epilog=f"example:\n{example}")
+    parser.around = getattr(command, "around", _around)
     command.configure(parser)
     return parser
 
 
 def unknown_command(name: str, commands: Iterable[str], below: str = "") -> UsageError:
     """The error for a word that is no command, with the nearest one; ``below`` another command."""
+    import difflib
+
     guess = difflib.get_close_matches(name, commands, 1, 0.5)
     words = ["ccm", *([below] if below else [])]
     hint = f"did you mean '{' '.join([*words, *guess])}'?"

@@ -1,7 +1,9 @@
-"""``ccm completion``: completion for a shell, made from the parsers (controller)."""
+"""``ccm completion``: completion for a shell (controller)."""
 
 import argparse
 from typing import Any
+
+from orchestrator.cli.completion_scripts import SCRIPTS
 
 HELP = "Print the completion for bash, zsh or fish."
 EXAMPLE = """
@@ -13,7 +15,7 @@ ccm completion fish > ~/.config/fish/completions/ccm.fish
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the shell."""
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+    parser.add_argument("shell", choices=tuple(SCRIPTS))
 
 
 def below(words: list[str]) -> tuple[str, Any] | None:
@@ -27,7 +29,5 @@ def below(words: list[str]) -> tuple[str, Any] | None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the script."""
-    from orchestrator.cli.completion_scripts import SCRIPTS, described
-
-    print(SCRIPTS[args.shell](described()), end="")
+    print(SCRIPTS[args.shell], end="")
     return 0

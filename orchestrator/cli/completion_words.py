@@ -1,13 +1,17 @@
 """``ccm completion words``: what could stand where a cursor is, asked by the scripts (controller).
 
-Reads inventories that are files and what is kept of runs. Starts no program and contacts no host,
-and says nothing where it finds nothing: somebody has only pressed a key.
+It is found from the parsers, from inventories and manifests that are files and from what is kept of
+runs. Starts no program and contacts no host, and says nothing where it finds nothing: somebody has
+only pressed a key.
 """
 
 import argparse
+import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from orchestrator.project.settings import ROLLOUT
 
 if TYPE_CHECKING:
     from orchestrator.cli.commands import Parser
@@ -15,9 +19,18 @@ if TYPE_CHECKING:
 HELP = "Print what could stand in place of the last word, one a line; for the shells' scripts."
 EXAMPLE = "ccm completion words -- push -i hosts.yaml -l we"
 
-_PATTERN = ("-l", "--limit")
+FILES = ":files"
+"""Stands for the names of files, which a shell knows better."""
+
+_OF_FILES = ("FILE", "MANIFEST", "DIR", "FOLDER")
+_OF_RUNS = ("ID", "RUN1", "RUN2")
+_OF_PROJECT = (ROLLOUT, "gate")
 _SOURCE = re.compile(r"(?:-i|--inventory=)(.+)", re.DOTALL)
+_LAST_TAG = re.compile(r"-?[^,]*\Z")  # of a list such as web,-slow
 _LAST_NAME = re.compile(r"[^:,&!]*\Z")  # of a pattern such as web:&prod
+
+Word = tuple[str, str]
+"""A word, and what it means in a few others, "" where that is clear."""
 
 
 def configure(parser: "Parser") -> None:
@@ -27,43 +40,138 @@ def configure(parser: "Parser") -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the candidates."""
+    """Write the candidates, a meaning behind a tab."""
     from remote_runtime.errors import CcmError
 
     try:
         for candidate in candidates(args.words):
-            print(candidate)
+            print("\t".join(filter(None, candidate)))
     except (CcmError, OSError):
         pass
     return 0
 
 
-def candidates(words: list[str]) -> list[str]:
+def candidates(words: list[str]) -> list[Word]:
     """The words that could stand in place of the last one, which is their beginning.
 
     Each is one line of characters that a terminal shows. CcmError for what cannot be read.
     """
-    if len(words) < 2:
+    if not words:
         return []
     *before, current = words
     option, equals, value = current.partition("=")
-    if equals and option.startswith("--"):
+    given = option + equals if equals and option.startswith("--") else ""
+    if given:
         before, current = [*before, option], value
-    if before[-1] in _PATTERN:
+    found: dict[str, str] = {}
+    for word, meaning in _offered(before, current):
+        if word == FILES:
+            found[FILES] = ""
+        elif word.startswith(current) and word.isprintable():
+            found.setdefault(given + word, meaning)
+    return list(found.items())
+
+
+def _offered(before: list[str], current: str) -> Iterator[Word]:
+    """What stands behind these words, whatever it begins with."""
+    from orchestrator.cli.app import COMMANDS
+    from orchestrator.cli.commands import build_parser, find_command, load_command
+
+    if not before:
+        yield from ((name, _first_line(load_command(name).HELP)) for name in COMMANDS)
+        yield from (("--help", "show the commands"), ("--version", "show the version"))
+    if not before or before[0] not in COMMANDS:
+        return
+    name, *left = before
+    command = load_command(name)
+    if left:
+        name, command, left = find_command(before)
+    actions = build_parser(name, command)._actions
+    for action in actions:
+        if isinstance(action, argparse._SubParsersAction) and left and left[0] in action.choices:
+            actions = action.choices[left.pop(0)]._actions
+            break
+    shown = [action for action in actions if action.help != argparse.SUPPRESS]
+    options = {name: action for action in shown for name in action.option_strings}
+    last = options.get(before[-1])
+    if last is not None and last.nargs != 0:
+        yield from _values(last, before, current, _manifest(before, options))
+    elif current.startswith("-"):
+        yield from ((option, _meaning(action)) for option, action in options.items())
+    else:
+        for action in shown:
+            if not action.option_strings and not (action.choices and left):
+                yield from _values(action, before, current, _manifest(before, options))
+        yield from ((word, "") for word in getattr(command, "BELOW", ()) if not left)
+
+
+def _manifest(before: list[str], options: dict[str, argparse.Action]) -> str:
+    """The manifest on the line, "" for none so far."""
+    from orchestrator.cli.completion_manifest import MANIFESTS
+
+    for last, word in itertools.pairwise(before):
+        valued = last in options and options[last].nargs != 0
+        if word.endswith(MANIFESTS) and not (valued or word.startswith("-")):
+            return word
+    return ""
+
+
+def _values(
+    action: argparse.Action, before: list[str], current: str, manifest: str
+) -> Iterator[Word]:
+    """What an argument could be; of one that is chosen among words, these."""
+    kind = str(action.metavar)
+    if action.choices is not None:
+        told = {one.dest: _meaning(one) for one in getattr(action, "_choices_actions", ())}
+        yield from ((str(choice), told.get(choice, "")) for choice in action.choices)
+    elif kind in _OF_FILES:
+        yield FILES, ""
+    elif kind == "PATTERN":
         at = _LAST_NAME.search(current)
         begun = current[: at.start()] if at else ""
-        found: Iterable[str] = (begun + name for name in _named(before))
-    elif before[-1] == "--host":
-        found = _of_a_run(before) if before[0] == "report" else _named(before, groups=False)
+        yield from ((begun + name, "") for name in _named(before, manifest))
+    elif kind == "HOST":
+        of_run = before[0] == "report"
+        names = _of_a_run(before) if of_run else _named(before, manifest, groups=False)
+        yield from ((name, "") for name in names)
+    elif kind in ("TYPE#GLOB", "TAG,...", "STAGE") or action.dest in _OF_PROJECT:
+        yield from ((word, "") for word in _of_manifest(action, manifest, current))
+    elif kind in _OF_RUNS:
+        from orchestrator.fleet.kept_runs import kept_runs
+
+        yield from ((kept.run_id, "") for kept in kept_runs())
+
+
+def _of_manifest(action: argparse.Action, manifest: str, current: str) -> Iterator[str]:
+    """What a part of the manifest is named by, and what stands beside it."""
+    from orchestrator.cli.completion_manifest import part_words, project_of, stages_of, tags_of
+
+    if action.metavar == "STAGE":
+        yield from stages_of(manifest)
+    elif action.dest == ROLLOUT:
+        project = project_of(manifest)
+        yield from project.rollouts if project else ()
+    elif action.dest == "gate":
+        yield "verify"
+    elif action.metavar == "TYPE#GLOB":
+        yield from part_words(manifest)
     else:
-        found = _runs()
-    fitting = (name for name in found if name.startswith(current) and name.isprintable())
-    return list(dict.fromkeys(fitting))
+        at = _LAST_TAG.search(current)
+        begun = current[: at.start()] if at else ""
+        minus = "-" if current[len(begun) :].startswith("-") else ""
+        yield from (f"{begun}{minus}{tag}" for tag in tags_of(manifest))
 
 
-def _named(words: list[str], groups: bool = True) -> Iterator[str]:
+def _meaning(action: argparse.Action) -> str:
+    return _first_line((action.help or "") % {"default": action.default})
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0].rstrip(".")
+
+
+def _named(words: list[str], manifest: str, groups: bool = True) -> Iterator[str]:
     """The hosts of the inventories on the line, and what else a pattern may name."""
-    import itertools
     from os.path import expanduser
 
     from inventory import load
@@ -71,6 +179,7 @@ def _named(words: list[str], groups: bool = True) -> Iterator[str]:
 
     sources = [b for a, b in itertools.pairwise(words) if a in ("-i", "--inventory")]
     sources += [found[1] for found in map(_SOURCE.fullmatch, words) if found]
+    sources = sources or _of_the_project(manifest)
     readable = [source for source in map(expanduser, sources) if not is_program(source)]
     if readable:
         known = load(readable)
@@ -81,16 +190,18 @@ def _named(words: list[str], groups: bool = True) -> Iterator[str]:
         yield from ("failed", "remaining")
 
 
+def _of_the_project(manifest: str) -> list[str]:
+    """The inventories that the project's file names."""
+    from orchestrator.cli.completion_manifest import project_of
+
+    project = project_of(manifest)
+    written = project.settings.get("inventory") if project else None
+    return list(written.value) if written else []
+
+
 def _of_a_run(words: list[str]) -> list[str]:
     """The hosts of the run that a report is of."""
     from orchestrator.fleet.kept_runs import kept_run
 
     named = words[1] if len(words) > 1 and not words[1].startswith("-") else ""
     return [str(name) for name in kept_run(named).about["hosts"]]
-
-
-def _runs() -> Iterator[str]:
-    """The ids of the runs that are kept, the newest first."""
-    from orchestrator.fleet.kept_runs import kept_runs
-
-    return (kept.run_id for kept in kept_runs())

@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from orchestrator.planning import PlanOptions
 
-VARIABLE = "CCM_HIERA_DATA"
 FILE = ".hiera"
 _OTHERS = 0o002
 
 
 def with_data_here(options: PlanOptions) -> PlanOptions:
-    """The options, with ``$CCM_HIERA_DATA`` or else ``./.hiera`` as data where none was named.
+    """The options, with ``./.hiera`` as data where none was named.
 
     UsageError for a ``.hiera`` that others can write to, or a link of theirs: who stands in their
     folder by chance would do what they like.
     """
     if options.hiera:
         return options
-    named = os.environ.get(VARIABLE)
-    if named:
-        return options._replace(hiera=[named])
     try:
         found, link = os.stat(FILE), os.lstat(FILE)
     except OSError:
@@ -34,6 +30,6 @@ def with_data_here(options: PlanOptions) -> PlanOptions:
 
         raise UsageError(
             f"others than you can write to ./{FILE}, so it is not taken for data",
-            hint=f"name your data with --hiera or {VARIABLE}, or go to another folder",
+            hint="name your data with --hiera or CCM_HIERA_DATA, or go to another folder",
         )
     return options._replace(hiera=[FILE])

@@ -2,21 +2,31 @@
 
 import argparse
 
-from orchestrator.cli.options import add_bounds, add_connection, add_data, add_inventory
+from orchestrator.cli.options import (
+    add_bounds,
+    add_connection,
+    add_data,
+    add_inventory,
+    add_keeping,
+)
 from orchestrator.cli.output import add_output, read_output
+from orchestrator.cli.part_flags import add_selection
 
 HELP = "Show what has come to differ since the last push of a manifest, and who did it."
 EXAMPLE = """
 ccm drift -i hosts.yaml site.yaml
 ccm drift -i hosts.yaml -l web --json site.yaml
+ccm drift -i hosts.yaml --only 'file#/etc/nginx/*' site.yaml
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options and the manifest."""
     parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
-    add_inventory(parser, required=False)
+    add_inventory(parser, required=False, fleet=True)
+    add_selection(parser)
     add_bounds(parser)
+    add_keeping(parser)
     add_connection(parser)
     add_data(parser)
     add_output(parser, detailed=False)
@@ -37,4 +47,5 @@ def run(args: argparse.Namespace) -> int:
     chosen = assembly.choose(options.where, args.manifest)
     site, planner = assembly.planner(args.manifest, options.data._replace(run=options.run))
     path = os.path.abspath(args.manifest)
-    return carry_out(Push("drift", path, site, planner, identity=identity(path)), options, chosen)
+    push = Push("drift", path, site, planner, identity=identity(path), remarks=planner.unmatched)
+    return carry_out(push, options, chosen)

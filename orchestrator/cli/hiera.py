@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="resolve the data of a manifest or a file of data, secrets masked",
         description="Resolve data, hierarchy and overrides of a file. With -i: host by host.",
     )
-    parse.add_argument("file", metavar="FILE", help="a manifest, or a file of data")
+    parse.add_argument("manifest", metavar="FILE", help="a manifest, or a file of data")
     parse.add_argument(
         "given", metavar="KEY=VALUE", nargs="*", help="a fact, as --fact gives it; repeatable"
     )
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = assembly.choose(read_inventory(args))
     data = read_data(args)
     data = data._replace(fact=[*data.fact, *args.given])
-    hierarchy = _hierarchy(args.file, data, args.env_facts)
+    hierarchy = _hierarchy(args.manifest, data, args.env_facts)
     answers: Mapping[str, Gathered | CcmError] = {}
     if not (args.offline or hierarchy.is_static):
         answers = gather(chosen, read_connection(args))

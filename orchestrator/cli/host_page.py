@@ -21,7 +21,8 @@ def host_page(loaded: Inventory, name: str) -> str:
 
 def _unhonoured(loaded: Inventory, name: str) -> list[str]:
     """What the SSH configuration says for the host and ccm does not do; InputError."""
-    from orchestrator.transport import Settings, unhonoured
+    from orchestrator.transport import Settings
+    from orchestrator.transport.route import unhonoured
 
     found = unhonoured(loaded.host(name), Settings(loaded.hosts))
     if not found:

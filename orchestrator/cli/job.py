@@ -1,10 +1,12 @@
 """What is pushed, where and how (controller)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.cli.options import ConnectionOptions, InventoryOptions
 from orchestrator.cli.output import OutputOptions
+from orchestrator.project.settings import KEPT
+from orchestrator.rollout.course import RolloutOptions
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
@@ -13,8 +15,9 @@ if TYPE_CHECKING:
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.fleet.ports import Connector, Target
     from orchestrator.fleet.settings import RunSettings
+    from orchestrator.fleet.stage_host import StageHost
     from orchestrator.manifest import Site
-    from orchestrator.planning import Planner, PlanOptions
+    from orchestrator.planning import PlanOptions
 
 
 class PushOptions(NamedTuple):
@@ -26,15 +29,14 @@ class PushOptions(NamedTuple):
     data: "PlanOptions"
     output: OutputOptions
     verify: bool = False
+    rollout: RolloutOptions = RolloutOptions()
+    keep: int = KEPT
 
     def record(self) -> dict[str, Any]:
         """What the folder of a run keeps of them; nothing in it may be secret."""
         told = (self.where._asdict(), self.run._asdict(), self.connection._asdict())
-        kept = {
-            name: value
-            for options in (*told, self.data.record(), {"verify": self.verify})
-            for name, value in options.items()
-        }
+        more = (self.data.record(), self.rollout.record(), {"verify": self.verify})
+        kept = {name: value for options in (*told, *more) for name, value in options.items()}
         return {name: value for name, value in kept.items() if value not in (None, False, [])}
 
 
@@ -43,17 +45,43 @@ class Push(NamedTuple):
 
     ``kept``: its folder is to be kept, so that ``ccm report`` has it. ``told``: further subscribers
     of what happens. ``identity`` is by what hosts remember the manifest, "" for nothing. ``binder``
-    takes the planner's place where a plan is kept, or was.
+    takes the planner's place where a plan is kept, or was. A command over the fleet has no site,
+    and ``words`` are those of the command line that say it again. ``remarks`` are
+    what is to be said of the run once its hosts are done. Of each of the ``clusters`` of hosts the
+    first goes ahead. What is pushed in ``stages`` is in these, and ``what`` is their file.
     """
 
     command: str
     what: str
-    site: "Site"
-    planner: "Planner"
+    site: "Site | None"
+    planner: "ports.Planner"
     kept: bool = True
     told: "Sequence[Subscriber]" = ()
     identity: str = ""
     binder: "ports.Planner | None" = None
+    words: tuple[str, ...] = ()
+    clusters: tuple[tuple[str, ...], ...] = ()
+    remarks: Callable[[], Sequence[str]] = tuple
+    stages: "tuple[PushStage, ...]" = ()
+
+    @property
+    def pushes(self) -> "list[Push]":
+        """Those of its stages; itself where it has none."""
+        return [stage.push for stage in self.stages] or [self]
+
+    @property
+    def sites(self) -> "list[Site]":
+        """The manifests, in their order."""
+        return [push.site for push in self.pushes if push.site is not None]
+
+
+class PushStage(NamedTuple):
+    """A stage of a push: what is pushed, to whom and how it is held back."""
+
+    name: str
+    push: Push
+    hosts: "tuple[StageHost, ...]"
+    rollout: RolloutOptions
 
 
 class Targets(NamedTuple):
@@ -68,10 +96,14 @@ class How(NamedTuple):
     """How a push is carried out; the run's folder has the ``record`` of what the user chose.
 
     ``registration`` is where stable resources are announced, None for the default. ``verify`` looks
-    at the hosts once more when all of them are done.
+    at the hosts once more when all of them are done. ``again`` are the words of the command that
+    does the same, but for ``-l``. ``keep`` is how many runs are kept.
     """
 
     settings: "RunSettings"
     record: dict[str, Any]
     registration: str | None = None
     verify: "AfterPush | None" = None
+    rollout: RolloutOptions = RolloutOptions()
+    again: tuple[str, ...] = ()
+    keep: int = KEPT

@@ -5,17 +5,16 @@ nothing knows of a parser.
 """
 
 import argparse
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from orchestrator.project.settings import DEFAULT_FORKS
+from orchestrator.support.seconds import parse_seconds
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from orchestrator.planning import PlanOptions
 
 Options = TypeVar("Options", bound=tuple[Any, ...])
-DEFAULT_FORKS = 50
-MAX_SECONDS = 7 * 86_400
 
 
 class InventoryOptions(NamedTuple):
@@ -52,17 +51,27 @@ def read_fields(kind: type[Options], args: argparse.Namespace) -> Options:
 
 
 def add_inventory(
-    parser: argparse.ArgumentParser, required: bool = True, default: str = "this host"
+    parser: argparse.ArgumentParser,
+    required: bool = True,
+    *,
+    fleet: bool = False,
+    default: str = "",
 ) -> None:
-    """``-i`` and ``-l``; ``default`` is what no inventory means where none is required."""
+    """``-i`` and ``-l``; where no inventory is ``required``, none is this host.
+
+    A command of the ``fleet`` takes the project's then, any other one with ``-l`` only. ``default``
+    is what the help says of no inventory.
+    """
+    if not default:
+        here = "that of the project, else this host" if fleet else "this host"
+        default = "that of the project" if required else here
     parser.add_argument(
         "-i",
         "--inventory",
         metavar="FILE",
         action="append",
-        required=required,
         help="inventory: a YAML file, a program that prints one, or host,host; repeatable"
-        + ("" if required else f" (default: {default})"),
+        f" (default: {default})",
     )
     parser.add_argument(
         "-l",
@@ -71,11 +80,22 @@ def add_inventory(
         action="append",
         help="only these hosts: web:&prod:!web3, globs, @file, failed, remaining, run:ID:failed",
     )
+    parser.set_defaults(inventory_required=required, here=not (required or fleet))
 
 
 def read_inventory(args: argparse.Namespace) -> InventoryOptions:
     """What ``add_inventory`` takes."""
     return read_fields(InventoryOptions, args)
+
+
+def add_keeping(parser: argparse.ArgumentParser) -> None:
+    """How many runs are kept, which no flag says."""
+    parser.set_defaults(keep=None)
+
+
+def read_keeping(args: argparse.Namespace) -> int:
+    """What ``add_keeping`` leaves to the environment and the project's file."""
+    return int(args.keep)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -96,6 +116,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "--monitor-only", action="store_true", help="only run the health checks of the resources"
     )
     add_bounds(parser)
+    add_keeping(parser)
     parser.add_argument(
         "--lock-timeout",
         metavar="SECONDS",
@@ -178,8 +199,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
         "--forks",
         metavar="N",
         type=int,
-        default=DEFAULT_FORKS,
-        help="hosts at a time (default: %(default)s)",
+        help=f"hosts at a time (default: {DEFAULT_FORKS})",
     )
     group.add_argument("--user", metavar="NAME", type=user, help="log in as this user")
     group.add_argument("--ask-pass", action="store_true", help="ask for the login password once")
@@ -214,7 +234,6 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         "--hiera",
         metavar="FILE",
         action="append",
-        default=[],
         help="data that overlays the manifest's",
     )
     group.add_argument(
@@ -293,12 +312,7 @@ def count(text: str) -> int:
 
 def seconds(text: str) -> float:
     """A number of seconds, or a duration such as ``90s``, ``2m`` or ``1h``."""
-    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
-    number, unit = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1.0)
     try:
-        value = float(number) * unit
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= MAX_SECONDS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a duration such as 30, 90s or 5m")
-    return value
+        return parse_seconds(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -4,13 +4,14 @@ import argparse
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from orchestrator.cli.asking import ask_secret
+from orchestrator.cli.asking import ask_line, ask_secret
 from orchestrator.cli.options import add_diff, read_fields
 from orchestrator.fleet.bus import Subscriber
+from orchestrator.report.answers import Answers
 from orchestrator.report.collected import Collected
 from orchestrator.report.event_lines import EventLines
 from orchestrator.report.lines import Lines
@@ -48,11 +49,17 @@ class OutputOptions(NamedTuple):
         return ["--json", *asked] if self.json else asked
 
 
-def add_output(parser: argparse.ArgumentParser, detailed: bool = True) -> None:
-    """The options on what is shown and written; ``detailed``: --detailed-exitcode is one."""
+def add_output(
+    parser: argparse.ArgumentParser, detailed: bool = True, *, of_resources: bool = True
+) -> None:
+    """The options on what is shown and written; ``detailed``: --detailed-exitcode is one.
+
+    ``of_resources``: what the run is about has states, so there are diffs and counters of them.
+    """
     group = parser.add_argument_group("output")
-    add_diff(group, "make and show no diffs")
-    if detailed:
+    if of_resources:
+        add_diff(group, "make and show no diffs")
+    if detailed and of_resources:
         group.add_argument(
             "--detailed-exitcode",
             action="store_true",
@@ -62,11 +69,12 @@ def add_output(parser: argparse.ArgumentParser, detailed: bool = True) -> None:
     group.add_argument(
         "--events", metavar="FILE", help="each transaction event as a JSON line; - is stdout"
     )
-    group.add_argument(
-        "--metrics",
-        metavar="FILE",
-        help="counters in Prometheus's text form, for its collector; - is stdout",
-    )
+    if of_resources:
+        group.add_argument(
+            "--metrics",
+            metavar="FILE",
+            help="counters in Prometheus's text form, for its collector; - is stdout",
+        )
     group.add_argument("-v", "--verbose", action="store_true", help="show everything")
     group.add_argument("-q", "--quiet", action="store_true", help="show failures only")
 
@@ -86,7 +94,7 @@ def check_output(options: OutputOptions) -> None:
     if options.quiet and options.verbose:
         raise UsageError("-q and -v exclude each other", hint="choose one")
     if options.metrics is not None:
-        from orchestrator.cli.metrics import check_metrics
+        from orchestrator.report.metrics import check_metrics
 
         check_metrics()
 
@@ -102,6 +110,7 @@ class Output:
         verbose = options.verbose
         self._choice = Choice(run.diff and (run.noop or verbose), verbose, options.quiet)
         self._collected = Collected(verbose=verbose)
+        self._summarised: Subscriber = self._collected
         self._events: LineFile | None = None
         self._live = None
         self._lines: Lines | None = None
@@ -120,7 +129,7 @@ class Output:
 
     def subscribers(self) -> list[Subscriber]:
         """Those that were chosen; the one for the summary is always among them."""
-        chosen: list[Subscriber] = [self._collected]
+        chosen: list[Subscriber] = [self._summarised]
         if self._events is not None:
             chosen.insert(0, EventLines(self._events.write))
         elif self.options.events == "-":
@@ -159,6 +168,12 @@ class Output:
         with self._aside():
             return ask_secret(prompt)
 
+    def ask_line(self, prompt: str, left: Callable[[], float]) -> str | None:
+        """Ask on the terminal, the view out of the way; None once no time is ``left``. Any
+        thread."""
+        with self._aside():
+            return ask_line(prompt, left)
+
     @contextlib.contextmanager
     def _aside(self) -> Iterator[None]:
         if self._live is None:
@@ -180,9 +195,10 @@ class Output:
     def metrics(self, kept: "KeptRun") -> None:
         """Write the file of ``--metrics``, if one was asked for. UsageError."""
         if self.options.metrics is not None:
-            from orchestrator.cli.metrics import write_metrics
+            from orchestrator.cli.report import write_form
+            from orchestrator.report.metrics import write_metrics
 
-            write_metrics(kept, self.options.metrics)
+            write_form(kept, write_metrics, "--metrics", self.options.metrics)
 
     def close(self) -> None:
         """Close the file of ``--events``."""
@@ -199,6 +215,30 @@ class Output:
             raise UsageError(
                 f"--events {path}: {error.strerror}", hint="name a file that can be written"
             ) from error
+
+
+class AnswersOutput(Output):
+    """The output of a command over the fleet: what hosts said, where a summary would stand.
+
+    ``fold`` is as for ``Answers``. Progress has stderr where it is not drawn.
+    """
+
+    def __init__(self, options: OutputOptions, run: RunOptions, title: str, *, fold: bool) -> None:
+        super().__init__(options, run, title)
+        self._answers = self._summarised = Answers()
+        self._fold = fold
+        if self._lines is not None:
+            self._lines = Lines(sys.stderr, verbose=True) if options.verbose else None
+
+    def summary(self, kept: str) -> None:
+        """Write what the hosts said, as they stand together."""
+        self._answers.write(
+            self.human,
+            Style.of(self.human),
+            fold=self._fold,
+            quiet=self.options.quiet,
+            kept=kept,
+        )
 
 
 def _write_out(text: str) -> None:

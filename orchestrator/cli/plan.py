@@ -8,16 +8,20 @@ from orchestrator.cli.options import (
     add_connection,
     add_data,
     add_inventory,
+    add_keeping,
     read_bounds,
     seconds,
 )
 from orchestrator.cli.output import add_output, read_output
+from orchestrator.cli.part_flags import add_selection
+from orchestrator.cli.stages import add_stage_choice, read_stage_choice
 
 HELP = "Preview what a push would do and keep it, so that ccm push does exactly that."
 EXAMPLE = """
 ccm plan -i hosts.yaml site.yaml -o change.plan
 ccm plan show change.plan
 ccm push change.plan
+ccm plan -i hosts.yaml --tags web site.yaml -o web.plan
 """
 BELOW = ("show", "diff", "sign")
 _DAY = 86_400.0
@@ -25,7 +29,7 @@ _DAY = 86_400.0
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of a preview, and where the plan goes."""
-    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
+    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, or a file of stages")
     parser.add_argument(
         "-o", "--out", metavar="FILE", help="write the plan here (default: only show its id)"
     )
@@ -36,8 +40,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=_DAY,
         help="how long the plan may be pushed (default: 24h)",
     )
-    add_inventory(parser, False)
+    add_inventory(parser, False, fleet=True)
+    add_selection(parser)
+    add_stage_choice(parser)
     add_bounds(parser)
+    add_keeping(parser)
     add_connection(parser)
     add_data(parser)
     add_output(parser)
@@ -59,4 +66,5 @@ def run(args: argparse.Namespace) -> int:
 
     options = read_push(args, read_output(args))
     options = options._replace(run=read_bounds(args)._replace(noop=True))
-    return make_plan(args.manifest, options, args.out, args.valid)
+    choice = read_stage_choice(args)
+    return make_plan(args.manifest, options, choice=choice, out=args.out, valid=args.valid)

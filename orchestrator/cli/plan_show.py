@@ -3,8 +3,9 @@
 import argparse
 import sys
 import time
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from orchestrator.cli.report import add_forms, read_forms, write_forms
 
 if TYPE_CHECKING:
     from orchestrator.kept_plans.kept_plan import KeptPlan
@@ -14,10 +15,7 @@ EXAMPLE = """
 ccm plan show change.plan
 ccm plan show change.plan --markdown - > comment.md    # for a merge request
 """
-_FORMS = {
-    "html": ("orchestrator.report.html", "write_html", "one HTML page that needs nothing else"),
-    "markdown": ("orchestrator.report.markdown", "write_markdown", "Markdown, a comment's worth"),
-}
+_FORMS = ("html", "markdown")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,26 +23,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", metavar="FILE", help="the plan")
     parser.add_argument("--no-diff", action="store_false", dest="diff", help="show no diffs")
     parser.add_argument("--json", action="store_true", help="the plan itself, as JSON")
-    for name, (_, _, text) in _FORMS.items():
-        parser.add_argument(f"--{name}", metavar="FILE", help=f"{text}; - is stdout")
+    add_forms(parser, _FORMS)
     parser.add_argument("-v", "--verbose", action="store_true", help="show everything")
 
 
 def run(args: argparse.Namespace) -> int:
     """Show it."""
-    from orchestrator.cli.report import write_form
     from orchestrator.kept_plans.reading import read_plan
 
     kept = read_plan(args.plan)
-    forms = {name: path for name in _FORMS if (path := getattr(args, name)) is not None}
-    for name, path in forms.items():
-        module, function, _ = _FORMS[name]
-        write_form(kept, getattr(import_module(module), function), f"--{name}", path)
+    files = read_forms(args)
+    write_forms(kept, files)
     if args.json:
         import json
 
         print(json.dumps(kept.record))
-    elif not forms:
+    elif not files:
         _write_text(kept, args.diff, args.verbose)
     return 0
 
@@ -66,8 +60,10 @@ def _write_text(kept: "KeptPlan", diff: bool, verbose: bool) -> None:
 
 def _head(kept: "KeptPlan") -> list[str]:
     from orchestrator.kept_plans.kept_plan import moment
+    from orchestrator.report.wording import part_of
     from orchestrator.support.plain_text import one_line
 
+    part = part_of(kept.about)
     record = kept.record
     expires = record["expires"]
     word = "valid until" if time.time() < expires else "EXPIRED, it was valid until"
@@ -77,4 +73,5 @@ def _head(kept: "KeptPlan") -> list[str]:
             f"made by {record['user']} at {moment(record['created'])} with ccm {record['ccm']}"
         ),
         f"{word} {moment(expires)}",
+        *([f"part of the manifest: {part}"] if part else []),
     ]

@@ -3,23 +3,29 @@
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from inventory.dynamic import is_program
 from orchestrator.cli.exit_code import INTERRUPTED
 from orchestrator.cli.job import Push, PushOptions
+from orchestrator.cli.stages import StageChoice
 from remote_runtime.errors import UsageError
+from remote_runtime.item import SELECTION
 from remote_runtime.version import VERSION
 
 if TYPE_CHECKING:
     from orchestrator.cli.output import Output
     from orchestrator.kept_plans.kept_plan import KeptPlan
-    from orchestrator.manifest import Site
+    from orchestrator.kept_plans.making import PlanMaker
+    from orchestrator.planning import Planner
+    from orchestrator.planning.behind import HostPlanner
 
 _DAY = 86_400.0
 
 
-def make_plan(manifest: str, options: PushOptions, out: str | None, valid: float) -> int:
+def make_plan(
+    manifest: str, options: PushOptions, *, choice: StageChoice, out: str | None, valid: float
+) -> int:
     """Preview, and keep that in a file for ``valid`` seconds; the exit code of the preview."""
     from orchestrator.cli.output import Output
     from orchestrator.kept_plans.kept_plan import moment
@@ -28,7 +34,7 @@ def make_plan(manifest: str, options: PushOptions, out: str | None, valid: float
     if out is not None:
         require_place(out)
     output = Output(options.output, options.run, f"plan of {os.path.basename(manifest)}")
-    code, kept = _preview(manifest, options, output, valid)
+    code, kept = _preview(manifest, options, output=output, choice=choice, valid=valid)
     if kept is None:
         return code
     if out is not None:
@@ -38,7 +44,9 @@ def make_plan(manifest: str, options: PushOptions, out: str | None, valid: float
     return code
 
 
-def push_expected(manifest: str, options: PushOptions, expected: str, command: str) -> int:
+def push_expected(
+    manifest: str, options: PushOptions, *, expected: str, command: str, choice: StageChoice
+) -> int:
     """Plan anew, and push that if it is the plan that was expected; the exit code."""
     from orchestrator.cli import held
     from orchestrator.cli.output import Output, OutputOptions
@@ -49,38 +57,65 @@ def push_expected(manifest: str, options: PushOptions, expected: str, command: s
     before = options._replace(run=run._replace(noop=True), output=OutputOptions(quiet=True))
     output = Output(before.output, before.run)
     output.human = sys.stderr
-    code, kept = _preview(manifest, before, output, _DAY)
+    code, kept = _preview(manifest, before, output=output, choice=choice, valid=_DAY)
     if kept is None:
         return code
     held.require_id(kept, expected)
-    return held.push_kept(kept, options, command)
+    return held.push_kept(kept, options, command=command, choice=choice)
 
 
 def _preview(
-    manifest: str, options: PushOptions, output: "Output", valid: float
+    manifest: str,
+    options: PushOptions,
+    *,
+    output: "Output",
+    choice: StageChoice,
+    valid: float,
 ) -> "tuple[int, KeptPlan | None]":
     """Preview; its exit code, and the plan that it makes for at least one host."""
     from orchestrator.cli import assembly
     from orchestrator.cli.pushing import carry_out, check_options
-    from orchestrator.kept_plans.making import PlanMaker
+    from orchestrator.cli.stages import refuse_choice, staged_push
     from orchestrator.manifest.identity import identity
+    from orchestrator.rollout.stages import is_stages
 
     check_options(options)
     chosen = assembly.choose(options.where, manifest)
-    site, planner = assembly.planner(manifest, options.data._replace(run=options.run))
-    maker = PlanMaker(planner)
-    path = os.path.abspath(manifest)
-    push = Push("plan", path, site, planner, told=(maker,), identity=identity(path), binder=maker)
+    if is_stages(manifest):
+        push = staged_push("plan", manifest, options=options, chosen=chosen, choice=choice)
+    else:
+        refuse_choice(choice, "plan", manifest)
+        site, planner = assembly.planner(manifest, options.data._replace(run=options.run))
+        path = os.path.abspath(manifest)
+        push = Push("plan", path, site, planner, identity=identity(path), remarks=planner.unmatched)
+    push, maker = _kept_by(push)
     created = int(time.time())
     code = carry_out(push, options, chosen, output)
     if code == INTERRUPTED:
         return code, None
-    about = {**_about(manifest, options, site), "created": created, "expires": created + int(valid)}
-    kept = maker.finish(about, [*_named_files(manifest, options), *planner.files()])
+    about = {**_about(manifest, options, push), "created": created, "expires": created + int(valid)}
+    files = [path for one in push.pushes for path in cast("Planner", one.planner).files()]
+    kept = maker.finish(about, [*_named_files(manifest, options), *files])
     if kept.hosts:
         return code, kept
     output.say("no plan was made: it would be for no host")
     return code, None
+
+
+def _kept_by(push: Push) -> "tuple[Push, PlanMaker]":
+    """The same push with what makes a plan of it."""
+    from orchestrator.kept_plans.making import PlanMaker
+
+    maker = PlanMaker(cast("Planner", push.planner))
+    stages = tuple(
+        stage._replace(
+            push=stage.push._replace(
+                binder=maker.of_stage(stage.name, cast("HostPlanner", stage.push.binder))
+            )
+        )
+        for stage in push.stages
+    )
+    return push._replace(told=(maker,), binder=maker, stages=stages), maker
 
 
 def _named_files(manifest: str, options: PushOptions) -> list[str]:
@@ -89,9 +124,9 @@ def _named_files(manifest: str, options: PushOptions) -> list[str]:
     return [manifest, *inventory, *options.data.hiera, *options.data.facts]
 
 
-def _about(manifest: str, options: PushOptions, site: "Site") -> dict[str, Any]:
+def _about(manifest: str, options: PushOptions, push: Push) -> dict[str, Any]:
     """What the plan says of itself."""
-    from orchestrator.cli.pushing import user_at_host
+    from orchestrator.cli.pushing import own_types, user_at_host
     from orchestrator.image import build
     from orchestrator.kept_plans.inputs import here
 
@@ -100,7 +135,7 @@ def _about(manifest: str, options: PushOptions, site: "Site") -> dict[str, Any]:
     given = data.record()
     return {
         "ccm": VERSION,
-        "runtime": build(site.types.sources()).sha256,
+        "runtime": build(own_types(push)).sha256,
         "user": user_at_host(),
         "manifest": here(manifest),
         "inventory": [here(one) if os.path.exists(one) else one for one in inventory],
@@ -108,4 +143,6 @@ def _about(manifest: str, options: PushOptions, site: "Site") -> dict[str, Any]:
         "facts": list(map(here, data.facts)),
         "data": given["data"],
         "fact": given["fact"],
+        **{name: list(getattr(data, name)) for name in SELECTION},
+        **({"stages": [stage.name for stage in push.stages]} if push.stages else {}),
     }

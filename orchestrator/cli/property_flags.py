@@ -13,7 +13,9 @@ from orchestrator.manifest.types import Type
 from remote_runtime.errors import InputError, Problem
 
 # What has a flag of its own making, see ``common_flags``; ensure stands behind the name.
-_APART = ("ensure", "control", "foreach", "require", "subscribe", "health_checks", "render")
+_APART = (
+    "ensure", "tags", "control", "foreach", "require", "subscribe", "health_checks", "render",
+)  # fmt: skip
 # These mean the same in every command, so a property of that name is spelt --TYPE-PROPERTY.
 RESERVED = {
     "if", "unless", "require", "subscribe", "check", "no-render", "help", "inventory", "limit",

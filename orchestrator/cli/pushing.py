@@ -2,19 +2,27 @@
 
 import argparse
 import os
-import socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from orchestrator.cli.exit_code import CHANGED
 from orchestrator.cli.job import How, Push, PushOptions, Targets
-from orchestrator.cli.options import read_connection, read_data, read_inventory, read_run
+from orchestrator.cli.options import (
+    read_connection,
+    read_data,
+    read_inventory,
+    read_keeping,
+    read_run,
+)
 from orchestrator.cli.output import Output, OutputOptions
 from remote_runtime.errors import UsageError
 from remote_runtime.masking import Mask
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from orchestrator.cli.assembly import Chosen
     from orchestrator.cli.verifying import AfterPush
+    from orchestrator.planning import Planner
     from orchestrator.transport import Connector
 
 
@@ -26,6 +34,7 @@ def read_push(args: argparse.Namespace, output: OutputOptions) -> PushOptions:
         connection=read_connection(args),
         data=read_data(args),
         output=output,
+        keep=read_keeping(args),
     )
 
 
@@ -57,32 +66,69 @@ def carry_out(
     ``output`` is where people look, None for what the options say.
     """
     from orchestrator.cli import assembly, running
+    from orchestrator.cli.again import words_again
     from orchestrator.fleet.run_folder import new_run_id
     from orchestrator.fleet.settings import RunSettings
 
     # A name that is the command itself, as with ccm ensure exec, may hold a login.
-    shown = push._replace(what=Mask().text(push.what))
+    mask = Mask().text
+    shown = push._replace(what=mask(push.what), words=tuple(map(mask, push.words)))
     if output is None:
         output = Output(options.output, options.run, _title(shown, options.run.noop))
     settings = RunSettings(new_run_id(), user_at_host(), options.run, push.identity)
     output.prepare()
-    site = push.site
-    connector = assembly.connector(chosen, options.connection, output.ask, site.types.sources())
-    for text in site.warnings:
-        output.say(f"warning: {text}")
-    output.say(site.pre_message)
-    targets = Targets(chosen.hosts, connector, options.connection.forks)
+    for lacking in _unshared(push, options, chosen):
+        output.say(f"warning: {lacking}")
+    types = own_types(push)
+    connector = assembly.connector(chosen, options.connection, output.ask, types)
+    for site in push.sites:
+        for text in site.warnings:
+            output.say(f"warning: {text}")
+        output.say(site.pre_message)
+    hosts = [host for stage in push.stages for host in stage.hosts] or chosen.hosts
+    targets = Targets(hosts, connector, options.connection.forks)
+    verify = _verification(push, options, chosen, connector) if options.verify else None
     how = How(
-        settings,
-        options.record(),
-        options.data.registration,
-        _verification(push, options, chosen, connector) if options.verify else None,
+        settings=settings,
+        record=options.record(),
+        registration=options.data.registration,
+        verify=verify,
+        rollout=options.rollout,
+        again=words_again(shown, options),
+        keep=options.keep,
     )
     with connector:
         code = running.carry_out(shown, targets, how, output)
     if code in (0, CHANGED):
-        output.say(site.post_message)
+        for site in push.sites:
+            output.say(site.post_message)
     return code
+
+
+def _unshared(push: Push, options: PushOptions, chosen: "Chosen") -> "Iterator[str]":
+    """Warnings about hosts that ``--per`` says nothing of; UsageError where it says it of none."""
+    from orchestrator.rollout.sharing import check_sharing
+
+    whole = options.rollout.per  # which some stages may know nothing of
+    alike = [host for stage in push.stages if stage.rollout.per == whole for host in stage.hosts]
+    if alike or not push.stages:
+        yield from check_sharing(whole, alike or chosen.hosts)
+    for stage in push.stages:
+        if stage.rollout.per != whole:
+            yield from check_sharing(stage.rollout.per, stage.hosts)
+
+
+def own_types(push: Push) -> dict[str, bytes]:
+    """What travels with the runtime of the types that sites have; UsageError where two differ."""
+    found: dict[str, bytes] = {}
+    for site in push.sites:
+        for path, text in site.types.sources().items():
+            if found.setdefault(path, text) != text:
+                raise UsageError(
+                    f"two of the stages have different types in {path}",
+                    hint="keep their manifests beside the same types/, or push them apart",
+                )
+    return found
 
 
 def _verification(
@@ -98,17 +144,16 @@ def _verification(
         inventory=chosen.inventory,
         hosts=chosen.hosts,
         connector=connector,
-        planner=push.planner,
+        planner=cast("Planner", push.planner),  # only a manifest is verified
         forks=options.connection.forks,
     )
     return after_push(job, options.output.verbose, options.output.quiet)
 
 
 def _title(push: Push, noop: bool) -> str:
-    from orchestrator.report.wording import run_word
+    from orchestrator.report.wording import run_subject, run_word
 
-    what = push.what if push.command == "ensure" else os.path.basename(push.what)
-    return f"{run_word(push.command, noop)} of {what}"
+    return f"{run_word(push.command, noop)} of {run_subject(push.command, push.what)}"
 
 
 def user_at_host() -> str:
@@ -119,4 +164,4 @@ def user_at_host() -> str:
         name = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         name = str(os.getuid())
-    return f"{name}@{socket.gethostname()}"
+    return f"{name}@{os.uname().nodename}"

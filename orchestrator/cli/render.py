@@ -9,9 +9,9 @@ from orchestrator.cli.options import (
     add_data,
     add_inventory,
     read_connection,
-    read_data,
     read_inventory,
 )
+from orchestrator.cli.part_flags import add_selection, read_selection
 
 if TYPE_CHECKING:
     from orchestrator.cli.assembly import Chosen
@@ -22,6 +22,7 @@ HELP = "Show the manifest as it comes out for one host, as YAML."
 EXAMPLE = """
 ccm render site.yaml                                # for this host
 ccm render -i hosts.yaml -l web1 site.yaml
+ccm render -i hosts.yaml -l web1 --only 'file#/etc/nginx/*' site.yaml
 ccm render -i hosts.yaml -l web1 --offline --facts web1-facts.json site.yaml
 """
 
@@ -35,6 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do not contact the host; --facts, vars and --fact are all its facts",
     )
+    add_selection(parser)
     add_connection(parser)
     add_data(parser)
 
@@ -48,10 +50,10 @@ def run(args: argparse.Namespace) -> int:
 
     chosen = assembly.choose(read_inventory(args), args.manifest)
     _check_one(chosen)
-    site, planner = assembly.planner(args.manifest, read_data(args))
+    site, planner = assembly.planner(args.manifest, read_selection(args))
     gathered = NothingGathered() if args.offline else _gather(chosen, read_connection(args))
     plan = planner.plan(chosen.hosts[0], gathered)
-    for text in (*site.warnings, *plan.warnings):
+    for text in (*site.warnings, *plan.warnings, *planner.unmatched()):
         print(plain(f"ccm: warning: {text}"), file=sys.stderr)
     _write(resolved_manifest(site, plan))
     return 0

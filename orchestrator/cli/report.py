@@ -1,13 +1,18 @@
 """``ccm report``: show a run again (controller)."""
 
 import argparse
+import io
 import os
 import sys
+from collections.abc import Iterable
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
+from orchestrator.fleet.stage_host import host_in
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from orchestrator.fleet.events import Event
     from orchestrator.fleet.kept_runs import KeptRecord, KeptRun
@@ -18,15 +23,21 @@ HELP = "Show a run again: the last one, or the one of an id or the beginning of 
 EXAMPLE = """
 ccm report
 ccm report 20260314T091502Z --diff
+ccm report --host web7    # what it came to there, or said to a command
 ccm report --html run.html              # a page to send to a colleague
 ccm report --markdown - > comment.md    # for a merge request
 """
 
-# The option of each form that is a file, and where its writer is.
-_FORMS = {
+# The option of each form that is a file: the module and the name of its writer, and its help.
+FORMS = {
     "html": ("orchestrator.report.html", "write_html", "one HTML page that needs nothing else"),
     "junit": ("orchestrator.report.junit", "write_junit", "JUnit XML, a suite for each host"),
     "markdown": ("orchestrator.report.markdown", "write_markdown", "Markdown, a comment's worth"),
+    "metrics": (
+        "orchestrator.report.metrics",
+        "write_metrics",
+        "counters in Prometheus's text form, for its collector",
+    ),
 }
 
 
@@ -34,19 +45,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("id", metavar="ID", nargs="?", default="", help="see ccm runs")
     parser.add_argument("--host", metavar="HOST", action="append", help="only this host")
+    parser.add_argument(
+        "--fold",
+        action="store_true",
+        help="of a command, put answers together that differ in names and numbers only",
+    )
     parser.add_argument("--diff", action="store_true", help="show the diffs of a push, too")
     parser.add_argument("--no-diff", action="store_true", help="show no diffs")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     parser.add_argument("--events", action="store_true", help="the transaction events, one a line")
-    for name, (_, _, text) in _FORMS.items():
-        parser.add_argument(f"--{name}", metavar="FILE", help=f"{text}; - is stdout")
-    parser.add_argument(
-        "--metrics",
-        metavar="FILE",
-        help="counters in Prometheus's text form, for its collector; - is stdout",
-    )
+    add_forms(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="show everything")
     parser.add_argument("-q", "--quiet", action="store_true", help="show failures only")
+
+
+def add_forms(parser: argparse.ArgumentParser, names: Iterable[str] = FORMS) -> None:
+    """The options of the forms that are files."""
+    for name in names:
+        parser.add_argument(f"--{name}", metavar="FILE", help=f"{FORMS[name][2]}; - is stdout")
+
+
+def read_forms(args: argparse.Namespace) -> dict[str, str]:
+    """What ``add_forms`` takes: the file of each form that was asked for."""
+    return {name: path for name in FORMS if (path := getattr(args, name, None)) is not None}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
 
     kept = kept_run(args.id)
     _check(args, kept)
-    files = _write_files(kept, args)
+    files = read_forms(args)
+    write_forms(kept, files)
     if args.json:
         write_document(kept, None, sys.stdout)
     elif args.events:
@@ -67,57 +89,51 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write_files(kept: "KeptRun", args: argparse.Namespace) -> bool:
-    """Write the forms that are files; whether there was any."""
-    from orchestrator.cli.metrics import write_metrics
-
-    asked = False
-    for name, (module, function, _) in _FORMS.items():
-        path = getattr(args, name)
-        if path is not None:
-            asked = True
-            write_form(kept, getattr(import_module(module), function), f"--{name}", path)
-    if args.metrics is not None:
-        asked = True
-        write_metrics(kept, args.metrics)
-    return asked
+def write_forms(kept: "Shown", files: dict[str, str]) -> None:
+    """Write the forms that are files, by their names. UsageError."""
+    for name, path in files.items():
+        module, function, _ = FORMS[name]
+        write_form(kept, getattr(import_module(module), function), f"--{name}", path)
 
 
 def write_form(
     kept: "Shown", write: "Callable[[Shown, TextIO], None]", option: str, path: str
 ) -> None:
     """Write one form, the file whole or not there: a report that is cut short looks complete."""
+    from orchestrator.support.whole_file import replacing
     from remote_runtime.errors import UsageError
 
     if path == "-":
         write(kept, sys.stdout)
         return
-    temporary = f"{path}.{os.urandom(6).hex()}.new"  # in a folder that others may write, too
     try:
-        with open(temporary, "x", encoding="utf-8") as out:
-            write(kept, out)
-        os.replace(temporary, path)
+        with replacing(Path(path), 0o666) as out:
+            text = io.TextIOWrapper(out, encoding="utf-8")
+            write(kept, text)
+            text.detach()
     except OSError as error:
         raise UsageError(
             f"{option} {path}: {error.strerror}", hint="name a file that can be written"
         ) from error
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
 
 
 def _check(args: argparse.Namespace, kept: "KeptRun") -> None:
     from remote_runtime.errors import UsageError
 
-    stdout = [f"--{name}" for name in (*_FORMS, "metrics") if getattr(args, name) == "-"]
+    stdout = [f"--{name}" for name in FORMS if getattr(args, name) == "-"]
     stdout += [f"--{name}" for name in ("json", "events") if getattr(args, name)]
     if len(stdout) > 1:
         raise UsageError(f"{' and '.join(stdout)} all want stdout", hint="give files to the others")
-    if args.host and (stdout or any(getattr(args, name) for name in (*_FORMS, "metrics"))):
+    if args.host and (stdout or any(getattr(args, name) for name in FORMS)):
         raise UsageError("--host goes with the summary only", hint="the other forms have all hosts")
     for name in args.host or ():
-        if name not in kept.about["hosts"]:
+        if not _named(name, kept.about["hosts"]):
             raise UsageError(f"host {name[:80]!r} was not in run {kept.run_id}")
+
+
+def _named(name: str, hosts: Iterable[str]) -> list[str]:
+    """What a run calls a host: in stages it may have several names, which name it, too."""
+    return [host for host in hosts if name in (host, host_in(host))]
 
 
 def _summarise(kept: "KeptRun", args: argparse.Namespace) -> None:
@@ -125,18 +141,34 @@ def _summarise(kept: "KeptRun", args: argparse.Namespace) -> None:
     from orchestrator.report.rows import Choice
     from orchestrator.report.style import Style
     from orchestrator.report.summary import Summary
+    from orchestrator.report.wording import AD_HOC
 
-    chosen = set(args.host or kept.about["hosts"])
-    collected = Collected(verbose=args.verbose)
-    for event in kept.replay():
-        if host_of(event) in chosen | {""}:
-            collected.handle(event)
+    hosts = kept.about["hosts"]
+    chosen = {one for name in args.host for one in _named(name, hosts)} if args.host else set(hosts)
+    told = (event for event in kept.replay() if host_of(event) in chosen | {""})
+    print(headline(kept))
+    if kept.about["command"] in AD_HOC:
+        _answer(told, args)
+        return
+    collected = Collected(verbose=args.verbose, outputs=True)
+    for event in told:
+        collected.handle(event)
     noop = bool(kept.about["noop"])
     diffs = (noop or args.diff or args.verbose) and not args.no_diff
     choice = Choice(diffs, args.verbose, args.quiet)
-    print(headline(kept))
     Summary(collected, Style.of(sys.stdout), choice).write(sys.stdout)
     _verification(kept, args, chosen)
+
+
+def _answer(told: "Iterable[Event]", args: argparse.Namespace) -> None:
+    """What a command said on the hosts."""
+    from orchestrator.report.answers import Answers
+    from orchestrator.report.style import Style
+
+    answers = Answers()
+    for event in told:
+        answers.handle(event)
+    answers.write(sys.stdout, Style.of(sys.stdout), fold=args.fold, quiet=args.quiet)
 
 
 def _verification(kept: "KeptRun", args: argparse.Namespace, hosts: set[str]) -> None:
@@ -168,10 +200,13 @@ def headline(kept: "KeptRecord") -> str:
     """One line on what was run, and when."""
     import time
 
-    from orchestrator.report.wording import run_word
+    from orchestrator.report.wording import part_of, run_word
+    from orchestrator.support.plain_text import one_line
 
     about = kept.about
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(about["start"]))
     word = run_word(about["command"], about["noop"])
     ended = "" if about["end"] else ", did not come to its end"
-    return f"{kept.kind.capitalize()} {kept.run_id}: {word} of {about['manifest']}, {when}{ended}"
+    part = part_of(about)
+    what = ", ".join(filter(None, (one_line(about["manifest"]), part)))
+    return f"{kept.kind.capitalize()} {kept.run_id}: {word} of {what}, {when}{ended}"

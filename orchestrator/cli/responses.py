@@ -26,10 +26,10 @@ class Responses:
 
     def handle(self, event: happening.Event) -> None:
         """Keep a host's latest event: an apply's own comes after those of its children."""
-        if isinstance(event, happening.ResourceEvent):
-            self._states[event.host] = event.event
-        elif isinstance(event, happening.HostFinished):
+        if isinstance(event, happening.HostFinished):
             self._finish(event.result)
+        for state, _ in happening.transaction_events(event):
+            self._states[state["host"]] = state
 
     def close(self) -> None:
         """Write out what is buffered; the stream stays open."""

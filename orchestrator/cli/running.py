@@ -1,34 +1,46 @@
 """Carries a push out over the fleet, from the first host to the exit code (controller)."""
 
 import contextlib
+import functools
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.cli.exit_code import CHANGED, run_exit_code, stronger
+from orchestrator.cli.gating import gates_of, hooked
 from orchestrator.cli.job import How, Push, Targets
 from orchestrator.cli.output import Output
 from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.engine import Engine, Job, Maker, RunMeans, Threads
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_lore import PackageLore
-from orchestrator.fleet.rollout import Rollout
+from orchestrator.fleet.past_runs import REMAINING, UNDONE
 from orchestrator.fleet.run_folder import RunFolder
+from orchestrator.fleet.window import INTERRUPT_GRACE, Window
 from orchestrator.registration.publisher import CLOSING, Publisher
 from orchestrator.registration.store import open_store
 from orchestrator.report.document import write_document
+from orchestrator.report.paragraphs import Asked
+from orchestrator.rollout.asking import end_commands
+from orchestrator.rollout.course import ALONE, RolloutCourse, StagePlace
+from orchestrator.rollout.staged import Leg, StagedCourse
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.state_folder import state_folder
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from orchestrator.cli.verifying import AfterPush
+    from orchestrator.fleet.host_task import HostTask
 
 INTERRUPTED_CLOSING = 3.0  # seconds
+AFTER_HOST_GRACE = 60.0  # that what comes after a host has once the run is interrupted
 
 
 def carry_out(push: Push, targets: Targets, how: How, output: Output) -> int:
@@ -56,56 +68,152 @@ def _carry_out(
     folder: RunFolder | None,
 ) -> int:
     bus = Bus([*([folder] if folder else []), *push.told, *output.subscribers()])
-    results: list[HostResult] = []
+    ended: dict[str, HostResult] = {}
+
+    def publish(event: happening.Event) -> None:
+        if isinstance(event, happening.HostFinished):
+            ended[event.result.host] = event.result
+        bus.publish(event)
 
     def finished(_: str, result: HostResult) -> None:
-        results.append(result)
-        bus.publish(happening.HostFinished(result))
+        publish(happening.HostFinished(result))
 
-    lore = PackageLore(state_folder() / "packages")
     publisher = Publisher(lambda: open_store(how.registration))
-    runs = (
-        HostRun(
-            host,
-            targets.connector,
-            planner=push.binder or push.planner,
-            bus=bus,
-            settings=how.settings,
-            publisher=publisher,
-            lore=lore,
-        )
-        for host in targets.hosts
-    )
-    rollout = Rollout(runs, targets.forks, finished=finished, tick=output.tick)
+    lore = PackageLore(state_folder() / "packages")
+    engine = Threads(RunMeans(targets.connector, bus, publisher, lore))
+    floor = _Floor(engine=engine, publish=publish, output=output)
+    planned = how.rollout.given or bool(push.stages)
+    braked = planned and not how.settings.options.noop
+    course = _course(push, targets, how, floor)
+    tasks = course if braked else _in_order(push, targets, how, floor)
+    grace = AFTER_HOST_GRACE if how.rollout.after_host else INTERRUPT_GRACE
+    window = Window(tasks, targets.forks, finished=finished, tick=output.tick, grace=grace)
 
     def interrupt() -> None:
         output.interrupting()
-        rollout.interrupt()
+        window.interrupt()
 
-    with Interrupts(interrupt):
+    with Interrupts(interrupt, end_commands):
         bus.publish(begin)
+        if planned:
+            # Of a stage that did not pass those that failed are to be well before the next one.
+            word = UNDONE if push.stages else REMAINING
+            bus.publish(course.planned(Asked(again=how.again).on(f"run:{begin.run_id}:{word}")))
         output.start()
         try:
-            rollout.run()
+            window.run()
         finally:
-            unpublished = _announced(publisher, bus, rollout.interrupted)
-            bus.publish(happening.RunFinished(time.time(), rollout.interrupted))
+            end_commands()
+            engine.close()
+            unpublished = _announced(publisher, bus, window.interrupted)
+            _tell(push.remarks(), bus)
+            bus.publish(happening.RunFinished(time.time(), window.interrupted))
             bus.close()
             output.close()
-    code = run_exit_code(results, rollout.interrupted, output.options.detailed_exitcode)
+    held = course.held or unpublished
+    rolled = _Rolled(begin, list(ended.values()), window.interrupted, held)
+    return _conclude(push, how, output=output, rolled=rolled, bus=bus, folder=folder)
+
+
+class _Rolled(NamedTuple):
+    """A run whose last host has ended; ``lacking``: something that was to be done was not."""
+
+    begin: happening.RunStarted
+    results: list[HostResult]
+    interrupted: bool
+    lacking: bool
+
+
+def _conclude(
+    push: Push, how: How, *, output: Output, rolled: _Rolled, bus: Bus, folder: RunFolder | None
+) -> int:
+    """Tell what the run came to; its exit code."""
+    results, interrupted = rolled.results, rolled.interrupted
+    code = run_exit_code(results, interrupted, output.options.detailed_exitcode)
     code = _faults(bus, code)
-    if unpublished and code in (0, CHANGED):
+    if rolled.lacking and code in (0, CHANGED):
         code = 1
     with contextlib.suppress(BrokenPipeError):
         there = push.kept and folder is not None and folder.path.is_dir()
-        output.summary(begin.run_id if there else "")
+        output.summary(rolled.begin.run_id if there else "")
     if folder and folder.whole:
         code = _metrics(folder, output, code)
-    if how.verify is not None and folder is not None and not rollout.interrupted:
+    if how.verify is not None and folder is not None and not interrupted:
         code = _verified(how.verify, results, output=output, run=folder.path, code=code)
     if folder and output.options.json:
         write_document(KeptRun(folder.path), code, sys.stdout)
     return code
+
+
+class _Floor(NamedTuple):
+    """Where the parts of a push are carried out, and what hears of it."""
+
+    engine: Engine
+    publish: "Callable[[happening.Event], None]"
+    output: Output
+
+
+class _Part(NamedTuple):
+    """What is pushed to some hosts, and how: all of a push, or a stage of it."""
+
+    push: Push
+    targets: Targets
+    how: How
+
+
+def _parts(push: Push, targets: Targets, how: How) -> list[_Part]:
+    """The stages of a push; all of it where it has none."""
+    if not push.stages:
+        return [_Part(push, targets, how)]
+    return [
+        _Part(
+            stage.push,
+            targets._replace(hosts=stage.hosts),
+            how._replace(
+                rollout=stage.rollout, settings=how.settings._replace(manifest=stage.push.identity)
+            ),
+        )
+        for stage in push.stages
+    ]
+
+
+def _course(push: Push, targets: Targets, how: How, floor: _Floor) -> RolloutCourse | StagedCourse:
+    """The hosts as the options of the rollout let them begin."""
+    parts = _parts(push, targets, how)
+    if not push.stages:
+        return _course_of(parts[0], floor, ALONE)
+    legs = [
+        Leg(stage.name, stage.hosts, stage.rollout, functools.partial(_course_of, part, floor))
+        for stage, part in zip(push.stages, parts, strict=True)
+    ]
+    return StagedCourse(legs, how.rollout)
+
+
+def _course_of(part: _Part, floor: _Floor, place: StagePlace) -> RolloutCourse:
+    push, targets, how = part
+    return RolloutCourse(
+        targets.hosts,
+        how.rollout,
+        make=hooked(_maker(part, floor), how),
+        publish=floor.publish,
+        gates=gates_of(push, targets, how=how, output=floor.output, publish=floor.publish),
+        clusters=push.clusters,
+        stage=place,
+    )
+
+
+def _in_order(
+    push: Push, targets: Targets, how: How, floor: _Floor
+) -> "Iterator[HostTask[HostResult]]":
+    """The hosts one after the other, as nothing holds them back."""
+    for part in _parts(push, targets, how):
+        yield from map(_maker(part, floor), part.targets.hosts)
+
+
+def _maker(part: _Part, floor: _Floor) -> Maker:
+    """What makes the run of a host that begins."""
+    push, _, how = part
+    return floor.engine.maker(Job(push.binder or push.planner, how.settings))
 
 
 def _verified(
@@ -133,6 +241,7 @@ def _begin(push: Push, targets: Targets, how: How) -> happening.RunStarted:
         manifest=push.what,
         command=push.command,
         identity=push.identity,
+        again=how.again,
     )
 
 
@@ -143,6 +252,12 @@ def _metrics(folder: RunFolder, output: Output, code: int) -> int:
         print(f"ccm: error: {error.message}", file=sys.stderr)
         return code or 1
     return code
+
+
+def _tell(remarks: Iterable[str], bus: Bus) -> None:
+    """Say of the run what is no host's."""
+    for text in remarks:
+        bus.publish(happening.HostNotice("", "warning", text))
 
 
 def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
@@ -160,7 +275,7 @@ def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
 
 def _folder(begin: happening.RunStarted, how: How, parent: Path | None = None) -> RunFolder:
     try:
-        return RunFolder(begin, how.record, parent)
+        return RunFolder(begin, how.record, parent=parent, keep=how.keep)
     except OSError as error:
         raise UsageError(
             f"the run's folder cannot be made: {error}",

@@ -3,24 +3,54 @@
 import argparse
 import sys
 import time
-from os.path import basename
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.cli.options import count
 
 if TYPE_CHECKING:
     from orchestrator.fleet.kept_runs import KeptRun
+    from orchestrator.fleet.outcome import HostResult
 
-HELP = "List the runs that are kept, the newest first."
-_LEAST = 16  # columns of the last one
+HELP = "List the runs that are kept and what they came to, the newest first."
+_LEAST = 16  # columns of the last one; with less it stands below
 EXAMPLE = """
 ccm runs
+ccm runs site.yaml        # how the pushes of one manifest went
 ccm runs -n 5 --json
 """
 
 
+class Listed(NamedTuple):
+    """One line of the list; ``predicted`` is "" without a plan."""
+
+    run: str
+    when: str
+    took: str
+    changed: str
+    failed: str
+    predicted: str
+    manifest: str
+    outcome: str
+
+
+_HEAD = Listed(
+    "RUN",
+    "WHEN",
+    "TOOK",
+    changed="CHANGED",
+    failed="FAILED",
+    predicted="PLAN",
+    manifest="MANIFEST",
+    outcome="OUTCOME",
+)
+_NUMBERS = frozenset({"changed", "failed", "predicted"})
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    parser.add_argument(
+        "manifest", metavar="MANIFEST", nargs="?", default="", help="only the runs of this one"
+    )
     parser.add_argument("-n", metavar="N", type=count, default=20, help="how many (default: 20)")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
 
@@ -31,56 +61,109 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from orchestrator.fleet.kept_runs import kept_runs
+    from orchestrator.fleet.past_runs import runs_of
     from orchestrator.fleet.run_folder import runs_folder
 
-    found = list(itertools.islice(kept_runs(), args.n))
+    runs = runs_of(args.manifest) if args.manifest else kept_runs()
+    found = list(itertools.islice(runs, args.n))
     if args.json:
         for kept in found:
-            print(json.dumps(kept.about))
+            print(json.dumps(_record(kept)))
     elif not found:
-        print(f"no run is kept in {runs_folder()}", file=sys.stderr)
+        what = f"no run of {args.manifest}" if args.manifest else "no run"
+        print(f"{what} is kept in {runs_folder()}", file=sys.stderr)
     else:
-        _write([("RUN", "WHEN", "TOOK", "MANIFEST", "OUTCOME"), *map(_row, found)])
+        import shutil
+
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+        for line in table(list(map(_listed, found)), width):
+            print(line)
     return 0
 
 
-def _write(rows: list[tuple[str, ...]]) -> None:
-    """The columns; on a terminal the last one is wrapped in the room that it has."""
-    import shutil
+def table(runs: list[Listed], width: int) -> list[str]:
+    """The lines in columns; in ``width`` columns (0: without bound) the outcome is wrapped, and
+    stands below its run where there is no room beside it."""
     import textwrap
 
+    shown = [
+        name for name in Listed._fields if name != "predicted" or any(one.predicted for one in runs)
+    ]
+    rows = [[getattr(one, name) for name in shown] for one in (_HEAD, *runs)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    before = sum(widths[:-1]) + 2 * len(widths[:-1])
-    room = max(_LEAST, shutil.get_terminal_size().columns - before)
+    ahead = sum(widths[:-1]) + 2 * len(widths[:-1])
+    narrow = width and width - ahead < _LEAST
+    lines: list[str] = []
     for row in rows:
-        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
-        last = textwrap.wrap(row[-1], room) if sys.stdout.isatty() else [row[-1]]
-        print("  ".join([*cells[:-1], last[0]]))
-        for line in last[1:]:
-            print(" " * before + line)
+        cells = [
+            cell.rjust(size) if name in _NUMBERS else cell.ljust(size)
+            for name, cell, size in zip(shown, row, widths, strict=True)
+        ]
+        if narrow:
+            lines.append("  ".join(cells[:-2]).rstrip())
+            told = ": ".join(row[-2:])
+            lines += textwrap.wrap(told, width, initial_indent=" " * 4, subsequent_indent=" " * 8)
+        else:
+            first, *more = textwrap.wrap(row[-1], width - ahead) if width else [row[-1]]
+            lines.append("  ".join([*cells[:-1], first]))
+            lines += [" " * ahead + line for line in more]
+    return lines
 
 
-def _row(kept: "KeptRun") -> tuple[str, ...]:
-    from orchestrator.report.wording import took
-
-    about = kept.about
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(about["start"]))
-    length = took(about["end"] - about["start"]) if about["end"] else "-"
-    what = about["manifest"] if about["command"] == "ensure" else basename(about["manifest"])
-    word = "drift" if about["command"] == "drift" else "noop"
-    manifest = what + (f" ({word})" if about["noop"] else "")
-    return kept.run_id, when, length, manifest, _outcome(kept)
-
-
-def _outcome(kept: "KeptRun") -> str:
-    """How many hosts came to what."""
-    from orchestrator.report.totals import host_counts
+def _results(kept: "KeptRun") -> "list[HostResult] | None":
+    """What the hosts came to; None where that cannot be read."""
     from remote_runtime.errors import InputError
 
     try:
-        found = host_counts(kept.results(), kept.about["noop"])
+        return kept.results()
     except InputError:
-        return "cannot be read"
+        return None
+
+
+def _record(kept: "KeptRun") -> dict[str, Any]:
+    """What was run, how many hosts came to which outcome, and their tallies added up."""
+    from collections import Counter
+
+    from orchestrator.report.document import totals
+
+    results = _results(kept)
+    if results is None:
+        return kept.about
+    outcomes = Counter(one.outcome for one in results)
+    return {**kept.about, "outcomes": outcomes, "summary": totals(results)}
+
+
+def _listed(kept: "KeptRun") -> Listed:
+    from orchestrator.report.document import totals
+    from orchestrator.report.durations import took
+    from orchestrator.report.wording import AD_HOC, part_of, run_subject
+
+    about = kept.about
+    command = about["command"]
+    what = run_subject(command, about["manifest"])
+    word = "noop" if about["noop"] and command != "drift" else command
+    told = about["noop"] or command in AD_HOC
+    words = [*(["part"] if part_of(about) else []), *([word] if told else [])]
+    results = _results(kept)
+    summary = totals(results or [])
+    compared = summary["compared"]
+    return Listed(
+        kept.run_id,
+        time.strftime("%Y-%m-%d %H:%M", time.localtime(about["start"])),
+        took(about["end"] - about["start"]) if about["end"] else "-",
+        changed="-" if results is None or command in AD_HOC else f"{summary['changed']:,}",
+        failed="-" if results is None else f"{summary['failed']:,}",
+        predicted=f"{summary['as_predicted']:,}/{compared:,}" if compared else "",
+        manifest=f"{what} ({', '.join(words)})" if words else what,
+        outcome="cannot be read" if results is None else _outcome(kept, results),
+    )
+
+
+def _outcome(kept: "KeptRun", results: "list[HostResult]") -> str:
+    """How many hosts came to what."""
+    from orchestrator.report.totals import host_counts
+
+    found = host_counts(results, kept.about["noop"], kept.about["command"])
     text = ", ".join(f"{number:,} {words}" for _, words, number in found if number)
     if kept.about["end"]:
         return text or "no host"

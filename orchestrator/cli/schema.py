@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 HELP = (
-    "Write the JSON Schema of a manifest, an inventory, a request, an event, a host's plan, a plan "
-    "that is kept or a type's schema.json."
+    "Write the JSON Schema of a manifest, an inventory, a project's file, a request, an event, a "
+    "host's plan, a plan that is kept, a run's document or a type's schema.json."
 )
 EXAMPLE = """
 ccm schema > manifest.schema.json
@@ -14,7 +14,10 @@ ccm schema inventory
 ccm schema type > type.schema.json  # for editing types/NAME/schema.json
 """
 
-NAMES = ("manifest", "inventory", "request", "event", "plan", "kept_plan", "type")
+NAMES = (
+    "manifest", "stages", "inventory", "project", "request", "event", "plan", "kept_plan", "run",
+    "type",
+)  # fmt: skip
 _COMPOSED = ("manifest", "request")
 
 

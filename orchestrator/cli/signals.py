@@ -8,7 +8,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.rollout import Rollout
+    from orchestrator.fleet.window import Window
 
 _CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SHOW_CURSOR = "\x1b[?25h\n"
@@ -17,11 +17,15 @@ _SHOW_CURSOR = "\x1b[?25h\n"
 class Interrupts:
     """While it is entered, the first signal calls ``first``; the second leaves with 130.
 
-    Leaving closes every connection, and with its connection the runtime on a host ends.
+    Leaving closes every connection, and with its connection the runtime on a host ends; what else
+    is to end is for ``leaving``.
     """
 
-    def __init__(self, first: Callable[[], None]) -> None:
+    def __init__(
+        self, first: Callable[[], None], leaving: Callable[[], None] = lambda: None
+    ) -> None:
         self._first = first
+        self._leaving = leaving
         self._seen = False
         self._before: dict[signal.Signals, Any] = {}
 
@@ -30,14 +34,15 @@ class Interrupts:
             self._before[number] = signal.signal(number, self._caught)
         return self
 
-    def watch(self, rollout: "Rollout[Any]") -> None:
-        """Let the first signal interrupt this rollout."""
-        self._first = rollout.interrupt
+    def watch(self, window: "Window[Any]") -> None:
+        """Let the first signal interrupt this window."""
+        self._first = window.interrupt
 
     def _caught(self, number: int, frame: FrameType | None) -> None:
         if self._seen:
             if sys.stderr.isatty():
                 os.write(sys.stderr.fileno(), _SHOW_CURSOR.encode())
+            self._leaving()
             os._exit(130)
         self._seen = True
         self._first()

@@ -2,29 +2,77 @@
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
-from orchestrator.cli.options import add_data, read_data
+from orchestrator.cli.options import add_data
+from orchestrator.cli.part_flags import add_selection, read_selection
 
-HELP = "Check a manifest and its data; no host is contacted."
+if TYPE_CHECKING:
+    from orchestrator.planning import PlanOptions
+
+HELP = "Check a manifest and its data, or a file of stages; no host is contacted."
 EXAMPLE = """
 ccm validate site.yaml
+ccm validate release.yaml      # a file of stages, with all of their manifests
 ccm validate --hiera production.yaml site.yaml
+ccm validate --tags web site.yaml   # does that mean anything there?
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options and the manifest."""
-    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
+    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, or a file of stages")
+    add_selection(parser)
     add_data(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Say that it is good, with warnings; every mistake, a child's too, is an InputError."""
+    from orchestrator.rollout.stages import is_stages
+
+    data = read_selection(args)
+    if is_stages(args.manifest):
+        return _stages(args.manifest, data)
+    _say(args.manifest, _found(args.manifest, data))
+    return 0
+
+
+def _stages(path: str, data: "PlanOptions") -> int:
+    """The same of the manifests of all stages."""
+    from orchestrator.cli.stages import refuse_part
+    from orchestrator.rollout.stages import read_stages
+    from remote_runtime.errors import InputError, Problem
+
+    stages = read_stages(path)
+    refuse_part(data, len(stages))
+    problems: list[Problem] = []
+    found = []
+    for stage in stages:
+        try:
+            told = _found(stage.manifest, data._replace(handed=stage.data))
+        except InputError as error:
+            problems += stage.placed(error)
+            continue
+        found.append(f"{stage.name}: {told}")
+    if problems:
+        raise InputError(list(dict.fromkeys(problems)))
+    _say(path, f"{len(stages)} stage{'' if len(stages) == 1 else 's'}; {'; '.join(found)}")
+    return 0
+
+
+def _say(path: str, found: str) -> None:
+    from orchestrator.support.plain_text import plain
+
+    print(plain(f"{path} is valid: {found}"))
+
+
+def _found(manifest: str, data: "PlanOptions") -> str:
+    """What is in a manifest; its warnings are told. InputError."""
     from orchestrator.cli import assembly
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import InputError
 
-    site, planner = assembly.planner(args.manifest, read_data(args))
+    site, planner = assembly.planner(manifest, data)
     survey = planner.survey
     if survey.broken:
         raise InputError(survey.broken)
@@ -35,5 +83,4 @@ def run(args: argparse.Namespace) -> int:
         found += f" in {survey.manifests} manifests"
     if site.resources_template:
         found = f"each host's resources come of {site.resources_template.name}"
-    print(plain(f"{args.manifest} is valid: {found}"))
-    return 0
+    return found

@@ -12,15 +12,16 @@ from orchestrator.cli.options import (
     add_data,
     add_inventory,
     read_connection,
-    read_data,
     read_inventory,
     seconds,
 )
+from orchestrator.cli.part_flags import add_selection, read_selection
 
 HELP = "Check hosts against a manifest with testinfra, and run a site's own tests."
 EXAMPLE = """
 ccm verify -i hosts.yaml site.yaml
 ccm verify -i hosts.yaml -l web site.yaml tests/ -k nginx -x
+ccm verify -i hosts.yaml --tags web site.yaml
 ccm verify -i hosts.yaml site.yaml tests/ --junitxml report.xml -- --tb=long
 """
 
@@ -36,6 +37,7 @@ def configure(parser: Parser) -> None:
         help="files or folders with testinfra tests that run along; behind -- any option of pytest",
     )
     add_inventory(parser)
+    add_selection(parser)
     parser.add_argument(
         "--command-timeout",
         metavar="SECONDS",
@@ -75,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     chosen, connection = assembly.choose(read_inventory(args), args.manifest), read_connection(args)
     # With tests of the user's own every connection stays open for them.
     make_room(max(connection.forks, len(chosen.hosts)) if tests else connection.forks)
-    site, planner = assembly.planner(args.manifest, read_data(args))
+    site, planner = assembly.planner(args.manifest, read_selection(args))
     connector = assembly.connector(chosen, connection, ask_secret, site.types.sources())
     for text in site.warnings:
         print(plain(f"ccm: warning: {text}"), file=sys.stderr)
@@ -98,6 +100,8 @@ def run(args: argparse.Namespace) -> int:
             quiet=args.quiet,
             blocks=args.verbose < 2,  # else pytest's own report shows them
         )
+    for unmatched in planner.unmatched():
+        print(plain(f"ccm: warning: {unmatched}"), file=sys.stderr)
     return tally.exit_code
 
 

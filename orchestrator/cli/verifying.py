@@ -16,7 +16,7 @@ from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
-    from orchestrator.fleet.rollout import Rollout
+    from orchestrator.fleet.window import Window
 
 Keep = Callable[[Outcome], None]
 AfterPush = Callable[[Iterable["HostResult"], TextIO, Keep], Assessment]
@@ -36,15 +36,15 @@ def carry_out(
     report = Verification(out, Style.of(out), verbose=verbose, quiet=quiet, blocks=blocks)
     report.begin(job.manifest.name, len(job.hosts))
     began = time.monotonic()
-    asking: list[Rollout[Any] | None] = [None]
+    asking: list[Window[Any] | None] = [None]
     progress = Progress(sys.stderr, len(job.hosts), quiet)
 
     def told(one: Outcome) -> None:
         keep(one)
         report.take(one)
 
-    def watch(rollout: "Rollout[Any] | None") -> None:
-        asking[0] = rollout
+    def watch(window: "Window[Any] | None") -> None:
+        asking[0] = window
 
     def interrupt() -> None:
         if asking[0] is None:

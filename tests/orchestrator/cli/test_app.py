@@ -1,4 +1,4 @@
-"""The entry point: which command, which error, which exit code; and the completion."""
+"""The entry point: which command, which error, which exit code."""
 
 import argparse
 import os
@@ -11,7 +11,6 @@ import pytest
 
 from orchestrator.cli.app import COMMANDS, exit_code_of, main
 from orchestrator.cli.commands import build_parser, load_command, overview
-from orchestrator.cli.completion_scripts import SCRIPTS, described
 from orchestrator.cli.exit_code import run_exit_code
 from orchestrator.fleet.outcome import HostResult, Tally
 from remote_runtime.errors import (
@@ -215,50 +214,6 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert done.stderr == ""
 
 
-def complete(script: Path, *words: str) -> list[str]:
-    """What bash offers for the last word."""
-    line = " ".join(f"'{word}'" for word in words)
-    program = (
-        f"source '{script}'; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _ccm; "
-        'printf "%s\\n" "${COMPREPLY[@]}"'
-    )
-    done = subprocess.run(
-        ["bash", "--norc", "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=script.parent,
-        env={"PATH": os.environ["PATH"]},
-    )
-    assert done.stderr == ""
-    return done.stdout.split()
-
-
-def test_bash_completes_commands_options_files_and_choices(tmp_path: Path) -> None:
-    """The generated script, sourced by bash, offers what the parsers know."""
-    script = tmp_path / "ccm.bash"
-    script.write_text(SCRIPTS["bash"](described()), encoding="utf-8")
-    (tmp_path / "hosts.yaml").touch()
-    assert complete(script, "ccm", "pu") == ["push"]
-    assert "--become" in complete(script, "ccm", "push", "--b")
-    assert complete(script, "ccm", "push", "-i", "hos") == ["hosts.yaml"]
-    assert complete(script, "ccm", "push", "hos") == ["hosts.yaml"]
-    assert complete(script, "ccm", "completion", "z") == ["zsh"]
-    assert complete(script, "ccm", "push", "--forks", "hos") == []
-    assert complete(script, "ccm", "hosts", "t") == ["trust"]
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_get_every_option(shell: str) -> None:
-    """The scripts for zsh and fish name each long option of each command."""
-    text = SCRIPTS[shell](described())
-    for name in COMMANDS:
-        for action in build_parser(name, load_command(name))._actions:
-            for option in action.option_strings:
-                wanted = option if shell == "zsh" else f" {option.lstrip('-')} "
-                assert wanted in text, (name, option)
-
-
 def test_every_file_of_a_command_is_listed() -> None:
     """A module with EXAMPLE in the folder of commands is a command, and the other way round.
 
@@ -272,7 +227,12 @@ def test_every_file_of_a_command_is_listed() -> None:
 
 @pytest.mark.parametrize(
     ("option", "word"),
-    [("--check", "--noop"), ("--tags=x", "control"), ("--diff", "--no-diff"), ("-e", "--data")],
+    [
+        ("--check", "--noop"),
+        ("--skip-tags=x", "--tags=-NAME"),
+        ("--diff", "--no-diff"),
+        ("-e", "--data"),
+    ],
 )
 def test_options_of_ansible(option: str, word: str, capsys: pytest.CaptureFixture[str]) -> None:
     """An option that ansible-playbook has is answered with ccm's own word."""

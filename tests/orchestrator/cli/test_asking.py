@@ -1,17 +1,31 @@
-import subprocess
-import sys
+"""What is asked on a terminal."""
+
+import os
+import time
+
+import pytest
+
+from orchestrator.cli.asking import ask_line
 
 
-def test_the_end_of_the_input() -> None:
-    """Ctrl-D is an empty answer, and what is said next begins on a line of its own."""
-    program = "from orchestrator.cli.asking import ask_secret as ask; print(repr(ask('word: ')))"
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        start_new_session=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "''\n"
-    assert done.stderr.endswith("word: \n")
+@pytest.fixture
+def stdin(monkeypatch: pytest.MonkeyPatch) -> int:
+    """The other end of what stands for the terminal."""
+    reader, writer = os.pipe()
+    monkeypatch.setattr("sys.stdin", os.fdopen(reader, encoding="utf-8"))
+    return writer
+
+
+def test_a_line_is_what_was_typed(stdin: int) -> None:
+    """Whole; None where the input ends."""
+    os.write(stdin, b"yes\n")
+    assert ask_line("Go on? ", lambda: 5.0) == "yes\n"
+    os.close(stdin)
+    assert ask_line("Go on? ", lambda: 5.0) is None
+
+
+def test_nobody_is_waited_for_without_end(stdin: int) -> None:
+    """Once the time is over, there is no answer."""
+    end = time.monotonic() + 0.3
+    assert ask_line("Go on? ", lambda: end - time.monotonic()) is None
+    os.close(stdin)

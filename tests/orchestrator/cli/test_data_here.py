@@ -14,17 +14,14 @@ from remote_runtime.errors import UsageError
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory of a script."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CCM_HIERA_DATA", raising=False)
     return tmp_path
 
 
-def test_what_is_named_wins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The option before the variable, that before the file, and no data where there is none."""
+def test_what_is_named_wins(folder: Path) -> None:
+    """What is named comes before the file, and there is no data where neither is."""
     assert with_data_here(PlanOptions()).hiera == ()
     (folder / ".hiera").write_text("data: {}")
     assert with_data_here(PlanOptions()).hiera == [".hiera"]
-    monkeypatch.setenv("CCM_HIERA_DATA", "other.yaml")
-    assert with_data_here(PlanOptions()).hiera == ["other.yaml"]
     assert with_data_here(PlanOptions(hiera=["named.yaml"])).hiera == ["named.yaml"]
 
 

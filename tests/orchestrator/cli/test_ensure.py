@@ -151,6 +151,7 @@ def test_every_property_has_a_flag_of_its_own(name: str) -> None:
     assert len(spelt) == len(set(spelt))
     flags = {flag.name for flag in flags_of(type_)}
     apart = {"ensure", "control", "require", "subscribe", "health_checks", "render", "foreach"}
+    apart |= {"tags"}  # one resource needs no selection
     assert flags | apart | set(type_.spellings) >= set(type_.properties)
     for option in ("--noop", "--data", "--fact", "--hiera", "--if", "--unless", "--check"):
         assert option in spelt
@@ -214,8 +215,10 @@ def test_types_beside_have_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 HEAVY = {
-    "asyncio", "concurrent.futures", "dataclasses", "email", "fabric", "gjson", "http", "invoke",
-    "jinja2", "jsonschema", "multiprocessing", "nats", "paramiko", "rich", "ssl", "xml",
+    "ast", "asyncio", "bz2", "calendar", "concurrent.futures", "dataclasses", "difflib", "email",
+    "fabric", "gjson", "hmac", "http", "inspect", "invoke", "jinja2", "jsonschema", "lzma",
+    "multiprocessing", "nats", "paramiko", "random", "rich", "secrets", "shutil", "socket", "ssl",
+    "xml", "zipfile", "orchestrator.transport.route", "orchestrator.transport.ssh_config",
 }  # fmt: skip
 
 
@@ -223,17 +226,33 @@ def test_a_converged_command_imports_nothing_heavy(tmp_path: Path) -> None:
     """``ccm ensure`` of a file that is as it should be does without what takes long to load."""
     path = tmp_path / "a"
     owned = ["--owner", str(os.getuid()), "--group", str(os.getgid()), "--mode", "0644"]
-    words = ["ensure", "file", str(path), "--content", "x", *owned]
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    imported = _imported(tmp_path, "ensure", "file", str(path), "--content", "x", *owned)
+    assert "orchestrator.cli.ensure_type" in imported
+    assert imported & HEAVY == set()
+
+
+def test_a_converged_push_to_this_machine_imports_nothing_heavy(tmp_path: Path) -> None:
+    """``ccm push`` of a file does without them too, and without the ways to other hosts."""
+    owned = f"owner: '{os.getuid()}', group: '{os.getgid()}', mode: '0644'"
+    site, hosts = tmp_path / "site.yaml", tmp_path / "hosts.yaml"
+    resource = f"{{{tmp_path}/a: {{content: x, {owned}}}}}"
+    site.write_text(f"ccm: {{resources: [{{file: [{resource}]}}]}}\n")
+    hosts.write_text("hosts: {here: {connection: local}}\n")
+    imported = _imported(tmp_path, "push", "-i", str(hosts), str(site))
+    assert "orchestrator.cli.running" in imported
+    assert imported & HEAVY == set()
+
+
+def _imported(folder: Path, *words: str) -> set[str]:
+    """What a command imports the second time, when everything is there already."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder), "XDG_STATE_HOME": str(folder)}
     command = [sys.executable, "-X", "importtime", "-m", "orchestrator.cli.app", *words]
-    for _ in range(2):  # the second time everything is there already
+    for _ in range(2):
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=60, check=True
         )
     assert "1 stable" in done.stdout
-    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "orchestrator.cli.ensure_type" in imported
-    assert imported & HEAVY == set()
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
 
 
 def _type(name: str) -> Type:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -142,6 +143,39 @@ def test_render_shows_one_hosts_manifest(site: Path) -> None:
             "post_message": "done",
         }
     }
+
+
+def test_a_part_is_shown(site: Path) -> None:
+    """render has what is chosen and no more, a child's too; what meant nothing there is told."""
+    (site / "part.yaml").write_text(
+        "ccm: {resources: [{exec: [a: {tags: [x]}, b: {}, 'on-{{ Host.name }}': {}]},\n"
+        " {apply: [child.yaml: {}]}]}"
+    )
+    (site / "child.yaml").write_text("ccm: {resources: [{exec: [c: {tags: [x]}, d: {}]}]}")
+    line = ["render", "-i", "hosts.yaml", "-l", "db1", "--offline"]
+
+    def shown(*words: str) -> list[str]:
+        done = ccm(site, *line, *words, "part.yaml")
+        assert done.returncode == 0, done.stderr
+        return re.findall(r"\b(?:[a-d]|on-db1|child.yaml)(?=:)", done.stdout)
+
+    assert shown("--tags", "x") == ["a", "child.yaml", "c"]
+    assert shown("--only", "exec#on-db1") == ["on-db1"]
+    assert shown("--skip", "apply", "--skip", "exec#b") == ["a", "on-db1"]
+    nothing = ccm(site, *line, "--only", "exec#on-db2", "part.yaml")
+    assert nothing.returncode == 0
+    assert "--only 'exec#on-db2' fits no resource of any host" in nothing.stderr
+
+
+@pytest.mark.parametrize("command", ["validate", "render"])
+def test_a_part_that_is_surely_none_is_refused(site: Path, command: str) -> None:
+    """A type or name that is misspelt is told without a host, with what was probably meant."""
+    for words in (("--only", "file#/etc/ap"), ("--skip", "flie"), ("--tags", "web")):
+        done = ccm(site, command, *words, "site.yaml")
+        assert (done.returncode, done.stdout) == (2, ""), words
+    assert "give some a tag" in done.stderr
+    good = ccm(site, "validate", "--only", "file#/etc/*", "--skip", "exec", "site.yaml")
+    assert good.returncode == 0, good.stderr
 
 
 def test_render_masks_health_checks(site: Path) -> None:

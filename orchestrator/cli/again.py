@@ -1,0 +1,86 @@
+"""The command that does again what a push did, for whoever picks its hosts (controller)."""
+
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.project.settings import DEFAULT_FORKS
+from remote_runtime.item import SELECTION
+from remote_runtime.options import RunOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.cli.job import Push, PushOptions
+    from orchestrator.cli.options import ConnectionOptions
+
+_OF_MANIFESTS = ("push", "apply", "drift")  # commands whose last word is what they are about
+# The names of options that stand in a record as their flags' do, each with its value or values.
+_OF_PLAN = ("hiera", "facts")
+_VALUES = (*_OF_PLAN, "user", "registration")
+
+
+def words_again(push: "Push", options: "PushOptions") -> tuple[str, ...]:
+    """The words of the same command without ``-l``; none where nobody could say so.
+
+    Values of ``--data`` and ``--fact`` are left for the user to write: they may be secret.
+    """
+    said = push.words or push.command in _OF_MANIFESTS
+    if not (push.kept and options.where.inventory and said):
+        return ()
+    record = options.record()
+    words = ["ccm", push.command]
+    for path in options.where.inventory:
+        words += ["-i", path]
+    words += _of_run(options.run)
+    words += ["--verify"] if options.verify else []
+    settled = push.binder is not None and push.words  # a plan's file has settled these
+    for name in _VALUES:
+        if settled and name in _OF_PLAN:
+            continue
+        for value in _listed(record.get(name)):
+            words += [_flag(name), value]
+    for name, value in options.rollout.record().items():
+        flag = _flag(name)
+        words += [flag] if value is True else [w for one in _listed(value) for w in (flag, one)]
+    if not settled:
+        words += [f"--{name}={one}" for name in SELECTION for one in _listed(record.get(name))]
+    for name in ("data", "fact"):
+        for key in _listed(record.get(name)):
+            words += [f"--{name}", f"{key}=..."]
+    words += _of_connection(options.connection)
+    return (*words, *(push.words or [push.what]))
+
+
+def _of_run(run: RunOptions) -> "Iterator[str]":
+    """What was chosen of it; some commands choose for the user."""
+    chosen = run._asdict()
+    without = RunOptions(noop=run.drift, package_probe=not run.drift, diff=not run.adhoc)
+    for name, default in without._asdict().items():
+        value = chosen[name]
+        if value == default or name in ("drift", "adhoc"):
+            continue
+        if not isinstance(value, bool):
+            yield f"{_flag(name)}={value:g}"
+        else:
+            yield _flag(name) if value else _flag(f"no_{name}")
+
+
+def _of_connection(connection: "ConnectionOptions") -> "Iterator[str]":
+    if connection.forks != DEFAULT_FORKS:
+        yield from ("--forks", str(connection.forks))
+    if connection.become:
+        yield "--become" if connection.become is True else f"--become={connection.become}"
+    if connection.connect_timeout is not None:
+        yield f"--connect-timeout={connection.connect_timeout:g}"
+    for name in ("ask_pass", "ask_become_pass"):
+        if getattr(connection, name):
+            yield _flag(name)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _listed(value: Any) -> list[str]:
+    if isinstance(value, (list, tuple)):
+        return list(map(str, value))
+    return [value] if value else []

@@ -1,0 +1,137 @@
+"""What completion finds in manifests and in the project's file (controller).
+
+A manifest is only read, never checked: no type of a site's own is imported, no program started.
+Somebody has only pressed a key, so what is read is little, and what makes no sense is passed over.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import stat
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from inventory.document import Mapping, Node, Scalar, Sequence, parse_document
+
+if TYPE_CHECKING:
+    from orchestrator.project.settings import Project
+
+USUAL = "site.yaml"
+MANIFESTS = (".yaml", ".yml")
+MAX_BYTES = 256 << 10  # of all manifests together
+MAX_MANIFESTS = 20
+_TEMPLATE = re.compile(r"\{\{|\$\{")
+
+
+class Glance(NamedTuple):
+    """A resource as it is written; ``names`` are its name and its alias."""
+
+    type: str
+    names: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+def part_words(manifest: str) -> Iterator[str]:
+    """What ``--only`` and ``--skip`` may name: the types of the manifest, and its resources."""
+    found = list(_resources(manifest))
+    yield from dict.fromkeys(one.type for one in found)
+    for one in found:
+        yield from (f"{one.type}#{name}" for name in one.names)
+
+
+def tags_of(manifest: str) -> list[str]:
+    """The tags of the manifest."""
+    return sorted({tag for one in _resources(manifest) for tag in one.tags})
+
+
+def stages_of(manifest: str) -> list[str]:
+    """The names of the stages in a file of such."""
+    text = _text(manifest, MAX_BYTES)
+    root = parse_document(text, "stages", []) if text else None
+    stages = _entries(root.get("stages")) if isinstance(root, Mapping) else []
+    names = [stage.get("name") for stage in stages]
+    return [name.text for name in names if isinstance(name, Scalar) and _is_plain(name.text)]
+
+
+def project_of(manifest: str) -> Project | None:
+    """What the project's file says that speaks for it, or "". CcmError for one that is refused."""
+    from orchestrator.project.finding import project_files
+
+    found = project_files(manifest)
+    if not found:
+        return None
+    from orchestrator.project.reading import read_project
+
+    return read_project(found)
+
+
+def _resources(manifest: str) -> Iterator[Glance]:
+    """Those of a manifest and of the children that it names, as far as they are read; without one
+    those of the usual name in the current folder."""
+    room = MAX_BYTES
+    queue = [manifest or USUAL]
+    for at in range(MAX_MANIFESTS):
+        if at == len(queue):
+            return
+        text = _text(queue[at], room)
+        room -= len(text)
+        folder = os.path.dirname(queue[at])
+        for one in _of_manifest(text):
+            yield one
+            children = [name for name in one.names if name.endswith(MANIFESTS)]
+            below = [os.path.join(folder, name) for name in children if not os.path.isabs(name)]
+            queue += [path for path in below if path not in queue]
+
+
+def _text(path: str, room: int) -> str:
+    """A file of at most so many bytes; "" for another."""
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            data = file.read(room + 1) if regular else b""
+    except OSError:
+        return ""
+    return data.decode("utf-8", "replace") if len(data) <= room else ""
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _of_manifest(text: str) -> Iterator[Glance]:
+    root = parse_document(text, "a manifest", []) if text else None
+    ccm = root.get("ccm") if isinstance(root, Mapping) else None
+    resources = ccm.get("resources") if isinstance(ccm, Mapping) else None
+    for types in _entries(resources):
+        for type_, listed in types.entries.items():
+            for named in _entries(listed[1]):
+                for name, (_, properties) in named.entries.items():
+                    if name != "defaults":
+                        yield _glance(type_, name, properties)
+
+
+def _entries(node: Node | None) -> list[Mapping]:
+    nodes = node.nodes if isinstance(node, Sequence) else []
+    return [one for one in nodes if isinstance(one, Mapping)]
+
+
+def _glance(type_: str, name: str, properties: Node) -> Glance:
+    given = properties if isinstance(properties, Mapping) else None
+    alias = given.get("alias") if given else None
+    tags = given.get("tags") if given else None
+    names = [name, *([alias.text] if isinstance(alias, Scalar) else [])]
+    listed = tags.nodes if isinstance(tags, Sequence) else [tags]
+    return Glance(
+        type_,
+        tuple(filter(_is_plain, names)),
+        tuple(one.text for one in listed if isinstance(one, Scalar) and _is_plain(one.text)),
+    )
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it is a name on every host that stands on a command line as it is."""
+    return not _TEMPLATE.search(text) and shlex.quote(text.replace("#", "")) == text.replace(
+        "#", ""
+    )

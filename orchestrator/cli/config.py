@@ -1,0 +1,91 @@
+"""``ccm config``: what commands take from around them, and where it is from (controller)."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.cli.rollout_options import add_rollout, read_rollout
+from orchestrator.project.settings import SETTINGS, Around
+from remote_runtime.masking import Mask
+
+if TYPE_CHECKING:
+    from orchestrator.project.settings import Settled
+
+HELP = "Show what commands take from flags, the environment and the project's file, and which wins."
+EXAMPLE = """
+ccm config
+ccm config sites/web.yaml          # beside a manifest
+ccm config --forks 5 --json
+ccm config --rollout careful       # what stands behind a name
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the manifest, and the flags that win over all else."""
+    parser.add_argument(
+        "manifest",
+        metavar="MANIFEST",
+        nargs="?",
+        default="",
+        help="as a command with this manifest would have it (default: one without a manifest)",
+    )
+    for setting in SETTINGS:
+        if not setting.flag:
+            parser.set_defaults(**{setting.name: None})
+            continue
+        short = ("-i",) if setting.name == "inventory" else ()
+        parser.add_argument(
+            *short,
+            f"--{setting.name}",
+            metavar="N" if setting.number else "FILE",
+            action="append" if setting.many else "store",
+            type=int if setting.number else str,
+            help=f"as the flag of that name in other commands; beyond it ${setting.variable}",
+        )
+    add_rollout(parser, gates=True)
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def around(args: argparse.Namespace) -> Around:
+    """All of it counts, whatever a command may leave aside."""
+    return Around(args.manifest)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write each value; no inventory is read, no program of one is run."""
+    settled: dict[str, Settled] = dict(args.settled)
+    told = read_rollout(args).record()
+    held = {name: settled[name]._replace(value=text) for name, text in told.items()}
+    settled = {one.name: settled[one.name] for one in SETTINGS} | held
+    if args.json:
+        document = {name: _shown(one)._asdict() for name, one in settled.items()}
+        print(json.dumps(document, indent=2, ensure_ascii=False))
+        return 0
+    rows = [(name, _text(_shown(one).value), _origin(one)) for name, one in settled.items()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+    return 0
+
+
+def _shown(one: "Settled") -> "Settled":
+    """The same without logins."""
+    mask = Mask()
+    if isinstance(one.value, list):
+        return one._replace(value=[mask.text(text) for text in one.value])
+    return one._replace(value=mask.text(one.value)) if isinstance(one.value, str) else one
+
+
+def _text(value: Any) -> str:
+    from orchestrator.support.plain_text import one_line
+
+    if value is None or value == []:
+        return "-"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return one_line(" ".join(value) if isinstance(value, list) else str(value))
+
+
+def _origin(one: "Settled") -> str:
+    return one.where or one.origin

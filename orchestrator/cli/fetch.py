@@ -1,0 +1,105 @@
+"""``ccm fetch``: files of many hosts, brought here (controller)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from orchestrator.cli.commands import Parser
+from orchestrator.cli.options import add_connection, add_inventory, add_keeping
+from orchestrator.cli.output import add_output, read_output
+
+HELP = "Bring files of hosts here, each host's below a folder of its own."
+EXAMPLE = """
+ccm fetch -i hosts.yaml /var/log/syslog -d out/   # out/web1/var/log/syslog
+ccm fetch -i hosts.yaml --become -r /etc/nginx -d out/
+ccm fetch -i hosts.yaml --max-size 2G /var/crash/core -d out/
+"""
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+MAX_SIZE = 100 * _UNITS["M"]
+MAX_TOTAL = 10 * _UNITS["G"]
+
+
+def configure(parser: Parser) -> None:
+    """Add the options and the paths."""
+    parser.intermixed = True
+    parser.missing["--noop"] = "nothing is changed on a host; leave it out"
+    parser.add_argument(
+        "paths", metavar="PATH", nargs="+", help="a file on the hosts, from / on; -r: or a folder"
+    )
+    parser.add_argument(
+        "-d",
+        "--directory",
+        metavar="DIR",
+        type=Path,
+        required=True,
+        help="where they come to lie, as DIR/HOST/PATH; made where it is not there",
+    )
+    add_inventory(parser)
+    parser.add_argument(
+        "-r", "--recursive", action="store_true", help="of a folder, all files that are below it"
+    )
+    parser.add_argument(
+        "--max-size",
+        metavar="BYTES",
+        type=size,
+        default=MAX_SIZE,
+        help="the largest file that is fetched, as 500K or 2G (default: 100M)",
+    )
+    parser.add_argument(
+        "--max-total",
+        metavar="BYTES",
+        type=size,
+        default=MAX_TOTAL,
+        help="how much all hosts together may send (default: 10G)",
+    )
+    add_keeping(parser)
+    add_connection(parser)
+    add_output(parser, of_resources=False)
+
+
+def size(text: str) -> int:
+    """So many bytes, perhaps with a unit."""
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
+    if unit not in _UNITS or not (number.isascii() and number.isdecimal()) or not int(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500K, 100M or 2G")
+    return int(number) * _UNITS[unit]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check everything, then fetch from all hosts."""
+    from orchestrator.cli import assembly, pushing
+    from orchestrator.cli.job import Push
+    from orchestrator.cli.output import AnswersOutput, check_output
+    from orchestrator.fleet.descriptors import make_room
+    from orchestrator.fleet.landing import Landing
+    from orchestrator.planning.fetch_command import FetchCommand
+
+    landing = Landing(args.directory, args.max_size, args.max_total)
+    command = FetchCommand(args.paths, landing, args.recursive)
+    options = pushing.read_push(args, read_output(args))
+    options = options._replace(run=options.run._replace(adhoc=True, diff=False))
+    make_room(options.connection.forks)
+    check_output(options.output)
+    chosen = assembly.choose(options.where)
+    _make(args.directory)
+    output = AnswersOutput(options.output, options.run, command.shown, fold=False)
+    push = Push("fetch", command.shown, site=None, planner=command, words=_again(args))
+    return pushing.carry_out(push, options, chosen, output)
+
+
+def _again(args: argparse.Namespace) -> tuple[str, ...]:
+    """The words that fetch the same once more."""
+    words = ["-r"] if args.recursive else []
+    words += [f"--max-size={args.max_size}"] if args.max_size != MAX_SIZE else []
+    words += [f"--max-total={args.max_total}"] if args.max_total != MAX_TOTAL else []
+    return ("-d", str(args.directory), *words, *args.paths)
+
+
+def _make(folder: Path) -> None:
+    from remote_runtime.errors import UsageError
+
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"-d {folder}: {error.strerror}", hint="name a folder") from error

@@ -1,0 +1,73 @@
+"""The options of a rollout that the project's file has by name (controller)."""
+
+import argparse
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from orchestrator.project.settings import Project, Settled, Written
+from orchestrator.rollout.course import RolloutOptions
+from remote_runtime.errors import InputError, Problem, UsageError
+from remote_runtime.nearest import nearest
+
+
+def settle_rollout(
+    name: str | None, project: Project, actions: Iterable[argparse.Action], given: Mapping[str, Any]
+) -> dict[str, Settled]:
+    """What the options of a rollout come to: a flag wins over what the file says below the name.
+
+    ``actions`` are what flags are read by. UsageError for a name that the file does not have,
+    InputError with every value that a flag would not take.
+    """
+    if name is not None and name not in project.rollouts:
+        raise _unknown(name, project)
+    written = project.rollouts[name] if name is not None else {}
+    found: dict[str, Settled] = {}
+    actions = list(actions)
+    problems = [
+        Problem(
+            f"the rollout {name} has {option}, which this command has not",
+            said.position,
+            "",
+            "input.project",
+        )
+        for option, said in written.items()
+        if option not in {action.dest for action in actions}
+    ]
+    for action in actions:
+        value = given[action.dest]
+        if value is not None:
+            found[action.dest] = Settled(value, "flag", action.option_strings[-1])
+        elif action.dest in written:
+            said = written[action.dest]
+            read = _read(action, said, problems)
+            found[action.dest] = Settled(read, "file", str(said.position))
+        else:
+            default = RolloutOptions._field_defaults[action.dest]
+            found[action.dest] = Settled(default, "default", "")
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _read(action: argparse.Action, said: Written, problems: list[Problem]) -> Any:
+    """What a flag with these words would come to."""
+    if isinstance(said.value, bool):
+        return said.value
+    read = action.type if callable(action.type) else str
+    values = []
+    for word in said.value:
+        try:
+            values.append(read(word.value))
+        except (argparse.ArgumentTypeError, ValueError) as error:
+            message = f"{action.dest}: {error}"
+            problems.append(Problem(message, word.position, "", "input.project"))
+    return values if isinstance(action, argparse._AppendAction) else next(iter(values), None)
+
+
+def _unknown(name: str, project: Project) -> UsageError:
+    known = sorted(project.rollouts)
+    guess = nearest(name, known)
+    hint = "a ccm.yaml beside the manifest or in the current folder has them below rollouts"
+    if known:
+        hint = f"did you mean {guess}?" if guess else f"there are {', '.join(known)}"
+    return UsageError(f"there is no rollout {name[:60]!r}", hint=hint)

@@ -1,0 +1,40 @@
+"""The options that choose a part of a manifest (controller)."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from orchestrator.cli.options import read_data
+
+if TYPE_CHECKING:
+    from orchestrator.planning import PlanOptions
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Which resources of a manifest a run is about."""
+    group = parser.add_argument_group("part of the manifest")
+    group.add_argument(
+        "--only",
+        metavar="TYPE#GLOB",
+        action="append",
+        default=[],
+        help="only these resources, by name or alias, such as 'file#/etc/nginx/*'; repeatable",
+    )
+    group.add_argument(
+        "--tags",
+        metavar="TAG,...",
+        action="append",
+        default=[],
+        help="only resources with one of these tags; with -TAG none with that: --tags=web,-slow",
+    )
+    group.add_argument(
+        "--skip",
+        metavar="TYPE#GLOB",
+        action="append",
+        default=[],
+        help="leave these resources out; repeatable",
+    )
+
+
+def read_selection(args: argparse.Namespace) -> "PlanOptions":
+    """What ``add_selection`` takes, and ``add_data`` beside it."""
+    return read_data(args)

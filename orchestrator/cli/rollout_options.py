@@ -1,0 +1,141 @@
+"""The options of a rollout, and their values (controller)."""
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from orchestrator.cli.options import count, read_fields, seconds
+from orchestrator.project.settings import ROLLOUT
+from orchestrator.rollout.canaries import AUTO
+
+if TYPE_CHECKING:
+    from orchestrator.rollout.course import RolloutOptions
+
+T = TypeVar("T")
+
+
+def add_rollout(parser: argparse.ArgumentParser, gates: bool = False) -> None:
+    """How a rollout is held back; with ``gates`` and hooks.
+
+    Options that nobody has given are None until ``Parser.parse`` has looked around.
+    """
+    from orchestrator.rollout.amounts import parse_amount
+    from orchestrator.rollout.deadline import parse_until
+    from orchestrator.rollout.sharing import parse_per
+    from orchestrator.rollout.waves import parse_waves
+
+    group = parser.add_argument_group(ROLLOUT)
+    group.add_argument(
+        f"--{ROLLOUT}",
+        metavar="NAME",
+        help="take from this rollout of the project's ccm.yaml what no option here says",
+    )
+    group.add_argument(
+        "--waves",
+        metavar="LIST",
+        type=_argument(parse_waves),
+        help="how many hosts are through after each wave, as 1,10%%,100%%; a wave begins when the "
+        "one before it has ended well",
+    )
+    group.add_argument(
+        "--max-fail",
+        metavar="N|N%",
+        type=_argument(parse_amount),
+        help="no host begins any more when more than that have failed (default: 0 with --waves, "
+        "else no limit)",
+    )
+    group.add_argument(
+        "--per",
+        metavar="VARIABLE=N",
+        type=_argument(parse_per),
+        action="append",
+        help="at most N hosts at once that share a value of that variable, as rack=1; repeatable",
+    )
+    group.add_argument(
+        "--until",
+        metavar="TIME",
+        type=_argument(parse_until),
+        help="no host begins after that: 05:00, or 2026-03-14T05:00",
+    )
+    if gates:
+        _add_gates(group)
+
+
+def _add_gates(group: "argparse._ActionsContainer") -> None:
+    """What stands between the waves of a push, and around each host."""
+    from orchestrator.rollout.commands import parse_command
+
+    group.add_argument(
+        "--canary",
+        choices=[AUTO],
+        help="preview first, and begin with one host of each cluster that would change alike; a "
+        "cluster goes on once its canary is well",
+    )
+    group.add_argument(
+        "--canary-max",
+        metavar="N",
+        type=count,
+        help="how many clusters there may be (default: 20)",
+    )
+    group.add_argument(
+        "--soak",
+        metavar="SECONDS",
+        type=seconds,
+        help="after each wave wait so long, and run the health checks of its hosts once more",
+    )
+    group.add_argument(
+        "--gate",
+        metavar="verify|COMMAND",
+        type=_argument(parse_command),
+        action="append",
+        help="after each wave look at its hosts as ccm verify does, or run a command with the wave "
+        "as JSON on its input: 0 go on, 75 not yet, anything else stop; repeatable",
+    )
+    group.add_argument(
+        "--gate-timeout",
+        metavar="SECONDS",
+        type=_argument(_patience),
+        help="how long each gate may take (default: 30m)",
+    )
+    group.add_argument("--confirm", action="store_true", default=None, help="ask after each wave")
+    group.add_argument(
+        "--before-host",
+        metavar="COMMAND",
+        type=_argument(parse_command),
+        help="run this here before each host, with the host as JSON on its input; where it fails "
+        "the host is not touched",
+    )
+    group.add_argument(
+        "--after-host",
+        metavar="COMMAND",
+        type=_argument(parse_command),
+        help="run this here after each host; where --before-host failed, too",
+    )
+
+
+def _patience(text: str) -> float:
+    """Seconds that a gate has; with none it lets nobody through."""
+    value = seconds(text)
+    if not value:
+        raise ValueError(f"{text!r} gives a gate no time to answer")
+    return value
+
+
+def read_rollout(args: argparse.Namespace) -> "RolloutOptions":
+    """What ``add_rollout`` takes, gates or none."""
+    from orchestrator.rollout.course import RolloutOptions
+
+    found = read_fields(RolloutOptions, args)
+    return found._replace(per=tuple(found.per or ()), gate=tuple(found.gate or ()))
+
+
+def _argument(parse: "Callable[[str], T]") -> "Callable[[str], T]":
+    """A parser of values whose ValueError says what is wrong, for an option."""
+
+    def parsed(text: str) -> T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return parsed

@@ -1,0 +1,111 @@
+"""``ccm run``: one command on many hosts, without a manifest (controller)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator.cli.commands import Parser
+from orchestrator.cli.options import (
+    add_connection,
+    add_inventory,
+    add_keeping,
+    seconds,
+)
+from orchestrator.cli.output import add_output, read_output
+from orchestrator.cli.rollout_options import add_rollout, read_rollout
+
+if TYPE_CHECKING:
+    from orchestrator.planning.fleet_command import FleetCommand
+
+HELP = "Run a command or a script on hosts; those that say the same stand together."
+EXAMPLE = """
+ccm run -i hosts.yaml -l web -- uptime
+ccm run -i hosts.yaml --fold --shell -- 'df -h / | tail -1'
+ccm run -i hosts.yaml -l db --become --script check.sh -- --deep
+ccm run -i hosts.yaml --waves 1,100% -- systemctl restart app
+ccm report --host web1                     # what did it say there
+"""
+
+
+def configure(parser: Parser) -> None:
+    """Add the options and the command."""
+    parser.passes_on = "behind"
+    parser.add_argument(
+        "words",
+        metavar="COMMAND",
+        nargs="*",
+        help="the program and its arguments; write -- before it, so that its options are its own",
+    )
+    add_inventory(parser)
+    parser.add_argument(
+        "--shell", action="store_true", help="the command is a line for /bin/sh of the host"
+    )
+    parser.add_argument(
+        "--script",
+        metavar="FILE",
+        type=Path,
+        help="run this script of the controller, with the words as its arguments",
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds,
+        default=0.0,
+        help="how long the command may take on a host before it is killed (default: no limit)",
+    )
+    parser.add_argument(
+        "--fold",
+        action="store_true",
+        help="put hosts together whose answers differ in names and numbers only",
+    )
+    parser.missing["--noop"] = (
+        "nobody can tell what a command would do; an exec with conditions has a preview"
+    )
+    add_rollout(parser)
+    add_keeping(parser)
+    add_connection(parser)
+    add_output(parser, of_resources=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check everything, then run it on all hosts."""
+    from orchestrator.cli import assembly, pushing
+    from orchestrator.cli.job import Push
+    from orchestrator.cli.output import AnswersOutput, check_output
+    from orchestrator.fleet.descriptors import make_room
+
+    command = _command(args)
+    options = pushing.read_push(args, read_output(args))
+    options = options._replace(
+        run=options.run._replace(adhoc=True, diff=False, timeout=0.0), rollout=read_rollout(args)
+    )
+    make_room(options.connection.forks)
+    check_output(options.output)
+    chosen = assembly.choose(options.where)
+    output = AnswersOutput(options.output, options.run, command.shown, fold=args.fold)
+    push = Push("run", command.shown, site=None, planner=command, words=_again(args))
+    return pushing.carry_out(push, options, chosen, output)
+
+
+def _again(args: argparse.Namespace) -> tuple[str, ...]:
+    """The words that run the same once more."""
+    words = [f"--script={args.script}"] if args.script else []
+    words += ["--shell"] if args.shell else []
+    words += [f"--timeout={args.timeout:g}"] if args.timeout else []
+    words += ["--fold"] if args.fold else []
+    return (*words, "--", *args.words, *args.behind)
+
+
+def _command(args: argparse.Namespace) -> FleetCommand:
+    from orchestrator.planning.fleet_command import FleetCommand
+    from remote_runtime.errors import UsageError
+
+    words = [*args.words, *args.behind]
+    if args.script is None:
+        make = FleetCommand.of_line if args.shell else FleetCommand.of_words
+        return make(words, args.timeout)
+    if args.shell:
+        raise UsageError("run: --shell and --script exclude each other", hint="choose one")
+    return FleetCommand.of_script(args.script, words, args.timeout)

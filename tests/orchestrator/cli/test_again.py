@@ -1,0 +1,106 @@
+"""The command that does again what a push did."""
+
+from typing import Any
+
+import pytest
+
+from orchestrator.cli.again import words_again
+from orchestrator.cli.commands import build_parser, load_command
+from orchestrator.cli.job import Push
+from orchestrator.cli.output import read_output
+from orchestrator.cli.pushing import read_push
+from orchestrator.cli.rollout_options import read_rollout
+from remote_runtime.options import RunOptions
+
+
+def again(*words: str, **more: Any) -> list[str]:
+    args = build_parser("push", load_command("push")).parse(list(words))
+    options = read_push(args, read_output(args))
+    options = options._replace(rollout=read_rollout(args), verify=args.verify)
+    pushed = Push("push", args.manifest, None, None)  # type: ignore[arg-type]  # neither is looked at
+    options = options._replace(run=more.pop("run", options.run))
+    pushed = pushed._replace(**more)
+    return list(words_again(pushed, options))
+
+
+def test_it_is_the_same_push_of_those_that_are_left() -> None:
+    """What was given is given again, but for the hosts and for values that may be secret."""
+    words = ["-i", "my hosts.yaml", "-l", "web", "--waves", "1,10%", "--per", "rack=1", "site.yaml"]
+    more = ["--data", "key=s3cret", "--fact", "role=web", "--hiera", "a.yaml", "--forks", "5"]
+    told = again(*words, *more)
+    assert told[:4] == ["ccm", "push", "-i", "my hosts.yaml"]
+    assert "-l" not in told
+    for flag, value in (
+        ("--waves", "1,10%"),
+        ("--per", "rack=1"),
+        ("--hiera", "a.yaml"),
+        ("--data", "key=..."),
+        ("--fact", "role=..."),
+        ("--forks", "5"),
+    ):
+        assert told[told.index(flag) + 1] == value
+    assert told[-1] == "site.yaml"
+    assert "s3cret" not in " ".join(told)
+
+
+def test_it_is_the_same_part_of_the_manifest() -> None:
+    """What was left out is left out again, a tag with a minus included."""
+    told = again("-i", "h,", "--only", "file#/a b", "--tags=-slow,web", "--skip=exec", "site.yaml")
+    at = told.index("--only=file#/a b")
+    assert told[at + 1 : at + 3] == ["--tags=-slow,web", "--skip=exec"]
+
+
+def test_whose_rights_it_takes_is_said_again() -> None:
+    """Hosts that are left are not pushed to as another user."""
+    assert "--become" in again("-i", "h,", "site.yaml", "--become")
+    assert "--become=app" in again("-i", "h,", "--become=app", "site.yaml")
+
+
+def test_of_a_plan_it_is_the_same_plan() -> None:
+    """What the plan has settled is not given again: it would be refused."""
+    words = [
+        "-i",
+        "hosts.yaml",
+        "--hiera",
+        "a.yaml",
+        "--waves",
+        "1",
+        "--data",
+        "key=x",
+        "site.yaml",
+    ]
+    told = again(*words, binder=object(), words=("--signers=who", "change.plan"))
+    assert told[-2:] == ["--signers=who", "change.plan"]
+    assert "--hiera" not in told
+    assert "site.yaml" not in told
+    assert told[told.index("--waves") :][:2] == ["--waves", "1"]
+    assert "key=..." in told
+
+
+@pytest.mark.parametrize(
+    "flag", ["--noop", "--monitor-only", "--no-diff", "--no-package-probe", "--timeout=90",
+             "--stall-timeout=0", "--verify", "--ask-become-pass", "--connect-timeout=2.5"]
+)  # fmt: skip
+def test_it_does_no_more_and_no_less(flag: str) -> None:
+    """A preview stays a preview, and what bounds a run bounds it again."""
+    assert flag in again("-i", "h,", flag, "site.yaml")
+    assert again("-i", "h,", "site.yaml") == ["ccm", "push", "-i", "h,", "site.yaml"]
+
+
+def test_a_command_says_what_it_chooses_itself() -> None:
+    """Drift is a preview without having been asked for one, and a command has its own words."""
+    drift = RunOptions(noop=True, drift=True, package_probe=False)
+    assert again("-i", "h,", "site.yaml", command="drift", run=drift)[2:-1] == ["-i", "h,"]
+    adhoc = RunOptions(adhoc=True, diff=False)
+    told = again("-i", "h,", "x", command="run", words=("--", "true"), run=adhoc)
+    assert told == ["ccm", "run", "-i", "h,", "--", "true"]
+
+
+def test_a_resource_of_flags_is_not_said_again() -> None:
+    """Its properties may be secret."""
+    assert again("-i", "h,", "/etc/motd", command="ensure") == []
+
+
+def test_without_an_inventory_there_are_no_hosts_that_are_left() -> None:
+    """One machine has its turn, or none."""
+    assert again("site.yaml") == []

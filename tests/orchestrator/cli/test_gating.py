@@ -1,0 +1,79 @@
+"""The gates and the hooks that the command line asks for."""
+
+from orchestrator.cli.gating import came_to, described, gates_of, hooked
+from orchestrator.cli.job import How, Push, Targets
+from orchestrator.cli.output import Output, OutputOptions
+from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.settings import RunSettings
+from orchestrator.rollout.course import RolloutOptions
+from orchestrator.rollout.gates import Gate, GateKeeper
+from orchestrator.rollout.hooks import Hooked
+from remote_runtime.options import RunOptions
+from tests.orchestrator.fleet.fakes import SETTINGS, FakeConnector, FakeHost, FakePlanner
+
+
+def gates(options: RolloutOptions) -> list[Gate]:
+    planner = FakePlanner([])
+    push = Push("push", "site.yaml", None, planner)  # type: ignore[arg-type]  # not looked at
+    targets = Targets([FakeHost("web1")], FakeConnector(), 5)
+    how = How(RunSettings("run-1", "alice@desk"), {}, rollout=options)
+    output = Output(OutputOptions(), RunOptions())
+    keeper = gates_of(push, targets, how=how, output=output, publish=print)()
+    return list(keeper.gates) if isinstance(keeper, GateKeeper) else []
+
+
+def test_gates_come_in_an_order_of_their_own() -> None:
+    """What needs no judgement comes first: soak, verify, commands as given, somebody at last."""
+    options = RolloutOptions(soak=5.0, gate=("b.sh", "verify", "a.sh"), confirm=True)
+    names = [gate.name for gate in gates(options)]
+    assert names == ["soak 5 s", "verify", "gate b.sh", "gate a.sh", "confirmation"]
+    assert gates(RolloutOptions()) == []
+
+
+def test_each_has_a_deadline() -> None:
+    """Nobody is waited for without end."""
+    options = RolloutOptions(soak=5.0, gate=("a.sh", "verify"), gate_timeout=60.0, confirm=True)
+    assert [gate.seconds for gate in gates(options)] == [1805.0, 60.0, 60.0, 60.0]
+
+
+def test_a_wave_is_told_in_a_line() -> None:
+    """Who decides is told of those that are not well, too."""
+    well, changed = HostResult("a", Tally()), HostResult("b", Tally())
+    changed.tally.changed = 2
+    lost = HostResult("c", Tally(), "unreachable")
+    assert came_to([well, changed]) == "2 hosts well, 1 changed (b)"
+    assert came_to([well, lost]) == "1 host well, 1 not (c), 0 changed"
+
+
+def test_a_host_without_hooks_is_itself() -> None:
+    """Only the options put something around it."""
+
+    def make(host: FakeHost) -> FakeHost:
+        return host
+
+    for options, kind in (
+        (RolloutOptions(), FakeHost),
+        (RolloutOptions(before_host="drain"), Hooked),
+        (RolloutOptions(after_host="undrain"), Hooked),
+    ):
+        how = How(SETTINGS, {}, rollout=options)
+        assert isinstance(hooked(make, how)(Described("web1")), kind)  # type: ignore[arg-type]
+
+
+class Described(FakeHost):
+    """A host of an inventory, as far as commands are told of it."""
+
+    address, port, user, groups = "192.0.2.7", 22, "deploy", ("web",)
+
+
+def test_a_command_is_told_of_the_host() -> None:
+    """What one needs to find it in a load balancer."""
+    told = described(Described("web1", {"rack": 7}))
+    assert told == {
+        "name": "web1",
+        "address": "192.0.2.7",
+        "port": 22,
+        "user": "deploy",
+        "groups": ("web",),
+        "vars": {"rack": 7},
+    }
