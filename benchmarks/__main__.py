@@ -3,6 +3,7 @@
     python -m benchmarks                           the standard: 16 hosts, 100 resources, 5 runs
     python -m benchmarks --hosts 4 --runs 3        smaller
     python -m benchmarks --skip-pyinfra            the floor and ccm alone
+    python -m benchmarks --tmpfs                   hosts on a tmpfs instead of a disk
     python -m benchmarks --against OTHER/ccm       another checkout's, in turns with this one
     python -m benchmarks --write docs/benchmarks.md
 
@@ -23,7 +24,7 @@ from pathlib import Path
 
 from tests.lab import DelayProxy, Lab, available
 
-from . import contestants, verifying
+from . import contestants, inventories, verifying
 from .contestants import OWN, PREVIEW, Address, Fleet
 from .measure import Sample, Series, run
 from .report import machine, ratios, table
@@ -146,6 +147,7 @@ class Bench:
             f"- 200 logical hosts, `--forks 64`, `--noop`: {many.wall:.1f} s, "
             f"peak {many.peak_mib:.0f} MiB, {many.cpu / 200 * 1000:.1f} ms of CPU per host"
         )
+        lines += inventories.rows(self.folder, self.runs)
         return [*lines, *self.started(), self.plan_shown(), *self.on_the_target()]
 
     def started(self) -> list[str]:
@@ -230,6 +232,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--skip-pyinfra", action="store_true")
     parser.add_argument("--against", type=Path, metavar="CCM", help="another checkout's ccm")
+    parser.add_argument("--tmpfs", action="store_true", help="hosts on a tmpfs, not on a disk")
     parser.add_argument("--write", type=Path, help="a Markdown page with figure markers")
     options = parser.parse_args()
     if reason := available():
@@ -239,7 +242,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="ccm-benchmark-") as scratch:
         folder = Path(scratch)
         pyinfra = None if options.skip_pyinfra else install_pyinfra(folder)
-        with Lab(names=names, prepare=dict.fromkeys(names, prepare_root)) as lab:
+        prepare = dict.fromkeys(names, prepare_root)
+        with Lab(names=names, prepare=prepare, on_disk=not options.tmpfs) as lab:
             bench = Bench(lab, folder, options.runs, pyinfra, options.against)
             for host in lab.hosts.values():
                 host.run(f"apt-get install -y -q {' '.join(PACKAGES)}", timeout=300)
@@ -253,7 +257,8 @@ def main() -> int:
             extra = bench.extra(options.hosts, work)
         text = "\n\n".join(
             [
-                f"{options.hosts} hosts, {options.resources} resources, {options.runs} runs. "
+                f"{options.hosts} hosts on a {'tmpfs' if options.tmpfs else 'disk'}, "
+                f"{options.resources} resources, {options.runs} runs. "
                 f"{machine()} {versions(pyinfra)}.",
                 table(bench.results, bench.hosts),
                 "\n".join(ratios(bench.results) + extra),
