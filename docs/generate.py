@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import schemas
-from docs import command_line, expressions, health_checks, type_pages
+from docs import command_line, expressions, health_checks, project_file, type_pages
 from schemas import tables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -53,6 +53,11 @@ def generated() -> Iterator[tuple[Path, Callable[[str], Parts]]]:
         },
     )
     yield reference / "inventory.md", lambda _: {"properties": tables.properties(_connection())}
+    yield reference / "project.md", lambda _: project_file.parts()
+    yield (
+        DOCS / "howto" / "stages.md",
+        lambda _: {"stage": tables.properties(schemas.load("stages")["$defs"]["stage"])},
+    )
     yield reference / "events.md", lambda _: {"members": tables.properties(schemas.load("event"))}
     yield reference / "expressions.md", lambda _: expressions.parts()
     yield reference / "health-checks.md", lambda _: health_checks.parts()
