@@ -1,5 +1,6 @@
 """Fixtures that every test may use; lab hosts and browsers start only when a test asks for them."""
 
+import os
 import signal
 
 import pytest
@@ -14,9 +15,11 @@ __all__ = ["browser", "host", "hosts", "lab", "needs_lab"]
 def pytest_configure() -> None:
     """Keep the pushes of this process to this machine apart from those of others.
 
-    What is started hears Ctrl-C, also where the tests run in the background of a shell.
+    What is started hears Ctrl-C, also where the tests run in the background of a shell, and keeps
+    the modules that it compiles: commands are started some thousand times.
     """
     own_lock.take()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -4,9 +4,11 @@ import ast
 import re
 from collections import Counter
 
+import schemas
 from orchestrator.cli.commands import build_parser, load_command
 from orchestrator.cli.output import OutputOptions
 from orchestrator.cli.pushing import read_push
+from orchestrator.project.settings import ROLLOUT
 from remote_runtime.options import RunOptions
 from tests.architecture.source import ROOT, modules, parsed, shown
 
@@ -74,7 +76,7 @@ def test_an_option_of_a_run_is_a_flag_and_a_field() -> None:
     """Of each field one flag of push has the name, which is all that reads and keeps it."""
     parser = build_parser("push", load_command("push"))
     flags = Counter(action.dest for action in parser._actions)
-    of_commands = ("status_only", "drift")  # ccm status and ccm drift are so
+    of_commands = ("status_only", "drift", "adhoc")  # ccm status, ccm drift and ccm run are so
     fields = [name for name in RunOptions._fields if name not in of_commands]
     assert {name: flags[name] for name in fields} == dict.fromkeys(fields, 1)
     words = parser.parse(["-i", "hosts.yaml", "site.yaml"])
@@ -83,6 +85,14 @@ def test_an_option_of_a_run_is_a_flag_and_a_field() -> None:
     options = read_push(words, OutputOptions())
     assert options.run == RunOptions(**given)  # type: ignore[arg-type]  # any field
     assert {name: options.record()[name] for name in fields} == given
+
+
+def test_an_option_of_a_rollout_stands_in_the_projects_file() -> None:
+    """Each option of a rollout but the one that names it is a key of schemas/project.json."""
+    parser = build_parser("push", load_command("push"))
+    (group,) = (one for one in parser._action_groups if one.title == ROLLOUT)
+    options = {action.dest for action in group._group_actions} - {ROLLOUT}
+    assert set(schemas.load("project")["$defs"]["rollout"]["properties"]) == options
 
 
 def test_the_record_of_a_run_holds_no_value_of_data() -> None:

@@ -31,7 +31,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/cli/exit_code.py",
         "orchestrator/cli/output.py",
     ),
-    "tests/orchestrator/cli/test_completion.py": ("orchestrator/cli/completion_scripts.py",),
     "tests/orchestrator/cli/test_ensure.py": (
         "orchestrator/cli/ensure_type.py",
         "orchestrator/cli/property_flags.py",
@@ -59,17 +58,13 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/cli/assembly.py",
         "orchestrator/cli/job.py",
         "orchestrator/cli/options.py",
+        "orchestrator/cli/part_flags.py",
         "orchestrator/cli/pushing.py",
         "orchestrator/cli/running.py",
-        "orchestrator/cli/runs.py",
         "orchestrator/report/event_lines.py",
         "orchestrator/transport/local.py",
     ),
-    "tests/orchestrator/cli/test_report.py": (
-        "orchestrator/cli/diff.py",
-        "orchestrator/cli/metrics.py",
-        "orchestrator/report/document.py",
-    ),
+    "tests/orchestrator/cli/test_report.py": ("orchestrator/cli/diff.py",),
     "tests/orchestrator/cli/test_session.py": (
         "orchestrator/cli/status.py",
         "orchestrator/fleet/event_store.py",
@@ -93,11 +88,11 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/fleet/serving.py",
         "orchestrator/fleet/settings.py",
     ),
-    "tests/orchestrator/fleet/test_rollout.py": (
+    "tests/orchestrator/fleet/test_run_folder.py": ("orchestrator/fleet/kept_runs.py",),
+    "tests/orchestrator/fleet/test_window.py": (
         "orchestrator/fleet/bus.py",
         "orchestrator/fleet/descriptors.py",
     ),
-    "tests/orchestrator/fleet/test_run_folder.py": ("orchestrator/fleet/kept_runs.py",),
     "tests/orchestrator/image/test_building.py": (
         "orchestrator/image/keeping.py",
         "orchestrator/image/program.py",
@@ -155,6 +150,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/plan.py",
         "schemas/__init__.py",
     ),
+    "tests/orchestrator/project/test_finding.py": ("orchestrator/support/trust.py",),
     "tests/orchestrator/registration/test_json_file.py": ("orchestrator/registration/store.py",),
     "tests/orchestrator/registration/test_nats_stream.py": (
         "orchestrator/registration/nats_url.py",
@@ -224,6 +220,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     ),
     "tests/orchestrator/verify/test_shell.py": ("orchestrator/verify/answering.py",),
     "tests/push/test_drift.py": ("orchestrator/cli/drift.py",),
+    "tests/push/test_fetch.py": ("orchestrator/cli/fetch.py",),
     "tests/push/test_pipe.py": (
         "orchestrator/cli/documents.py",
         "orchestrator/cli/ensure_api.py",
@@ -237,6 +234,17 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/cli/plan_show.py",
         "orchestrator/cli/plan_sign.py",
         "orchestrator/cli/planned.py",
+    ),
+    "tests/push/test_rollout.py": (
+        "orchestrator/cli/canaries.py",
+        "orchestrator/cli/rollout_options.py",
+        "orchestrator/rollout/soaking.py",
+        "orchestrator/verify/gating.py",
+    ),
+    "tests/push/test_run.py": ("orchestrator/cli/run.py",),
+    "tests/push/test_stages.py": (
+        "orchestrator/cli/stages.py",
+        "orchestrator/fleet/stage_host.py",
     ),
     "tests/push/test_verify.py": (
         "orchestrator/cli/verify.py",
@@ -278,7 +286,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/facts/partition.py",
         "remote_runtime/facts/virtualization.py",
     ),
-    "tests/remote_runtime/facts/test_netlink.py": ("remote_runtime/facts/octal.py",),
+    "tests/remote_runtime/facts/test_netlink.py": ("remote_runtime/system/octal.py",),
     "tests/remote_runtime/file/test_file.py": (
         "remote_runtime/resources/file/",
         "remote_runtime/system/attributes.py",
@@ -344,6 +352,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/resources/package/generic_version.py",
         "remote_runtime/resources/package/rpm_version.py",
     ),
+    "tests/remote_runtime/reboot/test_reboot.py": ("remote_runtime/resources/reboot/",),
     "tests/remote_runtime/scaffold/test_scaffold.py": ("remote_runtime/resources/scaffold/",),
     "tests/remote_runtime/service/test_service.py": ("remote_runtime/resources/service/",),
     "tests/remote_runtime/system/test_commands.py": (
@@ -369,6 +378,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/transfer.py",
         "remote_runtime/wire.py",
     ),
+    "tests/remote_runtime/wait/test_wait.py": ("remote_runtime/resources/wait/",),
     "tests/remote_runtime/world/test_files.py": (
         "remote_runtime/content.py",
         "remote_runtime/world/on_host.py",

@@ -21,6 +21,10 @@ def _as_it_is(provider: Any) -> None:
     """Most providers need no hand."""
 
 
+def _nothing() -> None:
+    """Most hosts are left alone meanwhile."""
+
+
 class Scenario(NamedTuple):
     """One resource, which the world does not have as desired yet.
 
@@ -28,6 +32,7 @@ class Scenario(NamedTuple):
     thing that a verify looks at, and after a colon in which of several ways; empty where a verify
     has nothing to look at. ``fields`` are more
     of its item's. ``ready`` turns a provider to the world where it would look at this machine.
+    ``meanwhile`` is what others do as soon as the resource says what it is doing.
     """
 
     name: str
@@ -36,6 +41,7 @@ class Scenario(NamedTuple):
     provider: str = ""
     fields: Mapping[str, Any] = {}
     ready: Callable[[Any], None] = _as_it_is
+    meanwhile: Callable[[], object] = _nothing
 
 
 Maker = Callable[[World], Scenario]
@@ -46,7 +52,7 @@ def module_of(type_name: str) -> ModuleType:
 
     It may say of the type: ``STATELESS = True``, it has no state that ``ccm status`` could tell;
     ``UNSEEN = True``, a verify has nothing to look at in any scenario; ``ON_A_HOST = True``, the
-    example of its page needs a host of the lab.
+    example of its page needs a host of the lab; ``PASSIVE = True``, it never changes anything.
     """
     name = f"{__package__}.cases.{type_name}"
     assert importlib.util.find_spec(name), (

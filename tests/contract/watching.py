@@ -99,11 +99,13 @@ def watched(looks: bool = False) -> Iterator[list[str]]:
     once it is gone as a whole.
     """
     found: list[str] = []
+    compiles, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # Python's own writing
     seen = _WATCH.begin(looks)
     try:
         yield found
     finally:
         _WATCH.seen = None
+        sys.dont_write_bytecode = compiles
     gone = _gone(seen)
     for one in seen:
         if not any(f"{one.path}/".startswith(f"{folder}/") for folder in gone):

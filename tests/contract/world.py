@@ -55,10 +55,21 @@ class World:
         path = self.root / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-    def run(self, item: Item, ready: Callable[[Any], None], **options: Any) -> list[dict[str, Any]]:
+    def run(
+        self,
+        item: Item,
+        ready: Callable[[Any], None],
+        *,
+        meanwhile: Callable[[], object] = lambda: None,
+        **options: Any,
+    ) -> list[dict[str, Any]]:
         """The events of a push of this resource, which takes a context of its own."""
         door = type("Door", (_Door,), {"folder": str(self._programs)})
-        context = fakes.context([item], self.store, commands=door, **options)
+
+        def progress(index: int, action: str) -> None:
+            meanwhile()
+
+        context = fakes.context([item], self.store, commands=door, on_progress=progress, **options)
         try:
             registry: Any = _Registry(context, ready)
             return fakes.run_items([item], registry, shared=context)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+import schemas
 from tests.contract.scenario import module_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +36,8 @@ class Block(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """``manifest``, ``inventory``, ``resources`` (a list of them) or ``data``.
+        """``manifest``, ``stages``, ``inventory``, ``project``, ``resources`` (a list of them) or
+        ``data``.
 
         A first line ``# data`` says that it is a file of data.
         """
@@ -46,8 +48,12 @@ class Block(NamedTuple):
             return "resources"
         if "ccm" in document:
             return "manifest"
+        if "stages" in document:
+            return "stages"
         if set(document) <= {"defaults", "hosts", "groups"}:
             return "inventory"
+        if set(document) <= set(schemas.load("project")["properties"]):
+            return "project"
         raise AssertionError(f"{self}: neither a manifest, an inventory nor resources")
 
     def manifest(self) -> str:

@@ -3,6 +3,7 @@
 import argparse
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -36,9 +37,16 @@ def test_there_are_commands() -> None:
     assert {words_of(line)[0] for line in LINES} >= {"push", "validate", "inventory", "facts"}
 
 
+PROJECT = "inventory: hosts.yaml\nrollouts: {careful: {waves: '1,10%,100%'}}\n"
+
+
 @pytest.mark.parametrize("line", LINES)
-def test_shown_commands_are_understood(line: str) -> None:
-    """A command line of the pages is accepted by the parser of its command."""
+def test_shown_commands_are_understood(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command line of the pages is accepted by the parser of its command, in a project."""
+    monkeypatch.chdir(tmp_path)
+    Path("ccm.yaml").write_text(PROJECT, encoding="utf-8")
     words = words_of(line)
     assert words[0] in COMMANDS
     name, command, rest = find_command(words)
@@ -58,6 +66,7 @@ def test_options_in_the_text_exist() -> None:
     """Every ``--option`` that the pages name in code belongs to a command, or to its examples."""
     known = {"--version", "--help", "--list", "--check", "--diff", "--limit"}
     known |= {"--write", "--hosts", "--runs", "--skip-pyinfra", "--against"}  # python -m benchmarks
+    known |= {"--tmpfs"}
     known |= {"--minutes", "--seed"}  # python -m tests.hostile
     known |= {"--syntax-check", "--configure", "--compare-versions"}  # of other programs
     known |= {"--assumeno", "--cacheonly"}

@@ -17,6 +17,9 @@ import pytest
 
 import inventory
 from orchestrator.cli import app
+from orchestrator.project.finding import project_files
+from orchestrator.project.reading import read_project
+from orchestrator.rollout.stages import is_stages, read_stages
 from tests.docs.pages import DOCS, PAGES, TYPE_PAGES, Block, blocks, named_files, on_a_host
 from tests.lab import Lab
 
@@ -26,13 +29,15 @@ DOWNLOADED = ("archive",)  # their examples need a server; test_requests.py trie
 LOCAL_PAGES = (
     *(page for page in TYPE_PAGES if not on_a_host(page) and page.stem not in DOWNLOADED),
     DOCS / "howto" / "compose-manifests.md",
+    DOCS / "howto" / "parts.md",
 )
 LOCAL = [
     block for page in LOCAL_PAGES for block in blocks(page, "yaml") if not _CHILD.match(block.text)
 ]
+NOT_PUSHED = ("inventory", "project", "stages")
 REAL_PAGES = (*filter(on_a_host, TYPE_PAGES), DOCS / "tutorial.md")
 ON_A_HOST = [
-    block for page in REAL_PAGES for block in blocks(page, "yaml") if block.kind != "inventory"
+    block for page in REAL_PAGES for block in blocks(page, "yaml") if block.kind not in NOT_PUSHED
 ]
 FOLDERS = re.compile(r"(?<![\w./])/(?=(?:etc|srv)\b)")
 
@@ -77,7 +82,26 @@ def test_inventories_load(block: Block, tmp_path: Path) -> None:
     assert inventory.load(path).hosts or "hosts" not in block.text
 
 
-@pytest.mark.parametrize("block", [b for b in YAML if b.kind != "inventory"], ids=str)
+@pytest.mark.parametrize("block", [b for b in YAML if b.kind == "project"], ids=str)
+def test_projects_files_are_read(
+    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A project's file of the pages says something."""
+    monkeypatch.chdir(tmp_path)
+    Path("ccm.yaml").write_text(block.text, encoding="utf-8")
+    assert read_project(project_files())
+
+
+@pytest.mark.parametrize("block", [b for b in YAML if b.kind == "stages"], ids=str)
+def test_files_of_stages_are_read(block: Block, tmp_path: Path) -> None:
+    """A file of stages of the pages is accepted."""
+    path = tmp_path / "release.yaml"
+    path.write_text(block.text, encoding="utf-8")
+    assert is_stages(str(path))
+    assert read_stages(str(path))
+
+
+@pytest.mark.parametrize("block", [b for b in YAML if b.kind not in NOT_PUSHED], ids=str)
 def test_manifests_validate(
     block: Block,
     tmp_path: Path,

@@ -19,7 +19,7 @@ from typing import Any
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.outcome import OK, HostResult
-from orchestrator.fleet.rollout import Rollout
+from orchestrator.fleet.window import Window
 from orchestrator.image import build
 from orchestrator.transport import Connector, Credentials, Settings
 from tests.hostile.figures import Figures
@@ -140,5 +140,5 @@ class _Place:
                 HostRun(host, connector, planner=self._planner, bus=bus, settings=chosen)
                 for host in hosts
             )
-            Rollout(runs, FORKS, finished=results.__setitem__).run()
+            Window(runs, FORKS, finished=results.__setitem__).run()
         return results

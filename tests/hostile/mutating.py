@@ -19,8 +19,8 @@ _VALUES: tuple[Any, ...] = (
     [[]] * 5_000, ["a"] * 5_000, {"t": "done"}, {str(n): n for n in range(2_000)}, _NESTED,
 )  # fmt: skip
 _TYPES = (
-    "hello", "facts", "want", "render", "content", "progress", "event", "notice", "ping", "done",
-    "plan", "blob", "read", "rendered", "cancel", "bye", "", "exec", "\x00",
+    "hello", "facts", "want", "render", "content", "progress", "event", "stable", "notice", "ping",
+    "done", "plan", "blob", "read", "rendered", "cancel", "bye", "", "exec", "\x00",
 )  # fmt: skip
 
 

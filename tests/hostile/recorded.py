@@ -29,6 +29,8 @@ ccm:
         - {folder}/late:
             content: "{{{{ file('{folder}/seen') }}}}"
     - exec:
+        - done: {{command: "true", creates: "{folder}/seen"}}
+        - done too: {{command: "true", creates: "{folder}/seen"}}
         - tell: {{command: "printf 'a\\nb\\nc\\n'", logoutput: true}}
         - fails: {{command: "false"}}
         - after: {{command: "true", require: ["exec#fails"]}}

@@ -6,11 +6,18 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from . import cgroups
 from .machine import LabError
+
+REBOOT = 133
+"""The exit code of a systemd-nspawn whose system rebooted: who started it starts it anew."""
+
+_BOOT_SECONDS = 90.0
 
 _LAUNCH = 'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs"; shift; done; shift; exec "$@"'
 """Enters control groups before it becomes systemd-nspawn, so no process is ever outside of them."""
@@ -39,7 +46,9 @@ class Container:
         self.console = root.with_name("console.log")
         self._machine = machine
         self._process: subprocess.Popen[bytes] | None = None
+        self._switch = threading.Lock()
         self._notices: socket.socket | None = None
+        self._launches = 0
         self._argv = [
             "systemd-nspawn",
             "--quiet",
@@ -65,11 +74,13 @@ class Container:
 
     def launch(self) -> None:
         """Begin to boot; `wait_until_booted` must follow."""
+        self._launches += 1  # a thread that still reads from the last one's address keeps it taken
+        address = f"{self._machine}-{self._launches}"
         self._notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._notices.bind(f"\0{self._machine}")
+        self._notices.bind(f"\0{address}")
         environment = {
             **_ENVIRONMENT,
-            "NOTIFY_SOCKET": f"@{self._machine}",
+            "NOTIFY_SOCKET": f"@{address}",
             "SYSTEMD_NSPAWN_TMPFS_TMP": "0",  # /tmp is on the root, as Debian has it
             "SYSTEMD_SECCOMP": "0",  # a filter would slow down every system call
         }
@@ -82,6 +93,20 @@ class Container:
                 stderr=console,
                 start_new_session=True,
             )
+        threading.Thread(target=self._watch, args=(self._process,), daemon=True).start()
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+        """Launch the container anew, in the same namespace and control group, when it reboots."""
+        if process.wait() != REBOOT:
+            return
+        with self._switch:
+            if self._process is not process:
+                return  # it was killed meanwhile, or launched by somebody else
+            if self._notices is not None:
+                self._notices.close()
+            self.launch()
+        with suppress(LabError, OSError):  # of a container that is killed while it boots
+            self.wait_until_booted(_BOOT_SECONDS)
 
     def wait_until_booted(self, seconds: float) -> None:
         """Wait until systemd says that everything has started.
@@ -107,12 +132,14 @@ class Container:
 
     def kill(self) -> None:
         """End all processes of the container at once."""
+        with self._switch:
+            process, self._process = self._process, None
         cgroups.kill(self.group)
         if self._notices is not None:
             self._notices.close()
-        if self._process is not None:
-            self._process.wait(timeout=15)
-        self._process = self.leader = None
+        if process is not None:
+            process.wait(timeout=15)
+        self.leader = None
 
     def run(
         self, command: str, stdin: str | None, timeout: float

@@ -30,7 +30,8 @@ class Lab:
     `__exit__`.
 
     `names` gives the hosts' names, otherwise `count` hosts are called web1, web2, … `prepare` maps
-    a host's name to what is done to its root before it boots (and again after each `reset`).
+    a host's name to what is done to its root before it boots (and again after each `reset`). Hosts
+    are on a tmpfs, which is quicker; `on_disk` puts them where temporary files are.
     """
 
     def __init__(
@@ -38,11 +39,14 @@ class Lab:
         count: int = 3,
         names: Sequence[str] | None = None,
         prepare: Mapping[str, Prepare] | None = None,
+        *,
+        on_disk: bool = False,
     ) -> None:
         self.names = (
             list(names) if names is not None else [f"web{number + 1}" for number in range(count)]
         )
         self.prepare = dict(prepare or {})
+        self.on_disk = on_disk
         self.id = os.urandom(3).hex()
         """Stands in the name of all that this lab makes on the machine."""
         self.hosts: dict[str, Host] = {}
@@ -101,12 +105,17 @@ class Lab:
         self.boot_seconds = time.monotonic() - began
 
     def _mount_scratch(self) -> None:
-        """Put the scratch folder on a tmpfs, unless the disk is better.
+        """Put the scratch folder on a tmpfs, unless the disk is wanted or better.
 
         Before Linux 6.6 a tmpfs has no extended attributes for users, which hosts should have.
         """
         self.directory.chmod(0o755)
         disk = run_tool(["stat", "--file-system", "--format=%T", self.directory]).stdout.strip()
+        if self.on_disk:
+            if disk not in _DISKS:
+                message = f"no host can be on a file system of type {disk}, as {self.directory} is"
+                raise LabError(f"{message}: let TMPDIR name a folder on {', '.join(_DISKS)}")
+            return
         run_tool(["mount", "-t", "tmpfs", "-o", "mode=0755", "ccm-lab", self.directory])
         try:
             os.setxattr(self.directory, "user.ccm", b"1")

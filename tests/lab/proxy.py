@@ -15,7 +15,17 @@ _CHUNK = 256 * 1024
 _CHUNKS_UNDER_WAY = 256
 _POLL_SECONDS = 0.01
 
-_Queue = asyncio.Queue[tuple[float, bytes]]
+_Queue = asyncio.Queue[tuple[float, int, bytes]]
+"""When bytes are due, the turn of the conversation that they belong to, and the bytes."""
+
+
+class _Side:
+    """Who speaks on one side of a connection, and the last turn that it has heard of."""
+
+    def __init__(self, begins: int) -> None:
+        self.heard = 0
+        self.begins = begins
+        """1 for the client, each word of which begins a turn, 0 for the target, which answers."""
 
 
 class DelayProxy:
@@ -49,6 +59,11 @@ class DelayProxy:
         self.black_hole = black_hole
         self.connections = 0
         """How many connections have been accepted so far."""
+        self.turns = 0
+        """How often the client of the latest connection waited for an answer before it went on.
+
+        These are its round trips after connecting, whatever else takes time on a busy machine.
+        """
         self._target = (target_host, target_port)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -99,6 +114,7 @@ class DelayProxy:
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.turns = 0
         if self.connections <= self.reset_first:
             _reset(writer)
             return
@@ -108,9 +124,10 @@ class DelayProxy:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Forward one connection until both sides have ended it, or one has broken it."""
+        client, target = _Side(begins=1), _Side(begins=0)
         upward: _Queue = asyncio.Queue(_CHUNKS_UNDER_WAY)
         downward: _Queue = asyncio.Queue(_CHUNKS_UNDER_WAY)
-        tasks = [asyncio.create_task(self._collect(reader, upward))]
+        tasks = [asyncio.create_task(self._collect(client, reader, upward))]
         writers = [writer]
         try:
             await asyncio.sleep(3 * self.delay_seconds)
@@ -118,9 +135,9 @@ class DelayProxy:
             far_reader, far_writer = await asyncio.open_connection(*self._target)
             writers.append(far_writer)
             tasks += [
-                asyncio.create_task(self._collect(far_reader, downward)),
-                asyncio.create_task(self._deliver(upward, far_writer, None)),
-                asyncio.create_task(self._deliver(downward, writer, self)),
+                asyncio.create_task(self._collect(target, far_reader, downward)),
+                asyncio.create_task(self._deliver(target, upward, far_writer)),
+                asyncio.create_task(self._deliver(client, downward, writer, limited=True)),
             ]
             await asyncio.gather(*tasks)
             for each in writers:
@@ -133,29 +150,32 @@ class DelayProxy:
             for each in writers:
                 _reset(each)
 
-    async def _collect(self, reader: asyncio.StreamReader, queue: _Queue) -> None:
+    async def _collect(self, side: _Side, reader: asyncio.StreamReader, queue: _Queue) -> None:
         """Read what one side sends and note when it is due at the other."""
         now = asyncio.get_running_loop().time
         while True:
             data = await reader.read(_CHUNK)
-            await queue.put((now() + self.delay_seconds, data))
+            await queue.put((now() + self.delay_seconds, side.heard + side.begins, data))
             if not data:
                 return
 
     async def _deliver(
-        self, queue: _Queue, writer: asyncio.StreamWriter, limited: DelayProxy | None
+        self, side: _Side, queue: _Queue, writer: asyncio.StreamWriter, *, limited: bool = False
     ) -> None:
-        """Write what is due; with `limited`, break the connection after `drop_after` bytes."""
+        """Write to a side what is due; if `limited`, break off after `drop_after` bytes."""
         now = asyncio.get_running_loop().time
         sent = 0
         while True:
-            due, data = await queue.get()
+            due, turn, data = await queue.get()
             await asyncio.sleep(max(0.0, due - now()))
             await self._until_passable()
             if not data:
                 writer.write_eof()
                 return
-            most = limited.drop_after if limited is not None else None
+            side.heard = max(side.heard, turn)
+            if side.begins:
+                self.turns = side.heard
+            most = self.drop_after if limited else None
             data = data if most is None else data[: max(0, most - sent)]
             sent += len(data)
             writer.write(data)

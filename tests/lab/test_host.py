@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -214,6 +215,24 @@ def test_a_reset_removes_all_traces(host: Host) -> None:
     host.reset()
     assert not host.exists("/srv/gone")
     assert host.run("systemctl is-active lab-trace", check=False).stdout == "inactive\n"
+
+
+def test_a_host_reboots_itself(host: Host) -> None:
+    """A host that was told to is there again, by another start, with its files and without what
+    it had in memory."""
+    host.write("/srv/kept", "")
+    host.run("touch /run/lost")
+    before = host.run("cat /proc/sys/kernel/random/boot_id").stdout
+    host.run("systemctl reboot", check=False)
+    deadline = time.monotonic() + 120
+    after = before
+    while after == before:
+        assert time.monotonic() < deadline, "it does not come back"
+        time.sleep(0.2)
+        with contextlib.suppress(LabError, OSError):
+            after = host.run("cat /proc/sys/kernel/random/boot_id").stdout
+    assert host.exists("/srv/kept")
+    assert not host.exists("/run/lost")
 
 
 def test_an_unplugged_host_does_not_answer(lab: Lab, host: Host) -> None:

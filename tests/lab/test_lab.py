@@ -84,6 +84,17 @@ def test_nothing_is_left_after_the_block() -> None:
 
 
 @pytest.mark.usefixtures("needs_lab")
+def test_hosts_on_a_disk() -> None:
+    """Where it is wanted, what a host writes goes to the disk that has the temporary files."""
+    with Lab(names=["only"], on_disk=True) as lab:
+        lab.hosts["only"].run("echo x > /root/file")
+        written = list(lab.directory.rglob("root/file"))
+        assert written
+        assert {path.stat().st_dev for path in written} & {lab.directory.parent.stat().st_dev}
+    assert traces(lab.id, lab.directory) == []
+
+
+@pytest.mark.usefixtures("needs_lab")
 def test_nothing_is_left_when_a_host_cannot_be_made() -> None:
     """An error on the way up removes what is there by then, and is not hidden."""
 

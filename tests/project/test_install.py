@@ -109,6 +109,7 @@ def install(version: str, folder: Path, index: Path, what: str | Path) -> Path:
     home = folder / "venv"
     run(python(version), "-m", "venv", "--without-pip", home, cwd=folder)
     pip = [sys.executable, "-m", "pip", "--python", home / "bin/python", "install", "-q"]
+    pip.append("--no-compile")  # of all modules, most of which nobody imports here
     run(*pip, "--no-index", "--find-links", index, what, cwd=folder)
     return home / "bin/ccm"
 

@@ -13,11 +13,12 @@ from jsonschema import Draft202012Validator
 
 from orchestrator.fleet.event_check import ADDED
 from schemas import load
+from tests import caches
 from tests.lab import Host
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _NOT_OURS = ("SSH_AUTH_SOCK", "PYTEST_ADDOPTS")  # of who runs the tests
-SECONDS = 180
+SECONDS = 600  # a busy machine takes long over what is large; a test has its own end
 CHECKED = 300  # events of one run that are checked against the schema; more would only take time
 
 Event = dict[str, Any]
@@ -56,7 +57,7 @@ class Ccm:
             "PYTHONPATH": str(REPOSITORY),
             "HOME": str(scratch / "home"),
             "XDG_STATE_HOME": str(scratch / "state"),
-            "XDG_CACHE_HOME": str(scratch / "cache"),
+            "XDG_CACHE_HOME": str(caches.fill(scratch / "cache")),
             "NO_COLOR": "1",
             **(environment or {}),
         }

@@ -145,6 +145,28 @@ def test_a_fleet(local: Target) -> None:
     assert told.stdout.count("someone changed it; would") == 1
 
 
+def test_of_a_part(target: Target) -> None:
+    """What is chosen is compared and no more; a tag or a name that nothing has is refused."""
+    site = SITE.replace("WORD", "1").replace(
+        'theirs: {content: "1"', 'theirs: {tags: [web], content: "1"'
+    )
+    assert target.push(site).code == 0
+    target.write("theirs", "2")
+    target.write("same", "2")
+    told = json.loads(drift(target, site, "--json", "--tags", "web").stdout)
+    assert told["selection"] == {"tags": ["web"]}
+    events = {e["name"].rpartition("/")[2]: e for e in told["events"]}
+    assert [name for name, event in events.items() if event.get("drift")] == ["theirs"]
+    assert events["same"]["left_out"] == "tags"
+    others = drift(target, site, "--skip", "file#*/theirs", "--skip", "file#*/same")
+    assert others.code == 0, others.output
+    assert "nothing has drifted" in others.stdout
+    refused = drift(target, site, "--tags", "wbe")
+    assert refused.code == 2
+    assert "did you mean web?" in refused.stderr
+    assert drift(target, site).code == 4
+
+
 def test_it_is_not_told_what_to_do(local: Target) -> None:
     """Options that only a push could heed are refused."""
     site = "ccm: {resources: [{exec: ['true']}]}"

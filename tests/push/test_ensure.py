@@ -271,7 +271,7 @@ def test_an_interrupted_command_leaves_nothing_behind(ccm: Ccm) -> None:
             time.sleep(0.1)
         assert _running(mark)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
     finally:
         process.kill()
     assert process.returncode == 130

@@ -15,7 +15,7 @@ from tests.lab import Host
 from tests.push.command import Ccm, Run
 from tests.push.target import Target
 
-pytestmark = pytest.mark.begun_first
+pytestmark = [pytest.mark.begun_first, pytest.mark.timeout(1500)]
 
 GIGABYTE = 1 << 30
 MEGABYTE = 1 << 20

@@ -145,7 +145,7 @@ def test_a_run_that_is_left_at_once(desk: Desk) -> None:
     push.send_signal(signal.SIGINT)
     assert "press Ctrl-C again" in push.stderr.readline()
     push.send_signal(signal.SIGINT)
-    push.communicate(timeout=30)
+    push.communicate(timeout=120)
     assert push.returncode == 130
     told(desk, "did not come to its end", "cut off")
 
