@@ -135,13 +135,21 @@ def watch(sock: socket.socket, seconds: float) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
+def shed_hint(port: int) -> str:
+    """What to do about a port that ends or resets connections before it says that it speaks SSH."""
+    return (
+        f"is {port} the port of sshd there? If so, sshd may be overloaded (MaxStartups) "
+        "or refuse this address; lower --forks"
+    )
+
+
 def _unreachable(address: str, port: int, error: OSError | None) -> UnreachableError:
     where = f"{address} port {port}"
     if isinstance(error, ConnectionRefusedError):
         hint = "is sshd running there, and is the port right?"
         return UnreachableError(f"{where} refuses the connection", "transport.connect", hint=hint)
     if isinstance(error, ConnectionResetError):
-        hint = "sshd there may be overloaded (MaxStartups); lower --forks"
+        hint = shed_hint(port)
         return UnreachableError(f"{where} resets the connection", "transport.connect", hint=hint)
     if isinstance(error, TimeoutError):
         hint = "is the host up, and is the address right? --connect-timeout waits longer"

@@ -15,7 +15,7 @@ import paramiko
 
 from orchestrator.fleet.phases import Phase
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.dialing import Backoff, Call, dial_route
+from orchestrator.transport.dialing import Backoff, Call, dial_route, shed_hint
 from orchestrator.transport.known_hosts import fingerprint
 from orchestrator.transport.pipe import readable
 from orchestrator.transport.proxying import Proxied
@@ -247,7 +247,11 @@ def unopened(route: Route, **connecting: Any) -> fabric.Connection:
 
 
 class _Shed(Exception):  # noqa: N818 - not an error yet: it is tried again
-    """The server hung up before it showed its key."""
+    """The server hung up before it showed its key; ``mute``: before it said that it speaks SSH."""
+
+    def __init__(self, said: str, *, mute: bool) -> None:
+        super().__init__(said)
+        self.mute = mute
 
 
 def _mapped(
@@ -281,7 +285,7 @@ def _mapped(
             hint="check the port",
         )  # fmt: skip
     said = sock.said() if isinstance(sock, Proxied) else ""
-    return _Shed(said or text)
+    return _Shed(said or text, mute=not session.remote_version)
 
 
 def _again(route: Route, backoff: Backoff) -> bool:
@@ -297,11 +301,11 @@ def _hung_up(route: Route, attempts: int, shed: _Shed) -> UnreachableError:
             "transport.proxy",
             hint=f"run it by hand: {route.proxy_command}",
         )
-    if "banner" in str(shed) and "reset by peer" not in str(shed):
+    if shed.mute:
         return UnreachableError(
-            f"{route.address} port {route.port} hangs up without a word of SSH",
-            "transport.handshake",
-            hint=f"is {route.port} the port of sshd there? It may be overloaded, too (MaxStartups)",
+            f"{route.address} port {route.port} hangs up without a word of SSH, {attempts} times",
+            "transport.connect",
+            hint=shed_hint(route.port),
         )
     return UnreachableError(
         f"{route.label} hung up before the login, {attempts} times: {shed}",

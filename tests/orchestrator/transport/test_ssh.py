@@ -280,19 +280,31 @@ def test_a_known_hosts_file_that_is_not_there_is_told(
     assert f"{tmp_path / 'none'}, where it should stand, does not exist" in error.message
 
 
-def test_a_port_that_hangs_up_is_told(connect: Connect) -> None:
-    """Something that closes the connection without a word makes one ask for the port."""
+@pytest.mark.parametrize("reset", [False, True])
+def test_a_port_that_hangs_up_is_told(connect: Connect, reset: bool) -> None:
+    """Something that ends or resets the connection without a word makes one ask for the port."""
 
     def serve(server: socket.socket) -> None:
         with contextlib.suppress(OSError):  # the test is over
             while True:
-                server.accept()[0].close()
+                client = server.accept()[0]
+                if reset:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                else:
+                    client.shutdown(socket.SHUT_WR)
+                    client.recv(100)  # what is not read makes a reset of the end
+                client.close()
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=serve, args=(server,), daemon=True).start()
         port = server.getsockname()[1]
         error = failure(connect(), Host(port=port, connect_timeout=2.0))
+    assert error.kind == "transport.connect"
+    assert error.message.startswith(
+        f"127.0.0.1 port {port} "
+    )  # at which step depends on the kernel
     assert f"is {port} the port of sshd there" in error.hint
+    assert "lower --forks" in error.hint
 
 
 def test_a_key_and_an_agent_that_are_not_there_are_named(
