@@ -37,7 +37,7 @@ def test_the_suite_sets_itself_up(needs_lab: None) -> None:
         kept = ROOT / ".mypy_cache"
         if kept.is_dir():
             shutil.copytree(kept, root / CHECKOUT.lstrip("/") / ".mypy_cache")
-        options = f"-q -rs --color=no -p no:cacheprovider {' '.join(SELECTION)}"
+        options = f"-q -rs --color=no {' '.join(SELECTION)}"
         command = f"CCM_LAB=off PYTEST_ADDOPTS='{options}' scripts/test"
         done = run(root, command, timeout=840)
     said = f"{done.stdout}\n{done.stderr}"
