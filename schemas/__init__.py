@@ -5,17 +5,15 @@ Envelopes are files here; the schema of a resource type is in the type's own fol
 """
 
 import json
-import pkgutil
+import os
 from typing import Any
 
 
 def load(name: str) -> dict[str, Any]:
     """Return the schema ``NAME.json`` of this package; ``FileNotFoundError`` when there is none."""
     # importlib.resources would do, and takes longer to load than everything else here
-    data = pkgutil.get_data(__name__, name + ".json")
-    if data is None:
-        raise FileNotFoundError(f"{name}.json")
-    schema: dict[str, Any] = json.loads(data)
+    with open(os.path.join(os.path.dirname(__file__), name + ".json"), "rb") as file:
+        schema: dict[str, Any] = json.load(file)
     if name == "plan":
         schema["properties"].update(_run_options())
     return schema

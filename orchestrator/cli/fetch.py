@@ -69,8 +69,9 @@ def size(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Check everything, then fetch from all hosts."""
     from orchestrator.cli import assembly, pushing
+    from orchestrator.cli.answers_output import AnswersOutput
     from orchestrator.cli.job import Push
-    from orchestrator.cli.output import AnswersOutput, check_output
+    from orchestrator.cli.output import check_output
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.fleet.landing import Landing
     from orchestrator.planning.fetch_command import FetchCommand

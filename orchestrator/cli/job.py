@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.cli.options import ConnectionOptions, InventoryOptions
 from orchestrator.cli.output import OutputOptions
 from orchestrator.project.settings import KEPT
-from orchestrator.rollout.course import RolloutOptions
+from orchestrator.rollout.options import RolloutOptions
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from orchestrator.project.settings import Project, Settled, Written
-from orchestrator.rollout.course import RolloutOptions
+from orchestrator.rollout.options import RolloutOptions
 from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.nearest import nearest
 

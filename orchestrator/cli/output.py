@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from orchestrator.cli.asking import ask_line, ask_secret
 from orchestrator.cli.options import add_diff, read_fields
 from orchestrator.fleet.bus import Subscriber
-from orchestrator.report.answers import Answers
 from orchestrator.report.collected import Collected
 from orchestrator.report.event_lines import EventLines
 from orchestrator.report.lines import Lines
@@ -215,30 +214,6 @@ class Output:
             raise UsageError(
                 f"--events {path}: {error.strerror}", hint="name a file that can be written"
             ) from error
-
-
-class AnswersOutput(Output):
-    """The output of a command over the fleet: what hosts said, where a summary would stand.
-
-    ``fold`` is as for ``Answers``. Progress has stderr where it is not drawn.
-    """
-
-    def __init__(self, options: OutputOptions, run: RunOptions, title: str, *, fold: bool) -> None:
-        super().__init__(options, run, title)
-        self._answers = self._summarised = Answers()
-        self._fold = fold
-        if self._lines is not None:
-            self._lines = Lines(sys.stderr, verbose=True) if options.verbose else None
-
-    def summary(self, kept: str) -> None:
-        """Write what the hosts said, as they stand together."""
-        self._answers.write(
-            self.human,
-            Style.of(self.human),
-            fold=self._fold,
-            quiet=self.options.quiet,
-            kept=kept,
-        )
 
 
 def _write_out(text: str) -> None:

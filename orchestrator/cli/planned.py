@@ -77,7 +77,7 @@ def _preview(
     from orchestrator.cli.pushing import carry_out, check_options
     from orchestrator.cli.stages import refuse_choice, staged_push
     from orchestrator.manifest.identity import identity
-    from orchestrator.rollout.stages import is_stages
+    from orchestrator.rollout.recognising import is_stages
 
     check_options(options)
     chosen = assembly.choose(options.where, manifest)

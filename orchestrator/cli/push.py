@@ -57,9 +57,11 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
 
 def around(args: argparse.Namespace) -> Around:
     """A plan has settled where the hosts are and which data there are; only a plan is approved."""
-    from orchestrator.kept_plans.reading import is_plan, manifest_of
+    from orchestrator.kept_plans.recognising import is_plan
 
     if is_plan(args.manifest):
+        from orchestrator.kept_plans.reading import manifest_of
+
         return Around(manifest_of(args.manifest), ("inventory", "hiera"))
     here = args.here and not args.limit
     return Around(args.manifest, ("signers", "inventory") if here else ("signers",))
@@ -69,13 +71,13 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
     """Check everything, then push."""
     import os
 
-    from orchestrator.cli import assembly, held, planned
+    from orchestrator.cli import assembly
     from orchestrator.cli.job import Push
     from orchestrator.cli.pushing import carry_out, check_options, read_push
-    from orchestrator.cli.stages import refuse_choice, staged_push
-    from orchestrator.kept_plans.reading import is_plan
+    from orchestrator.cli.stages import refuse_choice
+    from orchestrator.kept_plans.recognising import is_plan
     from orchestrator.manifest.identity import identity
-    from orchestrator.rollout.stages import is_stages
+    from orchestrator.rollout.recognising import is_stages
     from remote_runtime.errors import UsageError
 
     options = read_push(args, read_output(args))._replace(verify=args.verify)
@@ -84,6 +86,8 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
     wishes = read_plan_wishes(args)
     choice = read_stage_choice(args)
     if is_plan(args.manifest):
+        from orchestrator.cli import held
+
         return held.push_plan(args.manifest, options, wishes=wishes, command=command, choice=choice)
     if wishes.signers is not None or wishes.approvals is not None:
         raise UsageError(
@@ -97,12 +101,16 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
             f" for this machine it is ccm apply {args.manifest}",
         )
     if wishes.expect is not None:
+        from orchestrator.cli import planned
+
         return planned.push_expected(
             args.manifest, options, expected=wishes.expect, command=command, choice=choice
         )
     check_options(options)
     chosen = assembly.choose(options.where, args.manifest)
     if is_stages(args.manifest):
+        from orchestrator.cli.stages import staged_push
+
         push = staged_push(command, args.manifest, options=options, chosen=chosen, choice=choice)
         return carry_out(push, options, chosen)
     refuse_choice(choice, command, args.manifest)

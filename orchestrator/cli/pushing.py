@@ -42,7 +42,6 @@ def check_options(options: PushOptions) -> None:
     """What can be refused before anything is read; UsageError."""
     from orchestrator.cli.output import check_output
     from orchestrator.fleet.descriptors import make_room
-    from orchestrator.registration.store import open_store
 
     if options.run.noop and options.run.monitor_only:
         raise UsageError(
@@ -55,7 +54,10 @@ def check_options(options: PushOptions) -> None:
         from orchestrator.cli import verifying
 
         verifying.check_options(options.run)
-    open_store(options.data.registration)  # which contacts nothing yet
+    if options.data.registration:
+        from orchestrator.registration.store import open_store
+
+        open_store(options.data.registration)  # which contacts nothing yet
 
 
 def carry_out(
@@ -107,6 +109,8 @@ def carry_out(
 
 def _unshared(push: Push, options: PushOptions, chosen: "Chosen") -> "Iterator[str]":
     """Warnings about hosts that ``--per`` says nothing of; UsageError where it says it of none."""
+    if not options.rollout.per and not any(stage.rollout.per for stage in push.stages):
+        return
     from orchestrator.rollout.sharing import check_sharing
 
     whole = options.rollout.per  # which some stages may know nothing of

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from orchestrator.cli.options import count, read_fields, seconds
 from orchestrator.project.settings import ROLLOUT
-from orchestrator.rollout.canaries import AUTO
+from orchestrator.rollout.options import AUTO, RolloutOptions
 
 if TYPE_CHECKING:
-    from orchestrator.rollout.course import RolloutOptions
+    from orchestrator.rollout.amounts import Amount
+    from orchestrator.rollout.sharing import Per
 
 T = TypeVar("T")
 
@@ -19,11 +20,6 @@ def add_rollout(parser: argparse.ArgumentParser, gates: bool = False) -> None:
 
     Options that nobody has given are None until ``Parser.parse`` has looked around.
     """
-    from orchestrator.rollout.amounts import parse_amount
-    from orchestrator.rollout.deadline import parse_until
-    from orchestrator.rollout.sharing import parse_per
-    from orchestrator.rollout.waves import parse_waves
-
     group = parser.add_argument_group(ROLLOUT)
     group.add_argument(
         f"--{ROLLOUT}",
@@ -33,28 +29,28 @@ def add_rollout(parser: argparse.ArgumentParser, gates: bool = False) -> None:
     group.add_argument(
         "--waves",
         metavar="LIST",
-        type=_argument(parse_waves),
+        type=_argument(_waves),
         help="how many hosts are through after each wave, as 1,10%%,100%%; a wave begins when the "
         "one before it has ended well",
     )
     group.add_argument(
         "--max-fail",
         metavar="N|N%",
-        type=_argument(parse_amount),
+        type=_argument(_amount),
         help="no host begins any more when more than that have failed (default: 0 with --waves, "
         "else no limit)",
     )
     group.add_argument(
         "--per",
         metavar="VARIABLE=N",
-        type=_argument(parse_per),
+        type=_argument(_per),
         action="append",
         help="at most N hosts at once that share a value of that variable, as rack=1; repeatable",
     )
     group.add_argument(
         "--until",
         metavar="TIME",
-        type=_argument(parse_until),
+        type=_argument(_until),
         help="no host begins after that: 05:00, or 2026-03-14T05:00",
     )
     if gates:
@@ -63,8 +59,6 @@ def add_rollout(parser: argparse.ArgumentParser, gates: bool = False) -> None:
 
 def _add_gates(group: "argparse._ActionsContainer") -> None:
     """What stands between the waves of a push, and around each host."""
-    from orchestrator.rollout.commands import parse_command
-
     group.add_argument(
         "--canary",
         choices=[AUTO],
@@ -86,7 +80,7 @@ def _add_gates(group: "argparse._ActionsContainer") -> None:
     group.add_argument(
         "--gate",
         metavar="verify|COMMAND",
-        type=_argument(parse_command),
+        type=_argument(_command),
         action="append",
         help="after each wave look at its hosts as ccm verify does, or run a command with the wave "
         "as JSON on its input: 0 go on, 75 not yet, anything else stop; repeatable",
@@ -101,16 +95,49 @@ def _add_gates(group: "argparse._ActionsContainer") -> None:
     group.add_argument(
         "--before-host",
         metavar="COMMAND",
-        type=_argument(parse_command),
+        type=_argument(_command),
         help="run this here before each host, with the host as JSON on its input; where it fails "
         "the host is not touched",
     )
     group.add_argument(
         "--after-host",
         metavar="COMMAND",
-        type=_argument(parse_command),
+        type=_argument(_command),
         help="run this here after each host; where --before-host failed, too",
     )
+
+
+# What a value is read by is loaded when there is one: most runs are held back by nothing.
+
+
+def _waves(text: str) -> "tuple[Amount, ...]":
+    from orchestrator.rollout.waves import parse_waves
+
+    return parse_waves(text)
+
+
+def _amount(text: str) -> "Amount":
+    from orchestrator.rollout.amounts import parse_amount
+
+    return parse_amount(text)
+
+
+def _per(text: str) -> "Per":
+    from orchestrator.rollout.sharing import parse_per
+
+    return parse_per(text)
+
+
+def _until(text: str) -> float:
+    from orchestrator.rollout.deadline import parse_until
+
+    return parse_until(text)
+
+
+def _command(text: str) -> str:
+    from orchestrator.rollout.commands import parse_command
+
+    return parse_command(text)
 
 
 def _patience(text: str) -> float:
@@ -121,10 +148,8 @@ def _patience(text: str) -> float:
     return value
 
 
-def read_rollout(args: argparse.Namespace) -> "RolloutOptions":
+def read_rollout(args: argparse.Namespace) -> RolloutOptions:
     """What ``add_rollout`` takes, gates or none."""
-    from orchestrator.rollout.course import RolloutOptions
-
     found = read_fields(RolloutOptions, args)
     return found._replace(per=tuple(found.per or ()), gate=tuple(found.gate or ()))
 

@@ -72,8 +72,9 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check everything, then run it on all hosts."""
     from orchestrator.cli import assembly, pushing
+    from orchestrator.cli.answers_output import AnswersOutput
     from orchestrator.cli.job import Push
-    from orchestrator.cli.output import AnswersOutput, check_output
+    from orchestrator.cli.output import check_output
     from orchestrator.fleet.descriptors import make_room
 
     command = _command(args)

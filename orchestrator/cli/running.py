@@ -9,26 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.cli.exit_code import CHANGED, run_exit_code, stronger
-from orchestrator.cli.gating import gates_of, hooked
 from orchestrator.cli.job import How, Push, Targets
 from orchestrator.cli.output import Output
 from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, Job, Maker, RunMeans, Threads
-from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.past_runs import REMAINING, UNDONE
 from orchestrator.fleet.run_folder import RunFolder
 from orchestrator.fleet.window import INTERRUPT_GRACE, Window
 from orchestrator.registration.publisher import CLOSING, Publisher
-from orchestrator.registration.store import open_store
-from orchestrator.report.document import write_document
-from orchestrator.report.paragraphs import Asked
-from orchestrator.rollout.asking import end_commands
-from orchestrator.rollout.course import ALONE, RolloutCourse, StagePlace
-from orchestrator.rollout.staged import Leg, StagedCourse
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.state_folder import state_folder
 from remote_runtime.errors import UsageError
@@ -38,6 +30,9 @@ if TYPE_CHECKING:
 
     from orchestrator.cli.verifying import AfterPush
     from orchestrator.fleet.host_task import HostTask
+    from orchestrator.registration.store import Store
+    from orchestrator.rollout.course import RolloutCourse, StagePlace
+    from orchestrator.rollout.staged import StagedCourse
 
 INTERRUPTED_CLOSING = 3.0  # seconds
 AFTER_HOST_GRACE = 60.0  # that what comes after a host has once the run is interrupted
@@ -78,14 +73,15 @@ def _carry_out(
     def finished(_: str, result: HostResult) -> None:
         publish(happening.HostFinished(result))
 
-    publisher = Publisher(lambda: open_store(how.registration))
+    publisher = Publisher(lambda: _registry(how))
     lore = PackageLore(state_folder() / "packages")
     engine = Threads(RunMeans(targets.connector, bus, publisher, lore))
     floor = _Floor(engine=engine, publish=publish, output=output)
     planned = how.rollout.given or bool(push.stages)
-    braked = planned and not how.settings.options.noop
-    course = _course(push, targets, how, floor)
-    tasks = course if braked else _in_order(push, targets, how, floor)
+    course = _course(push, targets, how, floor) if planned else None
+    braked = course is not None and not how.settings.options.noop
+    tasks = course if course and braked else _in_order(push, targets, how, floor)
+    end_commands = _end_of_commands(planned)
     grace = AFTER_HOST_GRACE if how.rollout.after_host else INTERRUPT_GRACE
     window = Window(tasks, targets.forks, finished=finished, tick=output.tick, grace=grace)
 
@@ -95,10 +91,8 @@ def _carry_out(
 
     with Interrupts(interrupt, end_commands):
         bus.publish(begin)
-        if planned:
-            # Of a stage that did not pass those that failed are to be well before the next one.
-            word = UNDONE if push.stages else REMAINING
-            bus.publish(course.planned(Asked(again=how.again).on(f"run:{begin.run_id}:{word}")))
+        if course is not None:
+            bus.publish(_planned(course, begin, how, bool(push.stages)))
         output.start()
         try:
             window.run()
@@ -110,7 +104,7 @@ def _carry_out(
             bus.publish(happening.RunFinished(time.time(), window.interrupted))
             bus.close()
             output.close()
-    held = course.held or unpublished
+    held = unpublished or (course is not None and course.held)
     rolled = _Rolled(begin, list(ended.values()), window.interrupted, held)
     return _conclude(push, how, output=output, rolled=rolled, bus=bus, folder=folder)
 
@@ -136,11 +130,14 @@ def _conclude(
     with contextlib.suppress(BrokenPipeError):
         there = push.kept and folder is not None and folder.path.is_dir()
         output.summary(rolled.begin.run_id if there else "")
-    if folder and folder.whole:
+    if folder and folder.whole and output.options.metrics is not None:
         code = _metrics(folder, output, code)
     if how.verify is not None and folder is not None and not interrupted:
         code = _verified(how.verify, results, output=output, run=folder.path, code=code)
     if folder and output.options.json:
+        from orchestrator.fleet.kept_runs import KeptRun
+        from orchestrator.report.document import write_document
+
         write_document(KeptRun(folder.path), code, sys.stdout)
     return code
 
@@ -177,8 +174,28 @@ def _parts(push: Push, targets: Targets, how: How) -> list[_Part]:
     ]
 
 
-def _course(push: Push, targets: Targets, how: How, floor: _Floor) -> RolloutCourse | StagedCourse:
+def _registry(how: How) -> "Store":
+    from orchestrator.registration.store import open_store
+
+    return open_store(how.registration)
+
+
+def _end_of_commands(planned: bool) -> "Callable[[], None]":
+    """What ends the commands of gates and hooks, which only a rollout has."""
+    if not planned:
+        return lambda: None
+    from orchestrator.rollout.asking import end_commands
+
+    return end_commands
+
+
+def _course(
+    push: Push, targets: Targets, how: How, floor: _Floor
+) -> "RolloutCourse | StagedCourse":
     """The hosts as the options of the rollout let them begin."""
+    from orchestrator.rollout.course import ALONE
+    from orchestrator.rollout.staged import Leg, StagedCourse
+
     parts = _parts(push, targets, how)
     if not push.stages:
         return _course_of(parts[0], floor, ALONE)
@@ -189,7 +206,10 @@ def _course(push: Push, targets: Targets, how: How, floor: _Floor) -> RolloutCou
     return StagedCourse(legs, how.rollout)
 
 
-def _course_of(part: _Part, floor: _Floor, place: StagePlace) -> RolloutCourse:
+def _course_of(part: _Part, floor: _Floor, place: "StagePlace") -> "RolloutCourse":
+    from orchestrator.cli.gating import gates_of, hooked
+    from orchestrator.rollout.course import RolloutCourse
+
     push, targets, how = part
     return RolloutCourse(
         targets.hosts,
@@ -200,6 +220,17 @@ def _course_of(part: _Part, floor: _Floor, place: StagePlace) -> RolloutCourse:
         clusters=push.clusters,
         stage=place,
     )
+
+
+def _planned(
+    course: "RolloutCourse | StagedCourse", begin: happening.RunStarted, how: How, staged: bool
+) -> happening.RolloutPlanned:
+    """How the hosts will begin, and the command that goes on where they did not."""
+    from orchestrator.report.paragraphs import Asked
+
+    # Of a stage that did not pass those that failed are to be well before the next one.
+    word = UNDONE if staged else REMAINING
+    return course.planned(Asked(again=how.again).on(f"run:{begin.run_id}:{word}"))
 
 
 def _in_order(
@@ -246,6 +277,8 @@ def _begin(push: Push, targets: Targets, how: How) -> happening.RunStarted:
 
 
 def _metrics(folder: RunFolder, output: Output, code: int) -> int:
+    from orchestrator.fleet.kept_runs import KeptRun
+
     try:
         output.metrics(KeptRun(folder.path))
     except UsageError as error:  # the run is over: its outcome must not be lost for a file

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Say that it is good, with warnings; every mistake, a child's too, is an InputError."""
-    from orchestrator.rollout.stages import is_stages
+    from orchestrator.rollout.recognising import is_stages
 
     data = read_selection(args)
     if is_stages(args.manifest):

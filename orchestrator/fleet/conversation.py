@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
@@ -11,12 +12,10 @@ from orchestrator.fleet.event_check import EventCheck
 from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
 from orchestrator.fleet.host_task import InterruptedRunError
-from orchestrator.fleet.landing import BrokenOffError
 from orchestrator.fleet.outcome import Tally
 from orchestrator.fleet.package_lore import HostLore, PackageLore
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Plan, Publisher
-from orchestrator.fleet.returning import Reboot, read_reboot
 from orchestrator.fleet.serving import Serving
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stability import is_stable
@@ -25,6 +24,9 @@ from orchestrator.support.plain_text import one_line, plain
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
 from remote_runtime.masking import Mask
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.returning import Reboot
 
 GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
 MAX_NOTICES = 200  # warnings and errors of one host; they are kept for the summary
@@ -131,7 +133,7 @@ class Conversation:
         """How many resources the plan has."""
         return len(self._resources)
 
-    def carry_out(self, enter: Callable[[Phase], None]) -> Reboot | None:
+    def carry_out(self, enter: Callable[[Phase], None]) -> "Reboot | None":
         """Send the plan and take everything up to ``done``; what reboots the host, if it goes down
         before. CcmError."""
         names = tuple(map(self._shown, self._resources))
@@ -142,7 +144,7 @@ class Conversation:
         self._bus.publish(happening.HostPlanned(self._host, names, subscribed))
         return self._converse(enter, self._settings.envelope())
 
-    def go_on(self, link: FramedLink, reboot: Reboot, enter: Callable[[Phase], None]) -> None:
+    def go_on(self, link: FramedLink, reboot: "Reboot", enter: Callable[[Phase], None]) -> None:
         """Have the rest of the plan carried out once the host is back. CcmError."""
         self._reboot = None
         self._check.begin_anew()
@@ -151,7 +153,7 @@ class Conversation:
 
     def _converse(
         self, enter: Callable[[Phase], None], envelope: Mapping[str, object]
-    ) -> Reboot | None:
+    ) -> "Reboot | None":
         self._link.send_bytes(wire.encode_json(self._plan.payload(envelope)))
         enter(Phase.RUNNING)
         self._link.heed_cancel()
@@ -188,6 +190,8 @@ class Conversation:
         """A host reboots once in a run, and is told that it is waited for."""
         if self._reboots:
             raise ProtocolError("another reboot in the same run")
+        from orchestrator.fleet.returning import read_reboot
+
         self._reboots += 1
         self._reboot = read_reboot(message, self.planned, self._plan.longest())
         self._link.send({"t": "reboot"})
@@ -261,6 +265,8 @@ class Conversation:
             elif frame.get("whole") is True:
                 return
             else:
+                from orchestrator.fleet.landing import BrokenOffError
+
                 raise BrokenOffError
 
     def _aside(self, message: wire.Message) -> None:

@@ -1,6 +1,7 @@
 """One host's run, from the connection to its result (controller)."""
 
 import time
+from typing import TYPE_CHECKING
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome as outcomes
@@ -13,13 +14,15 @@ from orchestrator.fleet.outcome import OK, HostResult, Tally
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
-from orchestrator.fleet.returning import Reboot, Return
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import DefectError
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
 from remote_runtime.masking import Mask
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.returning import Reboot
 
 CANCEL_GRACE = 6.0
 MAX_STDERR = 4_000
@@ -88,7 +91,7 @@ class HostRun(LinkTask[HostResult]):
         timeout = self._settings.options.timeout
         return self._began + timeout if timeout else None
 
-    def _return(self, reboot: Reboot, gathered: Gathered) -> FramedLink:
+    def _return(self, reboot: "Reboot", gathered: Gathered) -> FramedLink:
         """The link to the host when it was rebooted."""
         self._enter(Phase.REBOOTING)
         self.abandon()
@@ -96,6 +99,8 @@ class HostRun(LinkTask[HostResult]):
         def call() -> tuple[FramedLink, Gathered]:
             link = self._open(lambda phase: None, self._until)
             return link, greet(link, lambda phase: None)
+
+        from orchestrator.fleet.returning import Return
 
         boot = str(gathered.hello["boot"])
         return Return(boot, call=call, pause=self._pause, until=self._until).wait(reboot.timeout)

@@ -19,7 +19,6 @@ from orchestrator.support.state_folder import make_private
 from orchestrator.support.whole_file import replacing
 from remote_runtime import wire
 from remote_runtime.errors import CcmError, ProtocolError
-from remote_runtime.shared import fingerprint
 
 WAIT = 10.0  # seconds that a host waits for another one
 MOST_ASKED = 10_000  # packages of one host, those that it asks for once more included
@@ -130,6 +129,8 @@ class PackageLore:
 
 def _fingerprint(found: str) -> str:
     """That of what a host told, "" where it makes no sense."""
+    from remote_runtime.shared import fingerprint
+
     try:
         contents = json.loads(found)
         return fingerprint([member[0] for member in contents["members"]], contents["scripts"])

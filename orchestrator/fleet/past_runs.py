@@ -1,11 +1,14 @@
 """Which hosts words such as ``failed`` stand for, by the runs that are kept (controller)."""
 
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.kept_runs import KeptRun, kept_run, kept_runs
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.stage_host import host_in
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.kept_runs import KeptRun
 
 REMAINING = "remaining"
 UNDONE = "undone"
@@ -24,6 +27,8 @@ class PastRuns:
         """Those of the hosts that the word stands for: in the run of that id, or the beginning of
         one; for "" in each host's last push. InputError."""
         if run_id:
+            from orchestrator.fleet.kept_runs import kept_run
+
             results = _results(kept_run(run_id))
             meant = {host_in(one.host) for one in results if _is(one, word)}
             return meant & set(hosts)
@@ -52,8 +57,10 @@ class PastRuns:
         return found
 
 
-def _pushes(identity: str) -> Iterator[KeptRun]:
+def _pushes(identity: str) -> "Iterator[KeptRun]":
     """The pushes over an inventory, the newest first."""
+    from orchestrator.fleet.kept_runs import kept_runs
+
     for run in kept_runs():
         options = run.about.get("options", {})
         pushed = run.about["command"] in ("push", "apply") and options.get("inventory")
@@ -63,7 +70,7 @@ def _pushes(identity: str) -> Iterator[KeptRun]:
             yield run
 
 
-def _results(run: KeptRun) -> Iterator[HostResult]:
+def _results(run: "KeptRun") -> Iterator[HostResult]:
     """Those of a run; a host that its verify found wrong has failed."""
     bad = run.failed_verify()
     for result in run.results():
@@ -72,13 +79,15 @@ def _results(run: KeptRun) -> Iterator[HostResult]:
         yield result
 
 
-def runs_of(manifest: str) -> Iterator[KeptRun]:
+def runs_of(manifest: str) -> "Iterator[KeptRun]":
     """The kept runs of that manifest, wherever its checkout is; the newest first."""
+    from orchestrator.fleet.kept_runs import kept_runs
+
     identity = _named(manifest)
     return (run for run in kept_runs() if _identity_of(run) == identity)
 
 
-def _identity_of(run: KeptRun) -> str:
+def _identity_of(run: "KeptRun") -> str:
     return str(run.about.get("identity") or _named(run.about["manifest"]))
 
 

@@ -18,7 +18,6 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, Tally
 from remote_runtime.item import SELECTION
 
-PROTOCOL = "io.choria.ccm.v1.plan"
 FORMAT = 1
 # Of an event what says what is done; the rest are reasons, and what differs from run to run.
 _DONE = (

@@ -17,7 +17,6 @@ from orchestrator.kept_plans.identity import identity_of
 from orchestrator.kept_plans.inputs import digests_of
 from orchestrator.kept_plans.kept_plan import (
     FORMAT,
-    PROTOCOL,
     KeptPlan,
     Record,
     canonical,
@@ -26,6 +25,7 @@ from orchestrator.kept_plans.kept_plan import (
     told_of,
     work_of,
 )
+from orchestrator.kept_plans.recognising import PROTOCOL
 from orchestrator.planning import HostPlan
 from orchestrator.planning.behind import HostPlanner
 from remote_runtime.events import secrets_of

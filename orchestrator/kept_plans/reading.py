@@ -12,31 +12,17 @@ from typing import Any
 import schemas
 from orchestrator.kept_plans.kept_plan import (
     FORMAT,
-    PROTOCOL,
     KeptPlan,
     canonical,
     id_of,
 )
+from orchestrator.kept_plans.recognising import PROTOCOL
 from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import InputError, Problem, UsageError
 from schemas.fitting import fits
 
-SUFFIX = ".plan"
 MOST_BYTES = 512 << 20
-_BEGIN = 4096
 _ANEW = "make it anew with ccm plan"
-
-
-def is_plan(path: str) -> bool:
-    """Whether a path is meant to be a plan, not a manifest: by its ending, or what stands in it."""
-    if path.endswith(SUFFIX):
-        return True
-    try:
-        with open(path, "rb") as file:
-            begin = file.read(_BEGIN)
-    except OSError:
-        return False
-    return begin.startswith(b"{") and f'"protocol":"{PROTOCOL}"'.encode() in begin
 
 
 def manifest_of(path: str) -> str:

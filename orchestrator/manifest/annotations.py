@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence, comments_before
 from orchestrator.expressions import EvaluationError, Expression, Scope
-from orchestrator.manifest.validators import VALIDATORS
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.masking import SHORTEST
 from remote_runtime.nearest import nearest
@@ -114,6 +113,8 @@ def _check(text: str, where: Position, problems: list[Problem]) -> Expression | 
         hint = "write, for example, @validate isIP"
         problems.append(Problem("@validate says no condition", where, hint, "input.annotation"))
         return None
+    from orchestrator.manifest.validators import VALIDATORS
+
     try:
         return Expression.parse(text, where, extra=(*_VALUE_NAMES, *VALIDATORS))
     except InputError as error:
@@ -122,6 +123,8 @@ def _check(text: str, where: Position, problems: list[Problem]) -> Expression | 
 
 
 def _refusal(check: Expression, value: Any, scope: Scope) -> str:
+    from orchestrator.manifest.validators import VALIDATORS
+
     names = {**dict.fromkeys(_VALUE_NAMES, value), **VALIDATORS}
     source = check.source.strip()
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import Scope
 from orchestrator.manifest.site import Site
@@ -14,12 +14,13 @@ from orchestrator.planning.host_secrets import HostSecrets
 from orchestrator.planning.implications import Implications
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.parts import Part, Parts, Place
-from orchestrator.planning.selecting import Marker
-from orchestrator.planning.selection import Selection, refusals
 from orchestrator.planning.survey import Survey
 from orchestrator.planning.walk import Walk
 from remote_runtime.errors import InputError, PlanError, Problem
 from remote_runtime.masking import Mask
+
+if TYPE_CHECKING:
+    from orchestrator.planning.selecting import Marker
 
 
 class Planner:
@@ -95,6 +96,9 @@ class Planner:
         """What leaves resources out; None where all of the manifest is chosen."""
         if not options.selection():
             return None
+        from orchestrator.planning.selecting import Marker
+        from orchestrator.planning.selection import Selection, refusals
+
         wrong: list[Problem] = []
         selection = Selection(options, self.site.types.names(), wrong)
         is_whole = self.survey.is_whole and not self.survey.failing

@@ -12,15 +12,17 @@ import posixpath
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions.scope import Scope
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.files import Folder
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob, FileBlobs
-from orchestrator.templates.tree import Rendered, Tree, TreeSettings
 from remote_runtime.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from orchestrator.templates.tree import Rendered, Tree, TreeSettings
 
 MOST_COMPUTED = 64
 
@@ -72,6 +74,8 @@ class Trees:
 
     def _tree(self, declared: Declared, values: Mapping[str, Any]) -> Tree:
         """The folder of a resource, read and compiled the first time. InputError."""
+        from orchestrator.templates.tree import Tree
+
         key = declared.type.tree
         name = str(values[key])
         literal = name == declared.raw.get(key) and declared.spells_out(name)
@@ -114,6 +118,8 @@ class Trees:
 
 
 def _settings(values: Mapping[str, Any]) -> TreeSettings:
+    from orchestrator.templates.tree import TreeSettings
+
     left, right = values.get("left_delimiter"), values.get("right_delimiter")
     delimiters = (left, right) if left and right else None
     return TreeSettings(values.get("engine", "jet"), delimiters, values.get("skip_empty") is True)

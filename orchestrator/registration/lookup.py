@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from orchestrator.registration.entry import Query
-from orchestrator.registration.store import Store
 from remote_runtime.errors import CcmError
 
-_NO_LABEL = re.compile("[^A-Za-z0-9_]|^(?=[0-9])")
+if TYPE_CHECKING:
+    from orchestrator.registration.entry import Query
+    from orchestrator.registration.store import Store
 
 
 class Endpoints(list[dict[str, Any]]):
@@ -34,8 +33,11 @@ class Endpoints(list[dict[str, Any]]):
 
 
 def _labels(entry: Mapping[str, Any]) -> dict[str, str]:
+    import re
+
+    no_label = re.compile("[^A-Za-z0-9_]|^(?=[0-9])")
     named = {name.lower(): entry[name] for name in ("Cluster", "Service", "Protocol")}
-    noted = {_NO_LABEL.sub("_", key): value for key, value in entry["Annotations"].items()}
+    noted = {no_label.sub("_", key): value for key, value in entry["Annotations"].items()}
     return {**noted, **named}
 
 

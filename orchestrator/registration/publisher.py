@@ -6,12 +6,14 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.registration.entry import Registration
-from orchestrator.registration.store import Store
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError
+
+if TYPE_CHECKING:
+    from orchestrator.registration.entry import Registration
+    from orchestrator.registration.store import Store
 
 GATHERING = 0.5  # seconds in which more entries may join a batch
 CLOSING = 60.0
@@ -41,6 +43,8 @@ class Publisher:
 
     def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None:
         """Publish what a resource of a host announces, from now on."""
+        from orchestrator.registration.entry import Registration
+
         with self._starting:
             if self._thread is None:
                 self._thread = threading.Thread(

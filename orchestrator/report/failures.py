@@ -7,15 +7,17 @@ paths, times. One host's words stand for all of its kind, beside what others hav
 import heapq
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.stage_host import host_in
 from orchestrator.report.collected import Entry, entry_of
 from orchestrator.report.grouping import ORDER, alike_but_for, applied_by
 from orchestrator.report.wording import ended
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.kept_runs import KeptRecord
 
 LONGEST_REASON = 1_000  # characters
 LAST_LINES = 3  # of what a command printed
@@ -211,7 +213,7 @@ def failures_of(
     return found
 
 
-def failures_of_run(run: KeptRecord, results: Iterable[HostResult]) -> Failures:
+def failures_of_run(run: "KeptRecord", results: Iterable[HostResult]) -> Failures:
     """Those of a kept run, whose events are not read where all is well. InputError."""
     found = Failures(run.about["hosts"])
     bad = [result for result in results if result.outcome != outcome.OK]

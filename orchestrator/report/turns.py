@@ -1,11 +1,13 @@
 """Which resources of a host's plan had no turn, and which of them are due (controller)."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.fleet.outcome import HostResult
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.kept_runs import KeptRecord
 
 
 class _Plan:
@@ -92,7 +94,7 @@ class Turns:
             self.due[result.host] = self._same.setdefault(due, due)
 
 
-def turns_of(kept: KeptRecord, results: Iterable[HostResult]) -> Turns:
+def turns_of(kept: "KeptRecord", results: Iterable[HostResult]) -> Turns:
     """Those of a kept run, whose events are not read where all hosts came to their end."""
     turns = Turns()
     if any(map(_is_cut_short, results)):

@@ -1,8 +1,12 @@
 """How many hosts may fail before no other begins (controller)."""
 
+from typing import TYPE_CHECKING
+
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.rollout.amounts import Amount
+
+if TYPE_CHECKING:
+    from orchestrator.rollout.amounts import Amount
 
 
 class Budget:
@@ -13,7 +17,7 @@ class Budget:
         self._failed: set[str] = set()
 
     @classmethod
-    def of(cls, max_fail: Amount | None, hosts: int, waves: bool) -> "Budget":
+    def of(cls, max_fail: "Amount | None", hosts: int, waves: bool) -> "Budget":
         """That of a rollout over so many hosts, which with ``waves`` may fail on none."""
         if max_fail is not None:
             return cls(max_fail.down(hosts))

@@ -5,9 +5,6 @@ from collections.abc import Collection, Sequence
 from orchestrator.rollout.amounts import Amount
 from remote_runtime.errors import UsageError
 
-AUTO = "auto"
-MOST = 20
-
 
 class Canaries:
     """Clusters by the name of their canary, which is the first host of each."""

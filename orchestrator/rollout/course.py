@@ -3,66 +3,21 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
-from orchestrator.rollout.amounts import Amount
 from orchestrator.rollout.budget import Budget, is_failure
-from orchestrator.rollout.canaries import MOST, Canaries, forgives
-from orchestrator.rollout.deadline import clock_text
+from orchestrator.rollout.canaries import Canaries, forgives
+from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.reasons import BUDGET, CANARY, GATE, INTERRUPTED, UNTIL
-from orchestrator.rollout.sharing import Per, Sharing
+from orchestrator.rollout.sharing import Sharing
 from orchestrator.rollout.waves import divide
-from remote_runtime.masking import Mask
 
-GATE_TIMEOUT = 1800.0
 KIND = "rollout.gate"  # of a canary that a gate did not let through
-
-
-class RolloutOptions(NamedTuple):
-    """How a rollout is held back; ``until`` is in seconds of ``time.time()``, ``soak`` and
-    ``gate_timeout`` are durations in seconds, ``gate`` has commands and the word ``verify``."""
-
-    waves: tuple[Amount, ...] = ()
-    max_fail: Amount | None = None
-    until: float | None = None
-    per: tuple[Per, ...] = ()
-    soak: float = 0.0
-    gate: tuple[str, ...] = ()
-    gate_timeout: float = GATE_TIMEOUT
-    confirm: bool = False
-    before_host: str = ""
-    after_host: str = ""
-    canary: str = ""
-    canary_max: int = MOST
-
-    @property
-    def given(self) -> bool:
-        """Whether anything is held back."""
-        return self != RolloutOptions()
-
-    def record(self) -> dict[str, Any]:
-        """Those that were given, as people write them; a login in a command is masked."""
-        masked = Mask().text
-        told = {
-            "waves": ",".join(map(str, self.waves)),
-            "max_fail": "" if self.max_fail is None else str(self.max_fail),
-            "until": "" if self.until is None else clock_text(self.until),
-            "per": list(map(str, self.per)),
-            "soak": f"{self.soak:g}" if self.soak else "",
-            "gate": list(map(masked, self.gate)),
-            "gate_timeout": "" if self.gate_timeout == GATE_TIMEOUT else f"{self.gate_timeout:g}",
-            "confirm": self.confirm,
-            "before_host": masked(self.before_host),
-            "after_host": masked(self.after_host),
-            "canary": self.canary,
-            "canary_max": "" if self.canary_max == MOST else str(self.canary_max),
-        }
-        return {name: value for name, value in told.items() if value}
 
 
 class WaveVerdict(NamedTuple):

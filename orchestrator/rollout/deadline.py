@@ -1,10 +1,6 @@
 """Until when hosts may begin (controller)."""
 
-import re
 import time
-from datetime import datetime
-
-_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)", re.ASCII)
 
 
 def parse_until(text: str, now: float | None = None) -> float:
@@ -12,8 +8,12 @@ def parse_until(text: str, now: float | None = None) -> float:
 
     ValueError, also for a date that is over.
     """
+    # Every report has a clock; only --until reads one.
+    import re
+    from datetime import datetime
+
     now = time.time() if now is None else now
-    clock = _CLOCK.fullmatch(text)
+    clock = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)", re.ASCII).fullmatch(text)
     if clock:
         return _next(int(clock[1]), int(clock[2]), now)
     try:

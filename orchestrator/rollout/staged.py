@@ -8,7 +8,8 @@ from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
 from orchestrator.rollout.budget import Budget
-from orchestrator.rollout.course import RolloutCourse, RolloutOptions, StagePlace
+from orchestrator.rollout.course import RolloutCourse, StagePlace
+from orchestrator.rollout.options import RolloutOptions
 
 
 class Leg(NamedTuple):

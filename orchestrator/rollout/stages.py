@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -14,18 +13,13 @@ from orchestrator.project.reading import words_of
 from orchestrator.project.settings import Written
 from orchestrator.rollout.amounts import Amount, parse_amount
 from orchestrator.rollout.commands import parse_command
-from orchestrator.rollout.course import RolloutOptions
+from orchestrator.rollout.options import RolloutOptions
+from orchestrator.rollout.recognising import is_stages
 from orchestrator.rollout.sharing import Per, parse_per
 from orchestrator.rollout.waves import parse_waves
 from orchestrator.support.seconds import parse_seconds
 from remote_runtime.errors import InputError, Position, Problem
 
-# At the margin, or as the first thing that is said.
-_KEY = re.compile(
-    r"""(?:^|\A(?:[ \t]*(?:[#%][^\n]*|---[ \t]*(?:\#[^\n]*)?)?\n)*[ \t]+)
-        (?:\{\s*)? (["']?)stages\1 \s*:(?:\s|$)""",
-    re.MULTILINE | re.VERBOSE,
-)
 _KIND = "input.stages"
 
 
@@ -62,15 +56,6 @@ class Stage(NamedTuple):
     def placed(self, error: InputError) -> list[Problem]:
         """What is wrong with the manifest, with the stage's place where it has none of its own."""
         return [one._replace(where=one.where or self.manifest_at) for one in error.problems]
-
-
-def is_stages(path: str) -> bool:
-    """Whether a file is meant to hold stages, not a manifest; one that cannot be read is not."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return _KEY.search(file.read()) is not None
-    except OSError:
-        return False
 
 
 def read_stages(path: str) -> list[Stage]:

@@ -26,6 +26,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "inventory/properties.py",
     ),
     "tests/orchestrator/cli/test_app.py": (
+        "orchestrator/cli/answers_output.py",
         "orchestrator/cli/commands.py",
         "orchestrator/cli/common_flags.py",
         "orchestrator/cli/exit_code.py",

@@ -5,9 +5,9 @@ from orchestrator.cli.job import How, Push, Targets
 from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.settings import RunSettings
-from orchestrator.rollout.course import RolloutOptions
 from orchestrator.rollout.gates import Gate, GateKeeper
 from orchestrator.rollout.hooks import Hooked
+from orchestrator.rollout.options import RolloutOptions
 from remote_runtime.options import RunOptions
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeConnector, FakeHost, FakePlanner
 

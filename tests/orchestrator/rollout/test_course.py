@@ -15,7 +15,8 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
 from orchestrator.fleet.window import Window
 from orchestrator.rollout.amounts import parse_amount
-from orchestrator.rollout.course import RolloutCourse, RolloutOptions, WaveVerdict
+from orchestrator.rollout.course import RolloutCourse, WaveVerdict
+from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.sharing import parse_per
 from orchestrator.rollout.waves import parse_waves
 from remote_runtime.errors import UnreachableError

@@ -14,7 +14,8 @@ from orchestrator.fleet.ports import Target
 from orchestrator.fleet.stage_host import StageHost
 from orchestrator.fleet.window import Window
 from orchestrator.rollout.amounts import parse_amount
-from orchestrator.rollout.course import RolloutCourse, RolloutOptions, StagePlace, WaveVerdict
+from orchestrator.rollout.course import RolloutCourse, StagePlace, WaveVerdict
+from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.reasons import BUDGET, GATE, INTERRUPTED
 from orchestrator.rollout.staged import Leg, StagedCourse
 from orchestrator.rollout.waves import parse_waves

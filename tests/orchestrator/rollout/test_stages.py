@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.rollout.amounts import Amount
-from orchestrator.rollout.course import RolloutOptions
+from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.sharing import Per
-from orchestrator.rollout.stages import is_stages, read_stages
+from orchestrator.rollout.stages import read_stages
 from orchestrator.rollout.waves import parse_waves
 from remote_runtime.errors import InputError
 
@@ -60,30 +60,6 @@ def test_a_stage_goes_by_the_run_where_it_says_nothing(tmp_path: Path) -> None:
     assert web.rollout(whole).waves == web.waves
     assert web.rollout(whole).max_fail == web.max_fail
     assert web.rollout(whole).soak == 7.0
-
-
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("stages:\n  - x\n", True),
-        ('# a rollout\n"stages": []\n', True),
-        ('{"stages": []}', True),
-        ("ccm:\n  resources: []\n", False),
-        ("data:\n  stages: 3\nccm:\n  stages: 4\n", False),
-        ("data:\n  text: |\n    x\n  stages_of_grief: 5\n", False),
-        ("# of spring\n---\n\n  stages:\n    - name: a\n", True),
-        ("ccm:\n  stages: []\n", False),
-        ("  ccm: {}\n  stages: []\n", False),
-    ],
-)
-def test_it_is_told_from_a_manifest_by_its_key(tmp_path: Path, text: str, meant: bool) -> None:
-    """Only at the top, where nothing else can stand."""
-    assert is_stages(written(tmp_path, text)) is meant
-
-
-def test_what_is_not_there_holds_no_stages(tmp_path: Path) -> None:
-    """Whoever reads it as a manifest tells so."""
-    assert not is_stages(str(tmp_path / "missing.yaml"))
 
 
 ONE = "  - {name: a, hosts: all, manifest: site.yaml"

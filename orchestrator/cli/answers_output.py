@@ -1,0 +1,33 @@
+"""Where the output of a command over the fleet goes (controller)."""
+
+import sys
+
+from orchestrator.cli.output import Output, OutputOptions
+from orchestrator.report.answers import Answers
+from orchestrator.report.lines import Lines
+from orchestrator.report.style import Style
+from remote_runtime.options import RunOptions
+
+
+class AnswersOutput(Output):
+    """The output of a command over the fleet: what hosts said, where a summary would stand.
+
+    ``fold`` is as for ``Answers``. Progress has stderr where it is not drawn.
+    """
+
+    def __init__(self, options: OutputOptions, run: RunOptions, title: str, *, fold: bool) -> None:
+        super().__init__(options, run, title)
+        self._answers = self._summarised = Answers()
+        self._fold = fold
+        if self._lines is not None:
+            self._lines = Lines(sys.stderr, verbose=True) if options.verbose else None
+
+    def summary(self, kept: str) -> None:
+        """Write what the hosts said, as they stand together."""
+        self._answers.write(
+            self.human,
+            Style.of(self.human),
+            fold=self._fold,
+            quiet=self.options.quiet,
+            kept=kept,
+        )

@@ -1,0 +1,17 @@
+"""Tells a file of stages from a manifest (controller)."""
+
+import re
+
+# At the margin, or as the first thing that is said.
+_KEY = r"""(?mx)(?:^|\A(?:[ \t]*(?:[#%][^\n]*|---[ \t]*(?:\#[^\n]*)?)?\n)*[ \t]+)
+        (?:\{\s*)? (["']?)stages\1 \s*:(?:\s|$)"""
+
+
+def is_stages(path: str) -> bool:
+    """Whether a file is meant to hold stages, not a manifest; one that cannot be read is not."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except OSError:
+        return False
+    return "stages" in text and re.search(_KEY, text) is not None
