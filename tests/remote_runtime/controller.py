@@ -18,8 +18,10 @@ from remote_runtime.item import each_of
 from remote_runtime.masking import Mask
 from remote_runtime.plan import parse
 from tests.remote_runtime.fakes import FolderTest
+from tests.remote_runtime.forked import Forked
 
 NONCE = "n0nce"
+SILENCE, PING = 30.0, 10.0  # as users have them
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(remote_runtime.__file__)))
 PROGRAM = """\
 import sys
@@ -34,7 +36,9 @@ sys.exit(serve(%r, "0" * 64, %r, %r))
 class Target(object):
     """A runtime in a process of its own; ``blobs`` are the contents that it may ask for.
 
-    ``prologue`` is run before the runtime in the same process.
+    ``prologue`` is run before the runtime in the same process. A process with anything of its own,
+    or that is to be ``started``, is a new interpreter's; others are forked from one, which costs
+    a third.
     """
 
     def __init__(
@@ -42,10 +46,11 @@ class Target(object):
         lock: str,
         state: str,
         blobs: Any = (),
-        silence: float = 30.0,
-        ping: float = 10.0,
+        silence: float = SILENCE,
+        ping: float = PING,
         before: Optional[Callable[[], None]] = None,
         prologue: str = "",
+        started: bool = False,
     ) -> None:
         self.blobs = {hashlib.sha256(b).hexdigest(): b for b in blobs}
         self.frames = []  # type: List[Dict[str, Any]]
@@ -54,16 +59,13 @@ class Target(object):
         self.on = {}  # type: Dict[str, Callable[[Dict[str, Any]], None]]
         self.answer = self._answer  # to each frame
         self.plan = {}  # type: Dict[str, Any]
+        self.process = None  # type: Any  # its pipes are there
         self._decoder = wire.Decoder(wire.MAX_FROM_TARGET)
-        program = prologue + PROGRAM % (ROOT, silence, ping, NONCE, lock, state)
-        self.process: Any = subprocess.Popen(  # its pipes are there
-            [sys.executable, "-I", "-S", "-c", program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            preexec_fn=before,
-            bufsize=0,
-        )
+        if started or prologue or before or (silence, ping) != (SILENCE, PING):
+            program = prologue + PROGRAM % (ROOT, silence, ping, NONCE, lock, state)
+            self.process = _start(program, before)
+        else:
+            self.process = Forked(ROOT, [NONCE, lock, state])
         self.line = self._first_line()
 
     def _first_line(self) -> bytes:
@@ -144,6 +146,18 @@ class Target(object):
     def of(self, kind: str) -> List[Dict[str, Any]]:
         """Every frame of one kind."""
         return [f for f in self.frames if f["t"] == kind]
+
+
+def _start(program: str, before: Optional[Callable[[], None]]) -> Any:
+    """A new interpreter with pipes; ``before`` is called in its process first."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=before,
+        bufsize=0,
+    )
 
 
 def events_of(frames: List[Dict[str, Any]], plan: Dict[str, Any]) -> List[Dict[str, Any]]:

@@ -32,7 +32,7 @@ class SessionTest(RuntimeTest):
 
     def test_opening(self) -> None:
         """The runtime says ready with the nonce, then hello and facts unasked; bye ends it."""
-        target = self.target()
+        target = self.target(started=True)
         self.assertEqual(target.line, ("ccm1 %s ready \n" % NONCE).encode())
         target.until("facts")
         hello = target.frames[0]
@@ -71,7 +71,7 @@ class SessionTest(RuntimeTest):
     def test_large_blob_is_streamed(self) -> None:
         """A large blob arrives whole in little memory."""
         data = os.urandom(1 << 20) * 48
-        target = self.target(data)
+        target = self.target(data, started=True)
         peaks = []
         watch = threading.Thread(target=self.watch, args=(target.process.pid, peaks))
         watch.start()
