@@ -97,8 +97,8 @@ def interpreter_tag() -> str:
     return "%s-%s" % (sys.implementation.cache_tag, machinery.MAGIC_NUMBER.hex())
 
 
-def compiled(archive: bytes) -> bytes:
-    """The payload of a zip for this interpreter."""
+def compiled(archive: bytes, code_of: Any = None) -> bytes:
+    """The payload of a zip for this interpreter; ``code_of`` stands for ``compile``."""
     import io
     import zipfile
 
@@ -109,7 +109,8 @@ def compiled(archive: bytes) -> bytes:
                 continue
             name = path[:-3].replace("/", ".")
             package = name.endswith(".__init__")
-            code = compile(members.read(path), "<ccm>/" + path, "exec", dont_inherit=True)
+            given = members.read(path), "<ccm>/" + path
+            code = code_of(*given) if code_of else compile(*given, "exec", dont_inherit=True)
             # Version 2 of the format has no back references, which depend on what else is loaded.
             blob = zlib.compress(marshal.dumps(code, 2), 6)
             entries[name[: -len(".__init__")] if package else name] = (package, blob)

@@ -53,15 +53,16 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
     # What builds an image says as much about it as what goes in.
     builders = {path.name: str(path) for path in sorted(_BUILDERS.glob("*.py"))}
     key = keeping.key({**files, **builders}, added)
-    names = tuple(f"{key}.{suffix}" for suffix in ("zip", f"{tag}.code", "program"))
+    names = tuple(f"{key}.{suffix}" for suffix in ("zip", f"{tag}.code", f"{tag}.program"))
     kept = keeping.load(names)
     if kept is None:
+        from orchestrator.image.compiling import payload
         from orchestrator.image.program import program  # what writes Python takes long to load
 
         # The site's own types are left as they are, and ours are what they are without them.
         ours = _unzipped(build().archive) if added else _stripped(files)
         archive = _zip(dict(sorted({**ours, **added}.items())))
-        kept = (archive, bootstrap.compiled(archive), program())
+        kept = (archive, payload(archive), program())
         keeping.save(names, kept)
     archive, code, text = kept
     return Image(

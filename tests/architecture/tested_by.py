@@ -94,10 +94,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/fleet/bus.py",
         "orchestrator/fleet/descriptors.py",
     ),
-    "tests/orchestrator/image/test_building.py": (
-        "orchestrator/image/keeping.py",
-        "orchestrator/image/program.py",
-    ),
+    "tests/orchestrator/image/test_building.py": ("orchestrator/image/keeping.py",),
     "tests/orchestrator/kept_plans/test_holding.py": (
         "orchestrator/kept_plans/desired.py",
         "orchestrator/kept_plans/identity.py",
