@@ -24,7 +24,9 @@ class Channel(object):
     """Frames in both directions, heartbeats, and the end of the run when the controller is gone.
 
     ``on_stuck`` is called from the reading thread when a run that was ended early is still there
-    ``patience`` seconds later, not counting what must not be killed.
+    ``patience`` seconds later, not counting what must not be killed. ``before_write`` is called by
+    the writing thread before each write and returns what goes in front of it; it is given what
+    sends a heartbeat, for the time that it takes.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Channel(object):
         *,
         cancellation: Cancellation,
         on_stuck: Callable[[], None],
+        before_write: Callable[[Callable[[], None]], bytes] = lambda beat: b"",
         silence: float = wire.SILENCE,
         patience: float = 5.0,
     ) -> None:
@@ -41,6 +44,7 @@ class Channel(object):
         self._writing = writing
         self._cancellation = cancellation
         self._on_stuck = on_stuck
+        self._before_write = before_write
         self._silence = silence
         self._patience = patience
         self._arrived: Deque[wire.Frame] = deque()
@@ -53,6 +57,7 @@ class Channel(object):
         self._urgent = False
         self._closing = False
         self._broken = False
+        self._kept_back = False
         self._finished = Event()
         self._error: Optional[ProtocolError] = None
         self._threads = [Thread(loop) for loop in (self._read_loop, self._write_loop)]
@@ -122,11 +127,12 @@ class Channel(object):
         raise ProtocolError("expected %s, got %s" % (" or ".join(types), got))
 
     def close(self) -> None:
-        """Write what is queued, for at most a few seconds, and stop."""
+        """Write what is queued, for at most a few seconds once nothing keeps it back, and stop."""
         with self._outbox:
             self._closing = True
             self._outbox.notify_all()
-        self._threads[1].join(_LAST_WRITE)
+        while not self._threads[1].join(_LAST_WRITE) and self._kept_back:
+            pass
         self._finished.set()
 
     # -- writing ----------------------------------------------------------------------------------
@@ -158,16 +164,28 @@ class Channel(object):
             data = self._next_data()
             if not data:
                 return
-            view = memoryview(data)
             try:
-                while view:
-                    view = view[os.write(self._writing, view) :]
+                self._kept_back = True
+                first = self._before_write(self._beat)
+                self._kept_back = False
+                self._write(first + data)
             except OSError:
                 # The controller is gone. The reading thread sees that too and ends the run.
                 with self._outbox:
                     self._broken = True
                     self._outbox.notify_all()
                 return
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._writing, view) :]
+
+    def _beat(self) -> None:
+        try:
+            self._write(wire.encode({"t": "ping"}))
+        except OSError:
+            pass  # the write that waits fails, too
 
     def _next_data(self) -> bytes:
         with self._outbox:

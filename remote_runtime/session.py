@@ -23,6 +23,7 @@ from remote_runtime.lifecycle import Lifecycle, defect
 from remote_runtime.masking import Mask
 from remote_runtime.recall import Recall
 from remote_runtime.registry import Registry
+from remote_runtime.settling import Settling
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.commands import Commands
 from remote_runtime.system.files import Files
@@ -90,7 +91,15 @@ class Session(object):
         self._files = Files()
         self._accounts = Accounts()
         self._mask = Mask()
-        self._channel = Channel(reading, writing, cancellation=cancellation, on_stuck=self._give_up)
+        self._settling = Settling()
+        self._files.sync_folder = self._settling.sync_folder
+        self._channel = Channel(
+            reading,
+            writing,
+            cancellation=cancellation,
+            on_stuck=self._give_up,
+            before_write=self._settling.settle,
+        )
         self._lock_path = lock
         self._state = state
         self._telling = Telling(self._channel, EventMaker(self._mask))

@@ -81,9 +81,9 @@ class Thread(object):
         """Begin. ``RuntimeError`` where the system allows no more threads."""
         start_new_thread(self._run, ())
 
-    def join(self, seconds: float) -> None:
-        """Wait for its end, at most that long."""
-        self._over.wait(seconds)
+    def join(self, seconds: float) -> bool:
+        """Wait for its end, at most that long; whether it has ended."""
+        return self._over.wait(seconds)
 
     def _run(self) -> None:
         try:

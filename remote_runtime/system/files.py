@@ -45,8 +45,7 @@ class Status(NamedTuple):
 
 class Files(object):
     """Files and directories; symlinks at the end of a path are not followed, except where a method
-    says so. Links of other users are refused: see ``walk``.
-    """
+    says so. Links of other users are refused: see ``walk``."""
 
     def __init__(self) -> None:
         self._hashes: Dict[str, Tuple[Tuple[int, ...], str]] = {}
@@ -55,13 +54,13 @@ class Files(object):
         self._staged: Set[str] = set()
         self._unfinished: Optional["Unfinished"] = None
         self._state = ""
+        self.sync_folder: Optional[Callable[[int], None]] = None  # None: at once
         self._warn: Callable[[str], None] = lambda text: None
         self._walker = Walker()
 
     def note_in(self, state: str, warn: Callable[[str], None]) -> None:
         """Note in this folder where something is made, which the next run removes if this one is
-        killed; ``warn`` is told where that cannot be done.
-        """
+        killed; ``warn`` is told where that cannot be done."""
         self._state, self._warn = state, warn
 
     @property
@@ -215,7 +214,9 @@ class Files(object):
 
         place = self.place(path, "write")
         name = self.unfinished.name(place.folder.path)
-        return Temporary(path, place, self._temporary, name)
+        return Temporary(
+            path, place, registered=self._temporary, unique=name, sync=self.sync_folder
+        )
 
     def stage(self, parent: str) -> str:
         """The name for a folder in this one, made and removed by the caller; then ``staged``."""

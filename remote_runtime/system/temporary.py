@@ -2,9 +2,10 @@
 
 import os
 import stat
-from typing import Optional, Set
+from typing import Callable, Optional, Set
 
 from remote_runtime.system.attributes import Attributes
+from remote_runtime.system.folder_syncs import sync_now
 from remote_runtime.system.trouble import failure
 from remote_runtime.system.walk import Place
 
@@ -15,11 +16,18 @@ _FOUND = (getattr(os, "O_PATH", 0) or os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLL
 class Temporary(object):
     """A file on its way to ``target``; ``discard`` it unless ``commit`` was reached.
 
-    Every step raises ``ResourceError`` and leaves the target as it was.
+    Every step raises ``ResourceError`` and leaves the target as it was. ``sync`` is given the open
+    folder in which it was renamed.
     """
 
     def __init__(
-        self, target: str, place: Place, registered: Set["Temporary"], unique: str
+        self,
+        target: str,
+        place: Place,
+        *,
+        registered: Set["Temporary"],
+        unique: str,
+        sync: Optional[Callable[[int], None]] = None,
     ) -> None:
         self._target = target
         self._registered = registered
@@ -28,6 +36,7 @@ class Temporary(object):
         self._name = ".%s.%s" % (short, unique)
         self.path = os.path.join(os.path.dirname(target), self._name)
         self._descriptor = -1
+        self._sync = sync or sync_now
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         registered.add(self)
         try:
@@ -85,16 +94,12 @@ class Temporary(object):
         return None
 
     def commit(self) -> None:
-        """Put it at its place in one step, and make that last."""
+        """Put it at its place in one step, and have that last."""
         at = self._place.folder.descriptor
         try:
             os.rename(self._name, self._place.name, src_dir_fd=at, dst_dir_fd=at)
             self._registered.discard(self)
-            folder = os.open(".", os.O_RDONLY, dir_fd=at)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            self._sync(at)
         except OSError as error:
             raise failure("replace", self._target, error) from error
 

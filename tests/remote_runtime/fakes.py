@@ -49,7 +49,9 @@ class FailingFiles(Files):
     """A file system whose disk is full."""
 
     def temporary(self, path: str) -> Temporary:
-        return FailingTemporary(path, self.place(path, "write"), self._temporary, "ccm-x")
+        return FailingTemporary(
+            path, self.place(path, "write"), registered=self._temporary, unique="ccm-x"
+        )
 
 
 class FakeAccounts(Accounts):

@@ -3,8 +3,10 @@
 import os
 import socket
 import threading
+import time
 import unittest
 from typing import Any
+from unittest import mock
 
 from remote_runtime import wire
 from remote_runtime.cancellation import Cancellation
@@ -44,13 +46,15 @@ class ChannelTest(unittest.TestCase):
         self.assertTrue(stuck.wait(10))
         self.assertTrue(cancellation.is_set())
 
-    def opened(self) -> Any:
+    def opened(self, **options: Any) -> Any:
         """A channel, and a function that gives the next frame that it wrote."""
         reading, writing = os.pipe()
         ours, theirs = os.pipe()
         for descriptor in (reading, writing, ours, theirs):
             self.addCleanup(os.close, descriptor)
-        channel = Channel(ours, writing, cancellation=Cancellation(), on_stuck=lambda: None)
+        channel = Channel(
+            ours, writing, cancellation=Cancellation(), on_stuck=lambda: None, **options
+        )
         channel.start()
         decoder, frames = wire.Decoder(wire.MAX_FROM_TARGET), []  # type: Any
 
@@ -60,6 +64,44 @@ class ChannelTest(unittest.TestCase):
             return frames.pop(0)
 
         return channel, following
+
+    def test_what_keeps_a_write_back(self) -> None:
+        """The controller hears that the host is there meanwhile, and what is to go in front."""
+        going = threading.Event()
+
+        def before(beat: Any) -> bytes:
+            beat()
+            going.wait(60)
+            return wire.encode({"t": "notice", "text": "slow"})
+
+        channel, following = self.opened(before_write=before)
+        channel.send({"t": "event", "seq": 1}, now=True)
+        self.assertEqual(following()["t"], "ping")
+        going.set()
+        self.assertEqual([following()["t"], following()["t"]], ["notice", "event"])
+
+    def test_the_end_waits_for_what_keeps_it_back(self) -> None:
+        """The last seconds are for the controller to read; a slow disk has its own."""
+        begun, ended = threading.Event(), []  # type: Any
+
+        def before(beat: Any) -> bytes:
+            begun.set()
+            while not ended:
+                time.sleep(0.01)
+            return b""
+
+        channel, following = self.opened(before_write=before)
+        channel.send({"t": "done"}, now=True)
+        self.assertTrue(begun.wait(60))
+        with mock.patch("remote_runtime.channel._LAST_WRITE", 0.01):
+            closing = threading.Thread(target=channel.close)
+            closing.start()
+            closing.join(0.2)
+            self.assertTrue(closing.is_alive())
+            ended.append(True)
+            self.assertEqual(following()["t"], "done")
+            closing.join(60)
+        self.assertFalse(closing.is_alive())
 
     def turn(self, seq: int, index: int) -> Turn:
         return Turn(seq, seq, 1.0, 10, index, Told("posix", False, None, None, None))

@@ -185,7 +185,9 @@ class DownloadTest(ArchiveTest):
 
         class Stuck(Files):
             def temporary(self, path: str) -> Temporary:
-                return Unmovable(path, self.place(path, "write"), self._temporary, "ccm-x")
+                return Unmovable(
+                    path, self.place(path, "write"), registered=self._temporary, unique="ccm-x"
+                )
 
         self.assertIn("could not replace", self.error(self.archive(), files=Stuck()))
         self.assertEqual(self.names("dl"), [])

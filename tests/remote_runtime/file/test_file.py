@@ -229,7 +229,9 @@ class FileTest(FolderTest):
 
         class Careless(Files):
             def temporary(self, path: str) -> Temporary:
-                return Forgetful(path, self.place(path, "write"), self._temporary, "ccm-x")
+                return Forgetful(
+                    path, self.place(path, "write"), registered=self._temporary, unique="ccm-x"
+                )
 
         event = self.apply(self.file("a", content="x"), files=Careless())
         self.assertEqual(event["error"], ["desired state not achieved: mode is '0600', not '0644'"])
@@ -247,7 +249,9 @@ class FileTest(FolderTest):
 
         class Watching(Files):
             def temporary(self, path: str) -> Temporary:
-                return Watched(path, self.place(path, "write"), self._temporary, "ccm-x")
+                return Watched(
+                    path, self.place(path, "write"), registered=self._temporary, unique="ccm-x"
+                )
 
         self.apply(self.file("a", content="x", mode="0666"), files=Watching())
         self.assertEqual(seen, [(False, True), 0o600])

@@ -1,0 +1,36 @@
+"""Has on the disk what the controller is told of (target)."""
+
+from typing import TYPE_CHECKING, Callable, Optional
+
+from remote_runtime import wire
+
+if TYPE_CHECKING:
+    from remote_runtime.system.folder_syncs import FolderSyncs
+
+
+class Settling(object):
+    """Syncs the folders in which files were renamed, once for all events that leave together."""
+
+    def __init__(self) -> None:
+        self._syncs: Optional["FolderSyncs"] = None  # once there is something to sync
+
+    def sync_folder(self, folder: int) -> None:
+        """Something was renamed in this open folder, and is told of later. ``OSError``"""
+        if self._syncs is None:
+            from remote_runtime.system.folder_syncs import FolderSyncs
+
+            self._syncs = FolderSyncs()
+        self._syncs.add(folder)
+
+    def settle(self, beat: Callable[[], None]) -> bytes:
+        """Return once all lasts that was done so far, with a warning for the controller where it
+        may not. ``beat`` is called meanwhile, as often as the controller wants to be called.
+        """
+        if self._syncs is None:
+            return b""
+        try:
+            self._syncs.sync_while(beat, wire.PING_INTERVAL)
+        except OSError as error:
+            text = "a folder could not be synced: if this host loses its power, files are lost: %s"
+            return wire.encode({"t": "notice", "level": "warning", "text": text % error.strerror})
+        return b""

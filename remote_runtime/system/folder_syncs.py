@@ -1,0 +1,78 @@
+"""Folders in which something was renamed, which last once they are synced (target).
+
+A rename takes effect at once; that it outlives a loss of power takes a sync of its folder, which
+waits for the disk. Files that are told of together share it.
+"""
+
+import errno
+import os
+from _thread import allocate_lock
+from typing import Callable, Dict, List, Tuple
+
+from remote_runtime.lean.threads import Thread
+
+_MOST = 64  # descriptors that wait
+_KNOWS_NONE = (errno.EINVAL, errno.EOPNOTSUPP)  # a file system that syncs no folders
+
+
+def sync_now(folder: int) -> None:
+    """Make what was renamed in this open folder last. ``OSError``"""
+    _sync(os.open(".", os.O_RDONLY, dir_fd=folder))
+
+
+class FolderSyncs(object):
+    """Folders that wait to be synced, each once; one thread adds, any may sync."""
+
+    def __init__(self) -> None:
+        self._waiting: Dict[Tuple[int, int], int] = {}
+        self._lock = allocate_lock()
+
+    def add(self, folder: int) -> None:
+        """Something was renamed in this open folder. ``OSError``"""
+        found = os.fstat(folder)
+        key = (found.st_dev, found.st_ino)
+        if key not in self._waiting:  # one that is there is synced after this rename
+            self._waiting[key] = os.open(".", os.O_RDONLY, dir_fd=folder)
+        if len(self._waiting) >= _MOST:
+            self.sync()
+
+    def sync(self) -> None:
+        """Sync all that were added before; the first ``OSError``, after a try of each."""
+        failed = None
+        with self._lock:
+            while self._waiting:
+                try:
+                    _sync(self._waiting.popitem()[1])
+                except OSError as error:
+                    failed = failed or error
+        if failed is not None:
+            raise failed
+
+    def sync_while(self, beat: Callable[[], None], seconds: float) -> None:
+        """As ``sync``, and ``beat`` each time that so many seconds went by: disks can be slow."""
+        if not (self._waiting or self._lock.locked()):
+            return
+        failed: List[OSError] = []
+
+        def sync() -> None:
+            try:
+                self.sync()
+            except OSError as error:
+                failed.append(error)
+
+        syncing = Thread(sync)
+        syncing.start()
+        while not syncing.join(seconds):
+            beat()
+        if failed:
+            raise failed[0]
+
+
+def _sync(descriptor: int) -> None:
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _KNOWS_NONE:
+            raise
+    finally:
+        os.close(descriptor)
