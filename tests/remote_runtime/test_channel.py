@@ -46,15 +46,24 @@ class ChannelTest(unittest.TestCase):
         self.assertTrue(stuck.wait(10))
         self.assertTrue(cancellation.is_set())
 
+    def end(self, channel: Channel, cancellation: Cancellation) -> None:
+        """Its threads use descriptors whose numbers somebody else will have."""
+        cancellation.set("the test is over")
+        channel.close()
+        for thread in channel._threads:
+            self.assertTrue(thread.join(60))
+
     def opened(self, **options: Any) -> Any:
         """A channel, and a function that gives the next frame that it wrote."""
         reading, writing = os.pipe()
         ours, theirs = os.pipe()
         for descriptor in (reading, writing, ours, theirs):
             self.addCleanup(os.close, descriptor)
+        cancellation = Cancellation()
         channel = Channel(
-            ours, writing, cancellation=Cancellation(), on_stuck=lambda: None, **options
+            ours, writing, cancellation=cancellation, on_stuck=lambda: None, **options
         )
+        self.addCleanup(self.end, channel, cancellation)
         channel.start()
         decoder, frames = wire.Decoder(wire.MAX_FROM_TARGET), []  # type: Any
 
