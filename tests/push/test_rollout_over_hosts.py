@@ -12,6 +12,8 @@ import pytest
 from tests.lab import Host, Lab
 from tests.push.command import Ccm
 
+pytestmark = pytest.mark.begun_first
+
 USERS = 20
 NOTES = "/srv/turns"
 
