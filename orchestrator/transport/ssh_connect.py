@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import socket
 import threading
@@ -234,15 +235,30 @@ class Dialer:
         return opened
 
 
-def unopened(route: Route, **connecting: Any) -> fabric.Connection:
-    """What fabric connects with, as ``connecting`` says; any thread may call it.
+class _OwnAttributes(fabric.Connection):  # type: ignore[misc]  # which has no types
+    """Keeps its attributes itself: fabric writes one of them to the configuration, and merges it
+    anew."""
 
-    Each has a configuration of its own: reading an attribute of one may write to its configuration.
-    It is empty, because what holds for the host is in the route.
+    __setattr__ = object.__setattr__
+
+
+@functools.lru_cache(maxsize=1)
+def _configuration() -> fabric.Config:
+    """That of all connections, which only read it.
+
+    It is empty, because what holds for a host is in its route.
     """
-    config = fabric.Config(ssh_config=paramiko.SSHConfig(), lazy=True)
-    return fabric.Connection(
-        route.address, user=route.user, port=route.port, config=config, connect_kwargs=connecting
+    return fabric.Config(ssh_config=paramiko.SSHConfig(), lazy=True)
+
+
+def unopened(route: Route, **connecting: Any) -> fabric.Connection:
+    """What fabric connects with, as ``connecting`` says; any thread may call it."""
+    return _OwnAttributes(
+        route.address,
+        user=route.user,
+        port=route.port,
+        config=_configuration(),
+        connect_kwargs=connecting,
     )
 
 

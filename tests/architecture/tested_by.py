@@ -191,7 +191,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/transport/key_files.py",
         "orchestrator/transport/login.py",
         "orchestrator/transport/proxying.py",
-        "orchestrator/transport/ssh_connect.py",
         "orchestrator/transport/ssh_host_key.py",
         "orchestrator/transport/ssh_keys.py",
         "orchestrator/transport/ssh_login.py",
