@@ -35,13 +35,13 @@ _SSH = {"ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh"}
 _LOCAL = {"local", "ansible.builtin.local"}
 _TRUE = {"true", "yes", "on", "1"}
 _FALSE = {"false", "no", "off", "0"}
-_CONNECTION = re.compile(
+_CONNECTION = (
     r"ansible_(ssh|sftp|scp|paramiko|become|shell|host_key|connection|executable|pipelining)(_|$)"
 )
 _BECOME = ("ansible_become", "ansible_become_user", "ansible_become_method")
 _GROUP_KEYS = ("hosts", "children", "vars")
 _NAMES = ("hosts", "children")
-_INI = re.compile(r"\[[^\]\s]+\]\s*|[\w.:\[\]-]+(\s+[\w-]+\s*=.*)?|[\w-]+\s*=.*")
+_INI = r"\[[^\]\s]+\]\s*|[\w.:\[\]-]+(\s+[\w-]+\s*=.*)?|[\w-]+\s*=.*"
 
 
 def is_ansible_list(root: Node) -> bool:
@@ -70,7 +70,7 @@ def is_ansible_file(root: Node) -> bool:
 def is_ini(text: str) -> bool:
     """Whether a text has the form of Ansible's INI: sections, and hosts with ``key=value``."""
     lines = [line for line in map(str.strip, text.splitlines()) if line and line[0] not in "#;"]
-    return bool(lines) and all(map(_INI.fullmatch, lines))
+    return bool(lines) and all(re.fullmatch(_INI, line) for line in lines)
 
 
 def read_ansible_list(root: Node, folder: str, checker: Checker) -> Declaration:
@@ -198,7 +198,7 @@ class _AnsibleReader:
 
     def _doubt(self, name: str, mapping: Mapping) -> None:
         """Warn, once for each, of what decides in Ansible how a host is reached."""
-        if name in _BECOME or not _CONNECTION.match(name) or name in self._doubted:
+        if name in _BECOME or not re.match(_CONNECTION, name) or name in self._doubted:
             return
         self._doubted.add(name)
         message = f"{name} is a variable like any other here: it does not change the connection"

@@ -1,10 +1,12 @@
 """What must be there before a resource can act (target)."""
 
 import os
-from typing import List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Action, Missing
-from remote_runtime.context import Context
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
 
 
 def raise_first(missing: Sequence[Missing], would: Sequence[Action]) -> None:
@@ -14,13 +16,13 @@ def raise_first(missing: Sequence[Missing], would: Sequence[Action]) -> None:
         raise first
 
 
-def account(context: Context, kind: str, name: str) -> Optional[Missing]:
+def account(context: "Context", kind: str, name: str) -> Optional[Missing]:
     """The ``kind`` user or group that does not exist, or None."""
     why, hint = context.accounts.lacking(kind, name)
     return Missing(why, hint=hint) if why else None
 
 
-def owners(context: Context, owner: str, group: str) -> Tuple[int, int, List[Missing]]:
+def owners(context: "Context", owner: str, group: str) -> Tuple[int, int, List[Missing]]:
     """Owner and group as numbers, -1 for one that does not exist, and those missing."""
     user, team = account(context, "user", owner), account(context, "group", group)
     uid = -1 if user else context.accounts.uid(owner)
@@ -28,7 +30,7 @@ def owners(context: Context, owner: str, group: str) -> Tuple[int, int, List[Mis
     return uid, gid, [m for m in (user, team) if m is not None]
 
 
-def parent(context: Context, path: str) -> List[Missing]:
+def parent(context: "Context", path: str) -> List[Missing]:
     """What is wrong with the directory that is to hold ``path``: one thing or none."""
     folder = os.path.dirname(path)
     if context.files.is_directory(folder):
@@ -44,7 +46,7 @@ def parent(context: Context, path: str) -> List[Missing]:
 
 
 def program(
-    context: Context,
+    context: "Context",
     name: str,
     *,
     what: str,

@@ -5,12 +5,14 @@ A type is the folder ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by
 """
 
 import sys
-from typing import Any, Dict, List, Tuple, Type
+from typing import TYPE_CHECKING, Any, Dict, List, Tuple, Type
 
 from remote_runtime.base import FIRST, Provider, ResourceType
-from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item, Properties
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
 
 
 def types() -> List[str]:
@@ -61,7 +63,7 @@ def schema_text(type_name: str) -> bytes:
 class Registry(object):
     """The providers of one run: one instance of each, told its items once."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: "Context") -> None:
         self._context = context
         self._types: Dict[str, Tuple[Tuple[str, ...], Type[ResourceType]]] = {}
         self._instances: Dict[Tuple[str, str], Provider] = {}

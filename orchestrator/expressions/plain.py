@@ -18,7 +18,7 @@ from orchestrator.language.paths import BadPathError, split_path
 
 # ASCII only, and no name that the sandbox hides.
 _NAME = re.compile(rf"(?:{'|'.join(VARIABLES)})(?:\.[A-Za-z][A-Za-z0-9_]*)*", re.ASCII)
-_LOOKUP = re.compile(r"""lookup\((?:'([^'\\\r\n]*)'|"([^"\\\r\n]*)")\)""")
+_LOOKUP = r"""lookup\((?:'([^'\\\r\n]*)'|"([^"\\\r\n]*)")\)"""
 
 
 class Runnable(Protocol):
@@ -92,7 +92,7 @@ def plain_program(source: str, program: Callable[[], Runnable]) -> Runnable | No
     """The program of a source that is a path, None for any other; ``program`` is Jinja2's."""
     if _NAME.fullmatch(source):
         return NamePath(source, program)
-    found = _LOOKUP.fullmatch(source)
+    found = re.fullmatch(_LOOKUP, source)
     if found is None:
         return None
     path = found.group(1) if found.group(1) is not None else found.group(2)

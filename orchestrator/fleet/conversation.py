@@ -32,7 +32,7 @@ GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
 MAX_NOTICES = 200  # warnings and errors of one host; they are kept for the summary
 MAX_LINES = 2_000  # what else it tells, such as the output of commands; only shown
 # What a target may call its errors: never what the controller says of a connection or of a user.
-_KIND = re.compile(r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z")
+_KIND = r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z"
 
 
 def greet(link: FramedLink, enter: Callable[[Phase], None]) -> Gathered:
@@ -296,7 +296,7 @@ class Conversation:
         if isinstance(error, dict):
             text = plain(str(error.get("message", "no reason given")))[:4000]
             kind = error.get("kind")
-            known = isinstance(kind, str) and len(kind) <= 60 and _KIND.match(kind)
+            known = isinstance(kind, str) and len(kind) <= 60 and re.match(_KIND, kind)
             raise PlanError(text, kind=str(kind) if known else "target")
         cancelled = message.get("cancelled") is True
         if cancelled and self._link.expired:

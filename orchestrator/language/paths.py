@@ -23,7 +23,7 @@ _NOT_THERE = (
     "Expected a sequence",
     "Invalid or unsupported query part",
 )
-_PLAIN = re.compile(r"[^.*?|#@!{}\[\]()\\\"]+(?:\.[^.*?|#@!{}\[\]()\\\"]+)*\Z")
+_PLAIN = r"[^.*?|#@!{}\[\]()\\\"]+(?:\.[^.*?|#@!{}\[\]()\\\"]+)*\Z"
 
 
 class BadPathError(ValueError):
@@ -85,7 +85,7 @@ def split_path(path: str) -> tuple[str, str, tuple[str, ...] | None]:
         raise BadPathError(f"a path begins with facts., data. or environ., not {path!r}")
     if not dot:
         return root, "", ()
-    return root, rest, tuple(rest.split(".")) if _PLAIN.match(rest) else None
+    return root, rest, tuple(rest.split(".")) if re.match(_PLAIN, rest) else None
 
 
 def find(tree: Any, rest: str, parts: tuple[str, ...] | None) -> Any:

@@ -12,8 +12,8 @@ from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.masking import SHORTEST
 from remote_runtime.nearest import nearest
 
-_WORD = re.compile(r"@([A-Za-z_]\w*)\s*(.*)\Z")
-_TRAILING = re.compile(r"\s#\s*(@[A-Za-z_].*)\Z")
+_WORD = r"@([A-Za-z_]\w*)\s*(.*)\Z"
+_TRAILING = r"\s#\s*(@[A-Za-z_].*)\Z"
 _KNOWN = ("require", "required", "validate", "secret")
 _VALUE_NAMES = ("value", "Value")
 
@@ -39,7 +39,7 @@ def read_annotations(
     found = []
     for path, key, value in _walk(data, ()):
         for comment in _comments(key, value):
-            match = _WORD.match(comment)
+            match = re.match(_WORD, comment)
             if match is None:
                 continue
             word, rest = match.groups()
@@ -91,7 +91,7 @@ def _comments(key: Scalar, value: Node) -> list[str]:
     if isinstance(value, Scalar) and "\n" not in value.text:
         numbers.add(value.line - 1)
     for number in sorted(numbers):
-        match = _TRAILING.search(lines[number])
+        match = re.search(_TRAILING, lines[number])
         quoted = isinstance(value, Scalar) and match is not None and match.group(1) in value.text
         if match and not quoted:
             found.append(match.group(1))

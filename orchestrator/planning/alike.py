@@ -13,7 +13,7 @@ from orchestrator.planning.compiled import Compiled
 MOST_BYTES = 8 << 20
 _EACH = 2000
 """Bytes that any of them takes, its text aside."""
-_OWN = re.compile(r"\bHost\.(name|address)\b")
+_OWN = r"\bHost\.(name|address)\b"
 
 
 class AlikeResources:
@@ -38,7 +38,7 @@ class AlikeResources:
         if known is None:
             values = (declared.name, *(declared.values[key] for key in declared.templated))
             found = (expression for value in values for expression in expressions_in(value))
-            known = not any(_OWN.search(expression.source) for expression in found)
+            known = not any(re.search(_OWN, expression.source) for expression in found)
             self._shareable[declared] = known
         return known
 

@@ -32,7 +32,7 @@ MOST = 2_000
 
 # Stand for what varies and for the host's own name; plain text does not hold them.
 _HOLE, _OWN = "\0", "\1"
-_WORD = re.compile(r"""\w+://[^\s'"`<>]+|[^\s'"`()\[\]{}<>,;=|]+""")
+_WORD = r"""\w+://[^\s'"`<>]+|[^\s'"`()\[\]{}<>,;=|]+"""
 _ENDS = ".:!?"  # of a word, and no part of it
 _STATUS = 3  # digits at most: an exit code, a signal, an answer of HTTP
 _PATHS = ("/", "./", "../", "~/")
@@ -265,7 +265,7 @@ def _common(
         parts.append(core[:LONGEST_PART])
         return _HOLE + whole[len(core) :]
 
-    return _WORD.sub(word, text)
+    return re.sub(_WORD, word, text)
 
 
 def _varies(word: str, names: Collection[str]) -> bool:

@@ -27,20 +27,20 @@ HOST = "{host}"  # stands for the name of each host of a block
 
 FINGERPRINT = r"\bSHA256:[\w+/]{43}"
 # A host's own values in what was changed: nobody else has that address or that hash.
-_OWN = re.compile(
+_OWN = (
     rf"{FINGERPRINT}|"
     r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[0-9a-f]{12,}\b|"
     r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 )
 # Process ids, addresses, hashes, fingerprints and times differ between hosts that failed for the
 # same reason.
-_VARYING = re.compile(
+_VARYING = (
     rf"{FINGERPRINT}|"
     r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]*Z?|"
     r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b|\b[0-9a-f]{12,}\b|(?<![\w.])\d{4,}\b|\d+\.\d+ ?s\b"
 )
-_NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
-_BLANKS = re.compile(r"[ \t]+")
+_NUMBERS = r"\d+(?:[.,:]\d+)*"
+_BLANKS = r"[ \t]+"
 
 
 Row = dict[Entry, list[str]]  # of one resource: what was told, by the hosts that told it
@@ -147,13 +147,13 @@ def alike(text: str, host: str) -> str:
     """The text without what differs between hosts for no reason that matters."""
     if not text:
         return text
-    return _VARYING.sub("#", alike_but_for(host, text[:LOOKED_AT]))
+    return re.sub(_VARYING, "#", alike_but_for(host, text[:LOOKED_AT]))
 
 
 def folded(text: str, host: str) -> str:
     """The text without the host's own name and without any number, however it is set out."""
-    text = _NUMBERS.sub("#", _VARYING.sub("#", alike_but_for(host, text)))
-    return _BLANKS.sub(" ", text)
+    text = re.sub(_NUMBERS, "#", re.sub(_VARYING, "#", alike_but_for(host, text)))
+    return re.sub(_BLANKS, " ", text)
 
 
 def alike_but_for(host: str, text: str, name: str = HOST) -> str:
@@ -171,4 +171,4 @@ def alike_but_for(host: str, text: str, name: str = HOST) -> str:
 
 def alike_in_values(host: str, text: str) -> str:
     """The text of a change without the host's own name and what only that host can have."""
-    return _OWN.sub("#", alike_but_for(host, text[:LOOKED_AT]) + text[LOOKED_AT:])
+    return re.sub(_OWN, "#", alike_but_for(host, text[:LOOKED_AT]) + text[LOOKED_AT:])

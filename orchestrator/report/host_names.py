@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-_NUMBERS = re.compile(r"([0-9]+)")
+_NUMBERS = r"([0-9]+)"
 Tokens = tuple[str, ...]
 
 
@@ -11,7 +11,7 @@ def fold(names: Iterable[str]) -> list[str]:
     """Return the names in order of first appearance, those that differ in one number together."""
     families: dict[Tokens, list[Tokens]] = {}
     for name in names:
-        tokens = tuple(_NUMBERS.split(name))
+        tokens = tuple(re.split(_NUMBERS, name))
         families.setdefault(tokens[::2], []).append(tokens)
     return [text for family in families.values() for text in _fold_family(family)]
 

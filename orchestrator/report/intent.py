@@ -16,7 +16,7 @@ _STATES = {
 _SWITCHED = {"true": "enable", "false": "disable"}
 _OF_ITSELF = ("ensure", "content", "mode", "checksum")
 _HASH = "sha256:"
-_MODE = re.compile("[0-7]{4}")
+_MODE = "[0-7]{4}"
 _FIRED = " via subscribe"
 CHANGE = "change"  # nothing is to be said but which properties
 
@@ -85,7 +85,7 @@ def _is_of_file(change: ChangeLine) -> bool:
     """Whether it is one of several files, which ``what`` names then."""
     what, before, after, _ = change
     fates = (before, after) in (("absent", "directory"), ("present", "absent"))
-    modes = _MODE.fullmatch(before) and _MODE.fullmatch(after)
+    modes = re.fullmatch(_MODE, before) and re.fullmatch(_MODE, after)
     return what not in _OF_ITSELF and bool(fates or modes or after.startswith(_HASH))
 
 

@@ -27,9 +27,9 @@ from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
 from remote_runtime.item import SELECTION
 
-_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{20,}\b")
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+Z")
-_HASHED = re.compile(r"(?:sha256:)?[0-9a-f]{32,}")
+_HASH = r"\b([0-9a-f]{12})[0-9a-f]{20,}\b"
+_TIME = r"\d{4}-\d\d-\d\dT[\d:]+Z"
+_HASHED = r"(?:sha256:)?[0-9a-f]{32,}"
 INDENT = 8
 MAX_VALUE = 60
 MAX_SUBJECT = 100
@@ -42,7 +42,7 @@ AD_HOC = ("run", "fetch")  # commands that ask for answers, not for a state
 
 def shorten(value: str, limit: int = MAX_VALUE) -> str:
     """One line of a value: hashes cut to twelve digits, long text to ``limit`` characters."""
-    line = " ".join(_HASH.sub(r"\1", value).split())
+    line = " ".join(re.sub(_HASH, r"\1", value).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
@@ -62,7 +62,7 @@ def _from_to(change: ChangeLine) -> str:
 
 def is_hash(value: str) -> bool:
     """Whether a value is nothing but the hash of a content."""
-    return _HASHED.fullmatch(value) is not None
+    return re.fullmatch(_HASHED, value) is not None
 
 
 def hashless(change: ChangeLine) -> ChangeLine:
@@ -72,9 +72,9 @@ def hashless(change: ChangeLine) -> ChangeLine:
     drift loses its times.
     """
     if change.what in TRACES:
-        before, after = (_TIME.sub("", value) for value in (change.before, change.after))
+        before, after = (re.sub(_TIME, "", value) for value in (change.before, change.after))
         return change._replace(before=before, after=after)
-    return change._replace(after=_HASHED.sub("", change.after))
+    return change._replace(after=re.sub(_HASHED, "", change.after))
 
 
 def flowing(head: str, detail: str, width: int) -> list[str]:

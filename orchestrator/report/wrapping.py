@@ -4,7 +4,7 @@ import re
 import textwrap
 
 # Between quotes that do not stand within a word.
-_QUOTED = re.compile(r"(?<!\w)(?P<quote>['\"`])(?:(?!(?P=quote)).)+(?P=quote)(?!\w)")
+_QUOTED = r"(?<!\w)(?P<quote>['\"`])(?:(?!(?P=quote)).)+(?P=quote)(?!\w)"
 _KEPT = "\0"  # stands for a space that is no place to break; plain text does not hold it
 
 
@@ -13,7 +13,7 @@ def wrapped(text: str, width: int, command: str = "") -> list[str]:
 
     ``command`` follows the text; it is one word, too.
     """
-    joined = _QUOTED.sub(lambda found: found[0].replace(" ", _KEPT), text)
+    joined = re.sub(_QUOTED, lambda found: found[0].replace(" ", _KEPT), text)
     if command:
         joined = f"{joined} {command.replace(' ', _KEPT)}"
     lines = textwrap.wrap(

@@ -14,7 +14,7 @@ from remote_runtime.masking import Mask
 from remote_runtime.version import VERSION
 
 MAX_REPORTS = 50
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_QUOTED = r"'[^']*'|\"[^\"]*\""
 
 
 class DefectError(CcmError):
@@ -54,7 +54,7 @@ def _report(error: BaseException, during: str, mask: Mask) -> str:
     lines = [
         f"ccm {VERSION}, Python {sys.version.split()[0]}, {sys.platform}",
         f"during: {during}",
-        f"{type(error).__name__}: {one_line(_QUOTED.sub('...', mask.text(str(error))), 200)}",
+        f"{type(error).__name__}: {one_line(re.sub(_QUOTED, '...', mask.text(str(error))), 200)}",
         "",
     ]
     for frame in traceback.extract_tb(error.__traceback__):

@@ -25,9 +25,9 @@ _SUDO = (
     ("incorrect password", "sudo refused the password", "check the password"),
 )  # fmt: skip
 # Here sudo repeats the whole command, and says no word of itself.
-_NOT_ALLOWED = re.compile(r"sorry, user \S+ is not allowed to execute ")
-_PROGRAM = re.compile(r"\S{100,}")  # our own command, as something that was run repeats it
-_SUDO_MISSING = re.compile(r"sudo\W{0,3}: (command not found|not found|no such file)")
+_NOT_ALLOWED = r"sorry, user \S+ is not allowed to execute "
+_PROGRAM = r"\S{100,}"  # our own command, as something that was run repeats it
+_SUDO_MISSING = r"sudo\W{0,3}: (command not found|not found|no such file)"
 _LOGIN = (
     ("account is currently not available", "the user may not log in (its shell is nologin)"),
     ("your password has expired", "the password of the user has expired"),
@@ -93,11 +93,11 @@ def ended(
             if had_password and sentence == "sudo asks for a password":
                 sentence, hint = "sudo wants a terminal for the password", "allow sudo -S there"
             return UnreachableError(f"become: {sentence} on {host}", "transport.become", hint=hint)
-    if _NOT_ALLOWED.search(said):
+    if re.search(_NOT_ALLOWED, said):
         hint = "sudoers there must allow /bin/sh as the user of become"
         sentence = f"become: sudo does not let the user become another on {host}"
         return UnreachableError(sentence, "transport.become", hint=hint)
-    if _SUDO_MISSING.search(said):
+    if re.search(_SUDO_MISSING, said):
         hint = "install sudo there, or log in as the wanted user without become"
         return UnreachableError(
             f"become: there is no sudo on {host}", "transport.become", hint=hint
@@ -165,6 +165,6 @@ def confused(host: str, what: str) -> UnreachableError:
 
 
 def _tail(data: bytes | bytearray) -> str:
-    text = _PROGRAM.sub("…", readable(data))
+    text = re.sub(_PROGRAM, "…", readable(data))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f": {' / '.join(lines[-3:])[-300:]}" if lines else ""

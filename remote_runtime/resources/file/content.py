@@ -1,13 +1,15 @@
 """Where the desired content of a file comes from (target)."""
 
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from remote_runtime.base import Missing, Properties
 from remote_runtime.blobs import is_blob
 from remote_runtime.content import Chunks, Content
-from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
 
 
 class Text(Content):
@@ -28,7 +30,7 @@ class Text(Content):
 class Blob(Content):
     """On the controller; it travels when it is read."""
 
-    def __init__(self, value: Any, context: Context) -> None:
+    def __init__(self, value: Any, context: "Context") -> None:
         self.sha256 = value["$blob"]
         self.size = value["size"]
         self._blobs = context.blobs
@@ -43,7 +45,7 @@ class Blob(Content):
 class Local(Content):
     """A file of the target; symlinks are followed."""
 
-    def __init__(self, source: str, context: Context) -> None:
+    def __init__(self, source: str, context: "Context") -> None:
         self._files = context.files
         self._path = source
         status = self._files.status(source, follow=True)
@@ -61,7 +63,7 @@ class Local(Content):
         return self._files.blocks(self._path, follow=True)
 
 
-def desired(properties: Properties, context: Context) -> Optional[Content]:
+def desired(properties: Properties, context: "Context") -> Optional[Content]:
     """The content of a file resource; None when only its attributes are managed."""
     content, source = properties.get("content"), properties.get("source")
     for value in (content, source):

@@ -19,10 +19,10 @@ from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file import rules, wording
 from remote_runtime.resources.file.content import desired
-from remote_runtime.system.files import Status
 from remote_runtime.words import split
 
 if TYPE_CHECKING:
+    from remote_runtime.system.files import Status
     from remote_runtime.system.obstacles import Obstacles
 
 
@@ -84,7 +84,7 @@ class Resource(PathType):
         """Of a file that is to go what it holds, too."""
         from remote_runtime.observed import attributes_of
 
-        status: Optional[Status] = state.status
+        status: "Optional[Status]" = state.status
         going = self.ensure == "absent" and status is not None and status.kind == "file"
         held = self.context.files.sha256(self.name, status) if going else ""
         return [attributes_of(status), held]
@@ -99,7 +99,7 @@ class Resource(PathType):
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see the base class."""
-        status: Optional[Status] = state.status
+        status: "Optional[Status]" = state.status
         if self.ensure == "absent":
             from remote_runtime.resources.file import removal
 
@@ -110,7 +110,7 @@ class Resource(PathType):
             needs.raise_first(unmet, actions)
         return actions
 
-    def _wanted(self, status: Optional[Status]) -> Tuple[Wanted, List[Missing]]:
+    def _wanted(self, status: "Optional[Status]") -> Tuple[Wanted, List[Missing]]:
         """The attributes, and the accounts of them that are not there.
 
         Those that are not given, as ``ccm ensure`` may leave them, are those of what is there.
@@ -130,7 +130,7 @@ class Resource(PathType):
         )
         return Wanted(uid, gid, self._wanted_mode(status)), unmet
 
-    def _wanted_mode(self, status: Optional[Status]) -> int:
+    def _wanted_mode(self, status: "Optional[Status]") -> int:
         given = self.properties.get("mode")
         if given is None:
             return status.mode if status is not None else 0
@@ -141,7 +141,7 @@ class Resource(PathType):
         kept = status is not None and rules.leaves_special_bits(str(given))
         return rules.directory_mode(mode) | (status.mode & 0o7000 if status and kept else 0)
 
-    def _attributes(self, status: Status, want: Wanted) -> List[Change]:
+    def _attributes(self, status: "Status", want: Wanted) -> List[Change]:
         accounts, given = self.context.accounts, self.properties
         changes = []
         if status.uid != want.uid:
@@ -188,7 +188,7 @@ class Resource(PathType):
 
     # -- a regular file ---------------------------------------------------------------------------
 
-    def _file(self, status: Optional[Status]) -> Tuple[List[Action], List[Missing]]:
+    def _file(self, status: "Optional[Status]") -> Tuple[List[Action], List[Missing]]:
         """What is left to do, and what keeps it from being done."""
         want, unmet = self._wanted(status)
         content: Optional[Content] = None
@@ -228,7 +228,7 @@ class Resource(PathType):
             return []
         return needs.program(self.context, words[0], what="it cannot be validated")
 
-    def _refuse(self, status: Optional[Status], bare: bool) -> None:
+    def _refuse(self, status: "Optional[Status]", bare: bool) -> None:
         """Raise what is at the path that is left alone; ``bare``: only attributes are managed."""
         if status is None or status.kind == "file":
             return
@@ -245,7 +245,7 @@ class Resource(PathType):
                 hint="manage the file that it names, or give content to replace the link",
             )
 
-    def _bare(self, status: Optional[Status], want: Wanted) -> List[Action]:
+    def _bare(self, status: "Optional[Status]", want: Wanted) -> List[Action]:
         """Attributes only."""
         if status is not None:
             return self._attribute_action(self._attributes(status, want), want)
@@ -295,7 +295,7 @@ class Resource(PathType):
             )
 
     def _content_changes(
-        self, status: Optional[Status], content: Optional[Content], want: Wanted
+        self, status: "Optional[Status]", content: Optional[Content], want: Wanted
     ) -> List[Change]:
         old = None
         if status is not None and status.kind == "file":
@@ -337,7 +337,7 @@ class Resource(PathType):
 
     # -- a directory ------------------------------------------------------------------------------
 
-    def _directory(self, status: Optional[Status]) -> Tuple[List[Action], List[Missing]]:
+    def _directory(self, status: "Optional[Status]") -> Tuple[List[Action], List[Missing]]:
         """What is left to do, and what keeps it from being done."""
         if status is None:
             want, unmet = self._wanted(None)

@@ -237,6 +237,7 @@ OPTIONAL = {
     "orchestrator.rollout.course", "orchestrator.rollout.gates", "orchestrator.rollout.sharing",
     "orchestrator.rollout.staged", "orchestrator.rollout.stages", "orchestrator.rollout.waves",
     "orchestrator.templates.tree", "orchestrator.verify.kept", "remote_runtime.shared",
+    "remote_runtime.context", "remote_runtime.system.files",
 }  # fmt: skip
 
 
@@ -251,14 +252,57 @@ def test_a_converged_command_imports_nothing_heavy(tmp_path: Path) -> None:
 
 def test_a_converged_push_to_this_machine_imports_nothing_heavy(tmp_path: Path) -> None:
     """``ccm push`` of a file does without them too, and without the ways to other hosts."""
-    owned = f"owner: '{os.getuid()}', group: '{os.getgid()}', mode: '0644'"
-    site, hosts = tmp_path / "site.yaml", tmp_path / "hosts.yaml"
-    resource = f"{{{tmp_path}/a: {{content: x, {owned}}}}}"
-    site.write_text(f"ccm: {{resources: [{{file: [{resource}]}}]}}\n")
-    hosts.write_text("hosts: {here: {connection: local}}\n")
-    imported = _imported(tmp_path, "push", "-i", str(hosts), str(site))
+    words = ("push", "-i", str(_hosts(tmp_path)), str(_site(tmp_path)))
+    imported = _imported(tmp_path, *words)
     assert "orchestrator.cli.running" in imported
     assert imported & (HEAVY | OPTIONAL) == set()
+
+
+COMPILES = """
+import re, sys
+compile_, rooms = re.compile, set()
+def compiled(*given):
+    caller = sys._getframe(1)
+    if caller.f_code.co_name == "<module>":
+        rooms.add(caller.f_globals["__name__"].rpartition(".")[0])
+    return compile_(*given)
+re.compile = compiled
+from orchestrator.cli import app
+app.main(sys.argv[1:])
+print(*sorted(rooms), file=sys.stderr)
+"""
+
+
+def test_no_report_and_no_transport_compiles_patterns_when_it_is_loaded(tmp_path: Path) -> None:
+    """Most runs need few of them, and each takes as long as loading a small module."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    words = ["push", "-i", str(_hosts(tmp_path)), str(_site(tmp_path))]
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILES, *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    rooms = set(done.stderr.splitlines()[-1].split())
+    assert "orchestrator.support" in rooms
+    assert rooms & {"orchestrator.report", "orchestrator.transport", "orchestrator.cli"} == set()
+
+
+def _hosts(folder: Path) -> Path:
+    hosts = folder / "hosts.yaml"
+    hosts.write_text("hosts: {here: {connection: local}}\n")
+    return hosts
+
+
+def _site(folder: Path) -> Path:
+    """A manifest of one file."""
+    owned = f"owner: '{os.getuid()}', group: '{os.getgid()}', mode: '0644'"
+    site = folder / "site.yaml"
+    resource = f"{{{folder}/a: {{content: x, {owned}}}}}"
+    site.write_text(f"ccm: {{resources: [{{file: [{resource}]}}]}}\n")
+    return site
 
 
 def _imported(folder: Path, *words: str) -> set[str]:
