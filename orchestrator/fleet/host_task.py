@@ -34,12 +34,20 @@ class HeldBackError(CcmError):
 
 
 class HostTask(ABC, Generic[R]):
-    """``run`` is called once, in a thread of its own, the other methods from any thread."""
+    """``begin`` or ``run`` is called once, the other methods from any thread."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._secrets: Iterable[str] = ()
         """What must not stand in that report."""
+
+    def begin(self, done: Callable[[str, R], None]) -> None:
+        """Do it beside the caller, in a thread of its own; ``done`` is told name and answer."""
+
+        def carry() -> None:
+            done(self.name, self.run())
+
+        threading.Thread(target=carry, name=f"host {self.name}", daemon=True).start()
 
     def run(self) -> R:
         """Do it. Never raises: what kept it from its end becomes the answer."""

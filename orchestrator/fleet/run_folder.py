@@ -85,6 +85,7 @@ class RunFolder:
         self._plans: dict[bytes, int] = {}
         self._numbers: dict[Implied, int] = {}
         self._numbered = 0
+        self._unnumbered: list[str] = []  # lines of resources that are numbered and not yet kept
         self._noticed = self._printed = 0
         self._most_output = most_output
         self._fault: OSError | None = None
@@ -103,7 +104,7 @@ class RunFolder:
         if isinstance(event, happening.ResourceEvent):
             self._event(event)
         elif isinstance(event, happening.ResourcesStable):
-            self._spool("events", event.turns.line(self._number) + "\n")
+            self._stable(event)
         elif isinstance(event, happening.HostFinished):
             self._put("hosts", json.dumps(event.result.record()) + "\n")
         elif isinstance(event, happening.HostPhase):
@@ -126,6 +127,13 @@ class RunFolder:
             line = json.dumps({**event.event, "output": note}, separators=(",", ":"))
         self._spool("events", line + "\n")
 
+    def _stable(self, event: happening.ResourcesStable) -> None:
+        line = event.turns.line(self._number)
+        if self._unnumbered:
+            self._spool("resources", "".join(self._unnumbered))
+            self._unnumbered.clear()
+        self._spool("events", line + "\n")
+
     def _number(self, implied: Implied) -> int:
         """The line of ``resources`` that says what a plan implies of a resource."""
         number = self._numbers.get(implied)
@@ -134,7 +142,7 @@ class RunFolder:
                 self._numbers.clear()
             number = self._numbers[implied] = self._numbered
             self._numbered += 1
-            self._spool("resources", json.dumps(implied.members, separators=(",", ":")) + "\n")
+            self._unnumbered.append(implied.text + "\n")
         return number
 
     def _plan(self, event: happening.HostPlanned) -> None:

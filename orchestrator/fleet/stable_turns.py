@@ -4,7 +4,7 @@ What is the same in the events of all hosts is held once; an event is made only 
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.event_check import finished
@@ -12,14 +12,34 @@ from remote_runtime.expansion import whole_events
 
 PREFIX = '{"stable":'
 
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
 
 class Implied:
-    """What the events of a resource have of its plan, masked; equal to itself only."""
+    """What the events of a resource have of its plan, masked; equal to itself only.
 
-    __slots__ = ("members",)
+    It is made of the ``members`` or of their JSON ``text``; the other one when it is asked for.
+    """
 
-    def __init__(self, members: dict[str, Any]) -> None:
-        self.members = members
+    __slots__ = ("_members", "_text")
+
+    def __init__(self, members: dict[str, Any] | None, text: str = "") -> None:
+        self._members = members
+        self._text = text
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """Those of an event."""
+        if self._members is None:
+            self._members = json.loads(self._text)
+        return self._members
+
+    @property
+    def text(self) -> str:
+        """The same as JSON text on one line."""
+        if not self._text:
+            self._text = _encode(self._members)
+        return self._text
 
 
 class StableGroup(NamedTuple):
@@ -66,7 +86,7 @@ class StableTurns(NamedTuple):
             {
                 **group.told,
                 "durations": group.durations,
-                "resources": _spans(map(number_of, group.implied)),
+                "resources": spans(map(number_of, group.implied)),
             }
             for group in self.groups
         ]
@@ -87,25 +107,25 @@ def _groups(
     groups: list[dict[str, Any]], members: Callable[[int], dict[str, Any]]
 ) -> Iterator[StableGroup]:
     for group in groups:
-        durations, spans = group.pop("durations"), group.pop("resources")
-        if sum(count for _, count in spans) != len(durations):
+        durations, numbers = group.pop("durations"), group.pop("resources")
+        if sum(count for _, count in numbers) != len(durations):
             raise ValueError("as many durations as resources were expected")
         implied = tuple(
             Implied(members(number))
-            for first, count in spans
+            for first, count in numbers
             for number in range(first, first + count)
         )
         yield StableGroup(-1, group, durations, implied)
 
 
-def _spans(numbers: Iterator[int]) -> list[list[int]]:
+def spans(numbers: Iterable[int]) -> list[list[int]]:
     """Numbers as the first and the count of those that follow one another."""
-    spans: list[list[int]] = []
+    found: list[list[int]] = []
     after = -1
     for number in numbers:
         if number == after:
-            spans[-1][1] += 1
+            found[-1][1] += 1
         else:
-            spans.append([number, 1])
+            found.append([number, 1])
         after = number + 1
-    return spans
+    return found

@@ -1,4 +1,4 @@
-"""The sliding window: so many hosts at a time, one thread each (controller)."""
+"""The sliding window: so many hosts at a time (controller)."""
 
 import queue
 import threading
@@ -116,14 +116,12 @@ class Window(Generic[R]):
             if task is None:
                 break
             self._running[task.name] = task
-            threading.Thread(
-                target=self._carry, args=(task,), name=f"host {task.name}", daemon=True
-            ).start()
+            task.begin(self._over)
             started = True
         return started
 
-    def _carry(self, task: HostTask[R]) -> None:
-        self._done.put((task.name, task.run()))
+    def _over(self, name: str, answer: R) -> None:
+        self._done.put((name, answer))
 
     def _collect(self) -> None:
         """Take what has finished, or wait one tick for it."""
