@@ -109,6 +109,15 @@ class Planner:
         """What of the selection of resources meant nothing on any host that had a plan."""
         return self._marker.unmatched() if self._marker else []
 
+    def remembered(self) -> Any:
+        """What ``unmatched`` goes by, for JSON."""
+        return self._marker.remembered() if self._marker else None
+
+    def remember(self, told: Any) -> None:
+        """Take what a planner of the same manifest in another process has ``remembered``."""
+        if self._marker is not None:
+            self._marker.remember(told)
+
     def files(self) -> set[Path]:
         """The files beside the manifests, and these themselves, that were read so far."""
         parts = [self._root.part, *self._parts.all()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from threading import Lock
+from typing import Any
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.compiled import Compiled
@@ -36,6 +37,19 @@ class Marker:
             self._fitted |= marking.fitted
             self._tags |= marking.tags
         return marking.marked(resources)
+
+    def remembered(self) -> list[Any]:
+        """What ``unmatched`` goes by, for JSON."""
+        with self._lock:
+            return [self._hosts, [list(pattern) for pattern in self._fitted], list(self._tags)]
+
+    def remember(self, told: list[Any]) -> None:
+        """Take what one with the same selection has ``remembered``."""
+        hosts, fitted, tags = told
+        with self._lock:
+            self._hosts += hosts
+            self._fitted |= {NamePattern(*pattern) for pattern in fitted}
+            self._tags |= set(tags)
 
     def unmatched(self) -> list[str]:
         """What of the selection has meant nothing on any host; nothing before one had a plan."""

@@ -11,6 +11,7 @@ ROOMS = (
     "planning",
     "transport",
     "rollout",
+    "workers",
     "fleet",
     "project",
     "manifest",

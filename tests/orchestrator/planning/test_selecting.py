@@ -152,6 +152,23 @@ def test_what_no_host_has(tmp_path: Path) -> None:
     assert planner(tmp_path, SITE).unmatched() == []
 
 
+def test_what_planners_of_other_processes_have_seen(tmp_path: Path) -> None:
+    """What a host fits that another planner has planned is known once that is told."""
+    import json
+
+    (tmp_path / "child.yaml").write_text(CHILD)
+    options = {"only": ["file#/etc/nginx/web2.conf", "file#/etc/nginx/web7*"]}
+    here, there = planner(tmp_path, SITE, **options), planner(tmp_path, SITE, **options)
+    here.remember(json.loads(json.dumps(there.remembered())))
+    assert here.unmatched() == []  # nobody was asked there either
+    there.plan(FakeHost("web2"), gathered())
+    here.remember(json.loads(json.dumps(there.remembered())))
+    assert here.unmatched() == ["--only 'file#/etc/nginx/web7*' fits no resource of any host"]
+    whole = planner(tmp_path, SITE)
+    whole.remember(planner(tmp_path, SITE).remembered())
+    assert whole.unmatched() == []
+
+
 def test_resources_of_a_template(tmp_path: Path) -> None:
     """What a template gives is chosen like what is written; its tags are known per host."""
     text = "- exec:\n    - a: {tags: [one]}\n    - '[[ Facts.host.info.hostname ]]': {}\n"

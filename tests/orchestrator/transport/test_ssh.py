@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.image import build
 from orchestrator.transport import Connector, Credentials, Link
 from orchestrator.transport.route import Router
 from orchestrator.transport.settings import Settings
@@ -56,6 +57,25 @@ def test_a_key_file_opens_a_link(sshd: Sshd, connect: Connect) -> None:
     link = connect().open(sshd.host(), phases)
     assert phases == ["connecting", "authenticating", "starting"]
     assert echoes(link)
+
+
+def test_a_connector_begins_anew(sshd: Sshd, connect: Connect) -> None:
+    """What a copy of the process opens shares nothing with what was open before, which goes on."""
+    connector = connect()
+    before = connector.open(sshd.host(), Phases())
+    connector.begin_anew()
+    assert opened(connector, sshd.host())
+    connector.close()
+    assert echoes(before)
+
+
+def test_passwords_are_known_to_be_there() -> None:
+    """Those of the environment, of a command and of a question count, before they are read."""
+    for variable in ("CCM_SSH_PASSWORD", "CCM_BECOME_PASSWORD", "CCM_BECOME_PASSWORD_COMMAND"):
+        known = Credentials(environ={variable: "x"})
+        assert Connector(Settings(), known, build()).has_passwords
+    assert Connector(Settings(), Credentials(True, environ={}), build()).has_passwords
+    assert not Connector(Settings(), Credentials(environ={}), build()).has_passwords
 
 
 def test_many_threads_make_connections_side_by_side() -> None:

@@ -1,0 +1,160 @@
+"""A conversation of ccm with a host, recorded once and played to as many hosts as are asked for.
+
+What a host costs its controller is measured with it in one process, without hosts and a network:
+everything from the open channel on is ccm's own, the plan of each host included.
+"""
+
+import getpass
+import grp
+import os
+import pwd
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from inventory import this_host
+from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.ports import Link
+from orchestrator.fleet.settings import RunSettings
+from orchestrator.image import build
+from orchestrator.manifest import load_site
+from orchestrator.planning import Planner
+from orchestrator.transport import Connector, Credentials, Settings
+
+from .work import content
+
+
+class Recording(NamedTuple):
+    """What a runtime said before it had its plan, and from then on."""
+
+    nonce: str
+    runtime: str
+    greeting: bytes
+    answer: bytes
+
+
+class RecordedLink:
+    """A link whose other end says what was recorded, as soon as it would have been said."""
+
+    host_key = ""
+
+    def __init__(self, recording: Recording) -> None:
+        self.nonce, self.runtime = recording.nonce, recording.runtime
+        self._due = [recording.greeting]
+        self._answer = recording.answer
+
+    def send(self, data: bytes) -> None:
+        """The plan is the only thing that is sent to a host that is as desired."""
+        self._due.append(self._answer)
+
+    def receive(self, timeout: float) -> bytes:
+        """What is due."""
+        return self._due.pop(0) if self._due else b""
+
+    def stderr_tail(self) -> str:
+        """Nothing went wrong."""
+        return ""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class RecordedConnector:
+    """Every host is the one that was recorded."""
+
+    has_passwords = False
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+
+    def open(self, host: Any, on_phase: Callable[[Phase], None]) -> RecordedLink:
+        """A link that begins anew."""
+        for phase in (Phase.CONNECTING, Phase.AUTHENTICATING, Phase.STARTING):
+            on_phase(phase)
+        return RecordedLink(self._recording)
+
+    def begin_anew(self) -> None:
+        """Nothing is shared."""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class _Listening:
+    """A link that keeps what comes over it, before the first thing that is sent and behind it."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
+        self.heard = [bytearray(), bytearray()]
+        self._planned = False
+
+    def send(self, data: bytes) -> None:
+        self._planned = True
+        self._link.send(data)
+
+    def receive(self, timeout: float) -> bytes:
+        data = self._link.receive(timeout)
+        self.heard[self._planned] += data
+        return data
+
+    def stderr_tail(self) -> str:
+        return self._link.stderr_tail()
+
+    def close(self) -> None:
+        self._link.close()
+
+
+class _Recorder:
+    """Opens links that listen."""
+
+    def __init__(self, connector: Connector) -> None:
+        self._connector = connector
+        self.links: list[_Listening] = []
+
+    def open(self, host: Any, on_phase: Callable[[Phase], None]) -> Link:
+        self.links.append(_Listening(self._connector.open(host, on_phase)))
+        return self.links[-1]
+
+
+def write_site(folder: Path, resources: int) -> Path:
+    """A manifest of so many small files below a folder, each with the host's name in it."""
+    who = pwd.getpwuid(os.geteuid())
+    owner, group = who.pw_name, grp.getgrgid(os.getegid()).gr_name
+    lines = [
+        "ccm:",
+        "  resources:",
+        "    - file:",
+        f"        - defaults: {{owner: {owner}, group: {group}, mode: '0644', ensure: present}}",
+    ]
+    for number in range(resources):
+        lines += [
+            f"        - {folder}/files/file{number:03d}.conf:",
+            "            content: |",
+            *(f"              {line}" for line in content(number, "{{ Host.name }}")),
+        ]
+    (folder / "files").mkdir()
+    site = folder / "site.yaml"
+    site.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return site
+
+
+def record(site: Path) -> Recording:
+    """Push to this machine until it is as desired, and keep what is said then; RuntimeError."""
+    here = this_host()
+    host = next(iter(here.hosts.values()))
+    with Connector(Settings(here.hosts), Credentials(), build()) as connector:
+        recorder = _Recorder(connector)
+        for _ in range(2):
+            planner = Planner(load_site(str(site)))
+            settings = RunSettings("recording", getpass.getuser())
+            run = HostRun(host, recorder, planner=planner, bus=Bus(), settings=settings)
+            result = run.run()
+            if result.outcome != "ok":
+                raise RuntimeError(f"{result.kind}: {result.message} {result.stderr}")
+    last = recorder.links[-1]
+    if result.tally.stable != result.planned:
+        raise RuntimeError("the machine did not stay as desired")
+    return Recording(last.nonce, last.runtime, *map(bytes, last.heard))

@@ -1,0 +1,66 @@
+"""Messages between the controller and a worker, each a text behind its length (controller).
+
+From the controller, as JSON, what a worker is to do. ``begin`` may name any number of hosts::
+
+    ["begin", [[job, host], ...]]    job: the place in the list of what is done in this run
+    ["cancel", host], ["abandon", host]
+    ["close"]                        no host is left: tell the rest and end
+
+From a worker what has happened there since it told last, see ``telling.py``.
+"""
+
+import select
+import socket
+import struct
+import threading
+
+_HEAD = struct.Struct(">I")
+_READ = 1 << 18
+
+
+class Channel:
+    """One end; any thread may send, one thread receives."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+        self._sending = threading.Lock()
+        self._buffer = bytearray()
+        self._readable = select.poll()
+        self._readable.register(end, select.POLLIN)
+
+    def send(self, text: str) -> None:
+        """Send a message whole; OSError where the other side is gone."""
+        data = text.encode("utf-8")
+        with self._sending:
+            self._end.sendall(_HEAD.pack(len(data)) + data)
+
+    def receive(self, timeout: float | None = None) -> str | None:
+        """The next message; None after ``timeout`` seconds without one, EOFError at the end."""
+        while True:
+            found = self._take()
+            if found is not None:
+                return found
+            if timeout is not None and not self._readable.poll(timeout * 1000):
+                return None
+            try:
+                data = self._end.recv(_READ)
+            except ConnectionError as error:
+                raise EOFError from error
+            if not data:
+                raise EOFError
+            self._buffer += data
+
+    def _take(self) -> str | None:
+        if len(self._buffer) < _HEAD.size:
+            return None
+        (size,) = _HEAD.unpack_from(self._buffer)
+        end = _HEAD.size + size
+        if len(self._buffer) < end:
+            return None
+        text = self._buffer[_HEAD.size : end].decode("utf-8")
+        del self._buffer[:end]
+        return text
+
+    def close(self) -> None:
+        """Hang up; the other side sees the end."""
+        self._end.close()

@@ -1,0 +1,110 @@
+"""Starts workers (controller): copies of this process, which has no thread beside its own yet.
+
+A copy has the site, the inventory and the credentials as they were read, so nothing is loaded,
+parsed or asked for again, and nothing secret stands on a command line or in a file.
+"""
+
+import contextlib
+import gc
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from orchestrator.support.crash import describe_crash
+from orchestrator.workers.channel import Channel
+
+PATIENCE = 5.0  # seconds
+_TICK = 0.02
+_TASKS = Path("/proc/self/task")
+_HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Started(NamedTuple):
+    """A worker process, and the controller's end of the channel to it."""
+
+    pid: int
+    channel: Channel
+
+
+def is_possible(patience: float = PATIENCE) -> bool:
+    """Whether a copy of this process is a whole one: it has one thread, and the system says so.
+
+    Threads of something that has ended may take a moment to do so, too.
+    """
+    until = time.monotonic() + patience
+    try:
+        while len(list(_TASKS.iterdir())) > 1:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(_TICK)
+    except OSError:
+        return False
+    return True
+
+
+def start(serve: Callable[[Channel], None], others: Iterable[Channel]) -> Started:
+    """Start a worker that serves; it holds no end of the channels to the ``others``. OSError."""
+    ours, theirs = socket.socketpair()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    gc.freeze()  # what is there already is not gone through again in every copy
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _live(serve, Channel(theirs), (Channel(ours), *others))
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        gc.unfreeze()
+        theirs.close()
+    return Started(pid, Channel(ours))
+
+
+def ending(pid: int) -> str:
+    """How a process has ended, which is waited for."""
+    try:
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:
+        return "ended"
+    return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
+
+
+def kill(pid: int) -> None:
+    """End a process that is ours and does not end by itself."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _live(
+    serve: Callable[[Channel], None], channel: Channel, others: Iterable[Channel]
+) -> NoReturn:
+    """Be a worker; whatever happens, nothing of the controller goes on in this process."""
+    code = 70
+    try:
+        # The controller heeds them, and tells what is to end. What a worker starts ignores none.
+        for number in _HELD:
+            signal.signal(number, lambda *_: None)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD)
+        for other in others:
+            other.close()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, 0)
+        os.dup2(nothing, 1)
+        os.close(nothing)
+        serve(channel)
+        code = 0
+    except BaseException as error:
+        crash(error)
+    finally:
+        os._exit(code)
+
+
+def crash(error: BaseException) -> NoReturn:
+    """End this process, a worker, because of a defect in it."""
+    describe_crash(error, "work of a worker process")
+    os._exit(70)

@@ -1,0 +1,138 @@
+"""A host that a worker works on, as the window has it (controller)."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.host_run import ending_of
+from orchestrator.fleet.host_task import HostTask, InterruptedRunError
+from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.ports import Target
+from remote_runtime.errors import CcmError, UnreachableError
+
+Done = Callable[[str, HostResult], None]
+
+
+class WorkerLostError(UnreachableError):
+    """The worker that had the host has ended before it."""
+
+    default_kind = "worker.lost"
+
+    def __init__(self, how: str) -> None:
+        super().__init__(
+            f"the worker process that was at work on it has ended ({how})",
+            hint="push again: what is done stays done",
+        )
+
+
+class Crew(Protocol):
+    """Those who do the work."""
+
+    def begin(self, task: "RemoteTask") -> None:
+        """Have a worker begin with a host; what becomes of it is told to the task."""
+        ...
+
+    def finished(self, task: "RemoteTask") -> None:
+        """Take note that a host is over."""
+        ...
+
+    def tell(self, task: "RemoteTask", word: str) -> None:
+        """Tell the worker of a host to ``cancel`` or to ``abandon`` it."""
+        ...
+
+
+class RemoteTask(HostTask[HostResult]):
+    """One host of a ``job``; it keeps what was told of the host for as long as that is at work."""
+
+    def __init__(self, host: Target, job: int, crew: Crew) -> None:
+        super().__init__(host.name)
+        self.host = host
+        self.job = job
+        self._crew = crew
+        self._done: Done | None = None
+        self._switch = threading.Lock()
+        self._cancelled = False
+        self._began = 0.0
+        self._planned = 0
+        self._phases: list[tuple[Phase, float]] = []
+        self._told: list[happening.Event] = []
+
+    def begin(self, done: Done) -> None:
+        """Have a worker do it; no thread waits for that."""
+        with self._switch:
+            self._done = done
+            self._began = time.monotonic()
+            cancelled = self._cancelled
+        if cancelled:
+            self.finish(self.interrupted())
+        else:
+            self._crew.begin(self)
+
+    def heard(self, event: happening.Event) -> None:
+        """Keep in mind what was told of the host."""
+        if isinstance(event, happening.HostPhase):
+            self._phases.append((event.phase, round(event.at, 3)))
+        elif isinstance(event, happening.HostPlanned):
+            self._planned = len(event.resources)
+        elif isinstance(event, (happening.ResourceEvent, happening.ResourcesStable)):
+            self._told.append(event)
+
+    def finish(self, result: HostResult) -> None:
+        """Take what the host has come to; only the first time counts."""
+        with self._switch:
+            done, self._done = self._done, None
+        if done is not None:
+            self._told.clear()
+            self._crew.finished(self)
+            done(self.name, result)
+
+    def lose(self, how: str) -> None:
+        """Its worker is gone; ``how`` it ended."""
+        self.finish(self._ended(WorkerLostError(how)))
+
+    def cancel(self) -> None:
+        """End it; one that has not begun never does."""
+        with self._switch:
+            self._cancelled = True
+        self._crew.tell(self, "cancel")
+
+    def abandon(self) -> None:
+        """Have its connection closed at once."""
+        self._crew.tell(self, "abandon")
+
+    def _work(self) -> HostResult:
+        answer: queue.SimpleQueue[HostResult] = queue.SimpleQueue()
+        self.begin(lambda _, result: answer.put(result))
+        return answer.get()
+
+    def _during(self) -> str:
+        return f"host {self.name}"
+
+    def _leave(self) -> None:
+        """Its worker lets go of the connection."""
+
+    def _ended(self, error: CcmError) -> HostResult:
+        known = HostResult(
+            host=self.name,
+            tally=self._tally(),
+            phase=self._phases[-1][0] if self._phases else Phase.WAITING,
+            planned=self._planned,
+            seconds=time.monotonic() - self._began if self._began else 0.0,
+            phases=tuple(self._phases),
+        )
+        why: dict[str, Any] = ending_of(error, isinstance(error, InterruptedRunError))
+        return known._replace(**why)
+
+    def _tally(self) -> Tally:
+        """What was told so far adds up to."""
+        tally, seen = Tally(), set[tuple[str, str]]()
+        for told in self._told:
+            for event, _ in happening.transaction_events(told):
+                identity = event["type"], event["name"]
+                tally.add(event, identity in seen)
+                seen.add(identity)
+        return tally

@@ -1,0 +1,164 @@
+"""What a worker tells of its hosts: small, gathered, and each thing once (controller).
+
+A message is a text of lines. The first character of a line is its kind, then come what it is about
+and JSON text, with a tab between them where there are both. What is kept in the run's folder goes
+through as the text that it has there; what plans have in common is told before it is needed, and
+by its number from then on::
+
+    p HOST \t [phase, at]
+    i JSON                  what is implied of a resource, numbered from 0
+    n JSON                  [resources, subscribed] of a plan, numbered from 0
+    c KIND                  those of this kind (i, n) are forgotten: the next one is number 0
+    h HOST \t NUMBER        the host has such a plan
+    s HOST \t [id, at, [[first, told, durations, [[first number of i, how many], ...]], ...]]
+    e HOST \t JSON          an event
+    d HOST \t [resource, action, at]
+    t HOST \t [level, text, waits]
+    r HOST \t [properties, ...]        to be registered
+    f HOST \t JSON          what the host came to
+    l JSON                  the last one: what each planner has come to know
+"""
+
+import json
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Subscriber
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.stable_turns import Implied, spans
+from orchestrator.workers.channel import Channel
+
+GATHERING = 0.25  # seconds that a line may wait for others, while its host goes on
+MOST_WAITING = 8 << 20  # characters; beyond that hosts wait for the controller
+MOST_NUMBERED = 5_000  # resources or plans that have a number at a time
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class Outbox(Subscriber):
+    """Subscriber of a worker's bus that tells the controller, from a thread of its own.
+
+    The end of a host is sent at once, so that another one may begin, with what stands before it.
+    """
+
+    def __init__(self, channel: Channel, gathering: float = GATHERING) -> None:
+        self._channel = channel
+        self._gathering = gathering
+        self._implied: dict[Implied, int] = {}
+        self._names: dict[tuple[Any, Any], int] = {}
+        self._lines: list[str] = []
+        self._waiting = 0
+        self._urgent = False
+        self._closed = False
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._work, name="telling", daemon=True)
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._thread.start()
+
+    def handle(self, event: happening.Event) -> None:
+        """Tell of an event; never of two at a time."""
+        if isinstance(event, happening.HostPhase):
+            self._put(f"p{event.host}\t{_encode(event[1:])}")
+        elif isinstance(event, happening.ResourcesStable):
+            self._stable(event)
+        elif isinstance(event, happening.ResourceEvent):
+            self._put(f"e{event.host}\t{event.line}")
+        elif isinstance(event, happening.HostPlanned):
+            self._planned(event)
+        elif isinstance(event, happening.ResourceProgress):
+            self._put(f"d{event.host}\t{_encode(event[1:])}")
+        elif isinstance(event, happening.HostNotice):
+            self._put(f"t{event.host}\t{_encode(event[1:])}")
+        else:
+            raise TypeError(f"no host tells a {type(event).__name__}")
+
+    def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None:
+        """Have the controller publish what a resource announces; as a ``Publisher``."""
+        self._put(f"r{host}\t{_encode(list(map(dict, registrations)))}")
+
+    def end(self, result: HostResult) -> None:
+        """Tell what a host came to."""
+        self._put(f"f{result.host}\t{_encode(result.record())}", urgent=True)
+
+    def close(self) -> None:
+        """Send the rest, and end."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    def _stable(self, event: happening.ResourcesStable) -> None:
+        turns = event.turns
+        new: list[str] = []
+        if len(self._implied) >= MOST_NUMBERED:
+            self._implied.clear()
+            new.append("ci")
+        groups = []
+        for first, told, durations, implied in turns.groups:
+            numbers = [self._number(each, new) for each in implied]
+            groups.append((first, told, durations, spans(numbers)))
+        new.append(f"s{event.host}\t{_encode((turns.number, turns.at, groups))}")
+        self._put("\n".join(new))
+
+    def _number(self, implied: Implied, new: list[str]) -> int:
+        number = self._implied.get(implied)
+        if number is None:
+            number = self._implied[implied] = len(self._implied)
+            new.append("i" + implied.text)
+        return number
+
+    def _planned(self, event: happening.HostPlanned) -> None:
+        names = event[1:]
+        number = self._names.get(names)
+        if number is None:
+            if len(self._names) >= MOST_NUMBERED:
+                self._names.clear()
+                self._put("cn")
+            number = self._names[names] = len(self._names)
+            self._put("n" + _encode(names))
+        self._put(f"h{event.host}\t{number}")
+
+    def _put(self, line: str, *, urgent: bool = False) -> None:
+        with self._changed:
+            while self._waiting > MOST_WAITING and not self._closed:
+                self._changed.wait()
+            first = not self._lines
+            self._lines.append(line)
+            self._waiting += len(line)
+            urgent = urgent or self._waiting > MOST_WAITING
+            if first or (urgent and not self._urgent):
+                self._urgent = urgent
+                self._changed.notify_all()
+
+    def _work(self) -> None:
+        while lines := self._gathered():
+            try:
+                self._channel.send("\n".join(lines))
+            except OSError:  # the controller is gone, which the reader of the channel meets, too
+                return
+
+    def _gathered(self) -> list[str]:
+        """Lines once they are due; none at the end."""
+        with self._changed:
+            while not (self._lines or self._closed):
+                self._changed.wait()
+            until = time.monotonic() + self._gathering
+            while not (self._urgent or self._closed):
+                left = until - time.monotonic()
+                if left <= 0:
+                    break
+                self._changed.wait(left)
+            lines, self._lines = self._lines, []
+            self._waiting, self._urgent = 0, False
+            self._changed.notify_all()
+            return lines
+
+
+def left(told: list[Any]) -> str:
+    """The last message of a worker, with what its planners have come to know."""
+    return "l" + _encode(told)

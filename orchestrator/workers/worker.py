@@ -1,0 +1,129 @@
+"""A worker: carries out what its controller begins, until that closes or is gone (controller)."""
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.engine import Job, Maker, RunMeans, Threads
+from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.ports import Connector, Target
+from orchestrator.fleet.window import TEND
+from orchestrator.workers.channel import Channel
+from orchestrator.workers.telling import Outbox, left
+
+
+class OwnConnector(Connector, Protocol):
+    """A connector that a copy of its process can use."""
+
+    @property
+    def has_passwords(self) -> bool:
+        """Whether hosts may be given a password, which none but its process knows to be right."""
+        ...
+
+    def begin_anew(self) -> None:
+        """Share nothing with the process that this one is a copy of."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Remembering(Protocol):
+    """A planner that comes to know something of all hosts together."""
+
+    def remembered(self) -> Any:
+        """What it knows, for JSON."""
+        ...
+
+    def remember(self, told: Any) -> None:
+        """Take what another one knew."""
+        ...
+
+
+class Worker:
+    """Runs hosts beside each other, each in a thread, and tells what happens over the channel.
+
+    ``failed`` is told a defect of the worker itself, and does not return.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        jobs: Sequence[Job],
+        *,
+        hosts: Mapping[str, Target],
+        connector: Connector,
+        lore: PackageLore,
+        failed: Callable[[Exception], Any],
+    ) -> None:
+        self._channel = channel
+        self._hosts = hosts
+        self._failed = failed
+        self._outbox = outbox = Outbox(channel)
+        self._bus = Bus([outbox])
+        threads = Threads(RunMeans(connector, self._bus, outbox, lore))
+        self._makers: list[Maker] = [threads.maker(job) for job in jobs]
+        self._running: dict[str, HostTask[HostResult]] = {}
+        self._tended = time.monotonic()
+
+    def serve(self) -> None:
+        """Work until the controller says that no host is left; EOFError once it is gone."""
+        self._outbox.start()
+        while True:
+            text = self._channel.receive(TEND)
+            kind, told = json.loads(text) if text else ("", "")
+            if kind == "close":
+                break
+            if kind:
+                self._heed(kind, told)
+            self._tend()
+        self._outbox.close()
+
+    def _heed(self, kind: str, told: Any) -> None:
+        if kind == "begin":
+            for job, name in told:
+                task = self._running[name] = self._makers[job](self._hosts[name])
+                task.begin(self._over)
+            return
+        task_of = self._running.get(told)  # it may have ended meanwhile
+        if task_of is not None and kind == "cancel":
+            task_of.cancel()
+        elif task_of is not None:
+            task_of.abandon()
+
+    def _over(self, name: str, result: HostResult) -> None:
+        if self._bus.faults:
+            self._failed(self._bus.faults[0])
+        del self._running[name]
+        self._outbox.end(result)
+
+    def _tend(self) -> None:
+        now = time.monotonic()
+        if now - self._tended < TEND:
+            return
+        self._tended = now
+        for task in tuple(self._running.values()):
+            task.tend(now)
+
+
+def serve(
+    channel: Channel,
+    jobs: Sequence[Job],
+    *,
+    hosts: Mapping[str, Target],
+    connector: OwnConnector,
+    remembering: Sequence[Remembering] = (),
+    lore: PackageLore,
+    failed: Callable[[Exception], Any],
+) -> None:
+    """Be a worker until the controller closes the channel or is gone."""
+    connector.begin_anew()
+    worker = Worker(channel, jobs, hosts=hosts, connector=connector, lore=lore, failed=failed)
+    with contextlib.suppress(EOFError, OSError):
+        worker.serve()
+        channel.send(left([planner.remembered() for planner in remembering]))
+        connector.close()

@@ -1,0 +1,128 @@
+"""What a worker tells, as the controller hears it."""
+
+import socket
+from typing import Any
+
+import pytest
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.phases import Phase
+from orchestrator.workers import telling
+from orchestrator.workers.channel import Channel
+from orchestrator.workers.hearing import Heard, SharedImplied, Told
+from orchestrator.workers.telling import Outbox
+from tests.orchestrator.fleet.fakes import make_event, stable_turns
+
+RUN = "20260314T091502Z-aaaaaa"
+FAILED = happening.ResourceEvent(
+    "web1", made := make_event(status="failed", error=["no\tway\n"]), telling._encode(made)
+)
+EVENTS: list[Told] = [
+    happening.HostPhase("web1", Phase.RUNNING, 12.5),
+    happening.HostPlanned("web1", ("file#/a", "exec#é"), (("exec#é", ("file#/a",)),)),
+    happening.HostPlanned("web2", ("file#/a", "exec#é"), (("exec#é", ("file#/a",)),)),
+    happening.ResourceProgress("web1", "file#/a", "writing", 13.0),
+    happening.HostNotice("web1", "warning", "tab\there", waits=True),
+    FAILED,
+]
+
+
+def outbox() -> tuple[Outbox, Channel]:
+    """An outbox that sends at once, and where its messages come."""
+    ours, theirs = socket.socketpair()
+    box = Outbox(Channel(theirs), gathering=0.0)
+    box.start()
+    return box, Channel(ours)
+
+
+def heard(channel: Channel, box: Outbox, heard: Heard | None = None) -> list[Told]:
+    """All that an outbox tells until it is closed."""
+    box.close()
+    box._channel.close()
+    reader, found = heard or Heard(RUN, SharedImplied()), []
+    try:
+        while text := channel.receive():
+            found += [reader.event(line) for line in text.split("\n")]
+    except EOFError:
+        return [event for event in found if event is not None]
+    raise AssertionError("an end was due")
+
+
+def test_events_arrive_as_they_were() -> None:
+    """Phases, plans, progress, notices and events are the same on the other side."""
+    box, channel = outbox()
+    for event in EVENTS:
+        box.handle(event)
+    assert heard(channel, box) == EVENTS
+
+
+def test_a_result_arrives_as_it_was() -> None:
+    """What a host came to has the same record there."""
+    box, channel = outbox()
+    result = HostResult("web1", Tally(), "failed", "k", "m", phases=((Phase.CONNECTING, 1.5),))
+    box.end(result)
+    (finished,) = heard(channel, box)
+    assert isinstance(finished, happening.HostFinished)
+    assert finished.result.record() == result.record()
+
+
+def shown(event: Any) -> list[dict]:
+    return [told for told, _ in event.turns.events()]
+
+
+def test_what_plans_have_in_common_is_told_once() -> None:
+    """Resources of a second host go by their numbers, and come to the same events."""
+    box, channel = outbox()
+    turns = [stable_turns(host, "/a", "/b") for host in ("web1", "web2")]
+    for each in turns:
+        box.handle(happening.ResourcesStable(each.host, each))
+    box.close()
+    box._channel.close()
+    lines = []
+    while text := channel.receive():
+        lines += text.split("\n")
+        if len(lines) == 4:
+            break
+    assert [line[0] for line in lines] == ["i", "i", "s", "s"]
+    reader = Heard(RUN, SharedImplied())
+    found = [event for line in lines if (event := reader.event(line)) is not None]
+    assert [shown(event) for event in found] == [[e for e, _ in each.events()] for each in turns]
+
+
+def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither side holds more than so many resources, and none is mistaken for another."""
+    monkeypatch.setattr(telling, "MOST_NUMBERED", 2)
+    box, channel = outbox()
+    names = [("/a", "/b"), ("/c", "/d"), ("/a", "/e")]
+    turns = [stable_turns("web1", *each) for each in names]
+    for each in turns:
+        box.handle(happening.ResourcesStable("web1", each))
+        box.handle(happening.HostPlanned("web1", each.groups[0].implied[0].members["name"]))
+    reader = Heard(RUN, SharedImplied())
+    found = heard(channel, box, reader)
+    told = [event for event in found if isinstance(event, happening.ResourcesStable)]
+    assert [tuple(e["name"] for e in shown(event)) for event in told] == names
+    assert len(reader._implied) == 2
+
+
+def test_workers_share_what_they_imply() -> None:
+    """Two workers that tell of the same resource come to one, so that it is kept once."""
+    implications = SharedImplied()
+    found = []
+    for host in ("web1", "web2"):
+        box, channel = outbox()
+        turns = stable_turns(host, "/a")
+        box.handle(happening.ResourcesStable(host, turns))
+        found += heard(channel, box, Heard(RUN, implications))
+    one, other = (event.turns.groups[0].implied[0] for event in found)
+    assert one is other
+
+
+@pytest.mark.parametrize(
+    "line", ["xweb1\t[]", "pweb1\tnull", "hweb1\t7", "sweb1\t[1]", 'eweb1\t{"']
+)
+def test_what_no_worker_tells_is_an_error(line: str) -> None:
+    """A line that makes no sense is never passed over."""
+    with pytest.raises((ValueError, LookupError, TypeError)):
+        Heard(RUN, SharedImplied()).event(line)

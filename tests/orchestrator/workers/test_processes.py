@@ -1,0 +1,121 @@
+"""The engine of worker processes, each scene in a process of its own (``scenes.py``)."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.fleet.engine import Job
+from orchestrator.workers import forking
+from orchestrator.workers.processes import Processes
+from tests.orchestrator.fleet.fakes import SETTINGS, FakePlanner
+
+ROOT = Path(__file__).resolve().parents[3]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are copies, on Linux only")
+
+
+def play(scene: str, *, code: int = 0) -> Any:
+    """What a scene prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.orchestrator.workers.scenes", scene],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=300,
+    )
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_both_engines_tell_the_same() -> None:
+    """Each host's events and result are the same on threads and on processes, in their order, and
+    what planners come to know is known here at the end."""
+    processes, threads = play("both_engines")
+    assert processes["hosts"] == threads["hosts"]
+    assert processes["planned"] == threads["planned"]
+    outcomes = {name: told[-1][1]["outcome"] for name, told in threads["hosts"].items()}
+    assert (outcomes["well1"], outcomes["mixed1"], outcomes["down"]) == (
+        "ok",
+        "failed",
+        "unreachable",
+    )
+
+
+def test_a_worker_that_is_killed_loses_its_host_and_no_other() -> None:
+    """The host in its hands is lost with the reason and with what was told of it; the others are
+    well."""
+    results = play("killed")
+    lost = results.pop("hangs")
+    assert (lost["outcome"], lost["kind"]) == ("unreachable", "worker.lost")
+    assert "killed by signal 9" in lost["message"]
+    assert (lost["phase"], lost["planned"], lost["tally"]["stable"]) == ("running", 2, 1)
+    assert {result["outcome"] for result in results.values()} == {"ok"}
+    assert len(results) == 3
+
+
+def test_without_a_worker_no_host_is_forgotten() -> None:
+    """Hosts whose turn comes when no worker is left are lost, too, each with the reason."""
+    results = play("all_killed")
+    assert {name: result["kind"] for name, result in results.items()} == dict.fromkeys(
+        ("hangs", "next1", "next2"), "worker.lost"
+    )
+
+
+def test_a_run_that_is_interrupted_ends_its_hosts() -> None:
+    """A host at work is told, as in threads; one whose turn has not come has none."""
+    results = play("interrupted")
+    assert {name: result["outcome"] for name, result in results.items()} == dict.fromkeys(
+        ("hangs", "next"), "interrupted"
+    )
+    assert [results[name]["phase"] for name in ("hangs", "next")] == ["running", "waiting"]
+    assert results["hangs"]["tally"]["stable"] == 1
+
+
+def test_a_host_has_the_same_worker_in_each_stage() -> None:
+    """What a stage knows of a host that nobody may read, the next one masks."""
+    found = play("in_stages")
+    assert set(found["outcomes"].values()) == {"ok"}
+    assert len(found["outcomes"]) == 12
+    assert (found["hands"], found["workers"]) == ([1] * 6, 3)
+
+
+def test_workers_end_with_their_controller() -> None:
+    """A controller that is killed leaves no process behind, not the ones at work either."""
+    pids = play("left_alone", code=-9)
+    until = time.monotonic() + 120
+    while any(_is_alive(pid) for pid in pids):
+        assert time.monotonic() < until, pids
+        time.sleep(0.05)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
+def test_what_cannot_be_started_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the second process is refused, the error is told and the first one is let go."""
+    started, ended = [], []
+
+    def start(serve: Any, others: Any) -> Any:
+        if started:
+            raise OSError(11, "Resource temporarily unavailable")
+        started.append(True)
+        ours, theirs = forking.socket.socketpair()
+        theirs.close()
+        return forking.Started(os.getpid(), forking.Channel(ours))
+
+    monkeypatch.setattr(forking, "start", start)
+    monkeypatch.setattr(forking, "ending", ended.append)
+    connector: Any = None
+    lore: Any = None
+    with pytest.raises(OSError, match="temporarily"):
+        Processes(2, [Job(FakePlanner([]), SETTINGS)], hosts={}, connector=connector, lore=lore)
+    assert ended == [os.getpid()]

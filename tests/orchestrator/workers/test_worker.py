@@ -1,0 +1,115 @@
+"""A worker, here in a thread of the test's own process."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.engine import Job
+from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.workers import worker
+from orchestrator.workers.channel import Channel
+from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost
+from tests.orchestrator.workers.scenes import Connectors, Remembering, hanging
+
+HOSTS = {name: FakeHost(name) for name in ("web1", "web2", "hangs")}
+
+
+class Scene:
+    """The controller's side of a worker."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        self.channel = Channel(ours)
+        self.connector = Connectors(scripts={"hangs": hanging})
+        self.failures: list[Exception] = []
+        self.planner = Remembering()
+        self.thread = threading.Thread(target=self._serve, args=(Channel(theirs),), daemon=True)
+        self.thread.start()
+
+    def _serve(self, channel: Channel) -> None:
+        worker.serve(
+            channel,
+            [Job(self.planner, SETTINGS)],
+            hosts=HOSTS,
+            connector=self.connector,
+            remembering=[self.planner],
+            lore=PackageLore(),
+            failed=self.failures.append,
+        )
+
+    def say(self, *message: Any) -> None:
+        self.channel.send(json.dumps(message))
+
+    def lines(self) -> Iterator[str]:
+        """What it tells until it ends."""
+        while True:
+            try:
+                text = self.channel.receive(120)
+            except EOFError:
+                return
+            assert text is not None
+            yield from text.split("\n")
+
+    def await_(self, begin: str) -> str:
+        """The next line that begins so."""
+        return next(line for line in self.lines() if line.startswith(begin))
+
+
+@pytest.fixture
+def scene() -> Iterator[Scene]:
+    made = Scene()
+    yield made
+    made.channel.close()
+    made.thread.join(60)
+
+
+def test_hosts_are_begun_in_one_message_and_end_each_for_itself(scene: Scene) -> None:
+    """Any number of them may be begun at once; the last word is what its planners know."""
+    scene.say("begin", [[0, "web1"], [0, "web2"]])
+    ends = {json.loads(scene.await_("f").partition("\t")[2])["host"] for _ in range(2)}
+    assert ends == {"web1", "web2"}
+    scene.say("close", None)
+    left = json.loads(scene.await_("l")[1:])
+    assert [sorted(told) for told in left] == [["web1", "web2"]]
+    scene.thread.join(60)
+    assert not scene.thread.is_alive()
+
+
+@pytest.mark.parametrize("word", ["cancel", "abandon"])
+def test_a_host_is_ended_by_a_word(scene: Scene, word: str) -> None:
+    """What was interrupted says so, and a word about a host that has ended is passed over."""
+    scene.say("begin", [[0, "hangs"]])
+    scene.await_("ehangs")
+    scene.say(word, "hangs")
+    result = json.loads(scene.await_("fhangs").partition("\t")[2])
+    assert result["outcome"] == {"cancel": "interrupted", "abandon": "unreachable"}[word]
+    scene.say(word, "hangs")
+    scene.say("begin", [[0, "web1"]])
+    assert '"outcome":"ok"' in scene.await_("fweb1")
+
+
+def test_it_ends_when_its_controller_is_gone(scene: Scene) -> None:
+    """A host at work does not hold it."""
+    scene.say("begin", [[0, "hangs"]])
+    scene.await_("ehangs")
+    scene.channel.close()
+    scene.thread.join(60)
+    assert not scene.thread.is_alive()
+    scene.connector.links["hangs"].close()
+
+
+def test_what_it_cannot_tell_ends_it(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A defect in telling is told by the worker's end: no host's events are lost in silence."""
+
+    def broken(self: worker.Outbox, event: happening.Event) -> None:
+        raise RuntimeError("what is this")
+
+    monkeypatch.setattr(worker.Outbox, "handle", broken)
+    scene.say("begin", [[0, "web1"]])
+    scene.await_("fweb1")
+    assert [str(error) for error in scene.failures] == ["what is this"]
