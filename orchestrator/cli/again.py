@@ -46,6 +46,7 @@ def words_again(push: "Push", options: "PushOptions") -> tuple[str, ...]:
     for name in ("data", "fact"):
         for key in _listed(record.get(name)):
             words += [f"--{name}", f"{key}=..."]
+    words += ["--engine", record["engine"]] if "engine" in record else []
     words += _of_connection(options.connection)
     return (*words, *(push.words or [push.what]))
 

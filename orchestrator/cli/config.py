@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             *short,
             f"--{setting.name}",
-            metavar="N" if setting.number else "FILE",
+            metavar=setting.metavar,
             action="append" if setting.many else "store",
             type=int if setting.number else str,
             help=f"as the flag of that name in other commands; beyond it ${setting.variable}",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.cli.engine_choice import THREADS, EngineChoice
 from orchestrator.cli.options import ConnectionOptions, InventoryOptions
 from orchestrator.cli.output import OutputOptions
 from orchestrator.project.settings import KEPT
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class PushOptions(NamedTuple):
-    """What the command line says of a push."""
+    """What the command line says of a push; no ``engine``: nothing but threads will do."""
 
     where: InventoryOptions
     run: RunOptions
@@ -31,12 +32,14 @@ class PushOptions(NamedTuple):
     verify: bool = False
     rollout: RolloutOptions = RolloutOptions()
     keep: int = KEPT
+    engine: EngineChoice | None = None
 
     def record(self) -> dict[str, Any]:
         """What the folder of a run keeps of them; nothing in it may be secret."""
         told = (self.where._asdict(), self.run._asdict(), self.connection._asdict())
         more = (self.data.record(), self.rollout.record(), {"verify": self.verify})
         kept = {name: value for options in (*told, *more) for name, value in options.items()}
+        kept.update({"engine": self.engine.text} if self.engine and self.engine.text else {})
         return {name: value for name, value in kept.items() if value not in (None, False, [])}
 
 
@@ -107,3 +110,4 @@ class How(NamedTuple):
     rollout: RolloutOptions = RolloutOptions()
     again: tuple[str, ...] = ()
     keep: int = KEPT
+    engine: EngineChoice = EngineChoice(THREADS)

@@ -89,6 +89,7 @@ def _preview(
         path = os.path.abspath(manifest)
         push = Push("plan", path, site, planner, identity=identity(path), remarks=planner.unmatched)
     push, maker = _kept_by(push)
+    options = options._replace(engine=None)  # what keeps the plan is in here
     created = int(time.time())
     code = carry_out(push, options, chosen, output)
     if code == INTERRUPTED:

@@ -2,6 +2,7 @@
 
 import argparse
 
+from orchestrator.cli.engine_choice import add_engine, read_engine
 from orchestrator.cli.options import (
     add_connection,
     add_data,
@@ -49,6 +50,7 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
     )
     if inventory:
         add_rollout(parser, gates=True)
+        add_engine(parser)
     add_stage_choice(parser)
     add_connection(parser)
     add_data(parser)
@@ -82,7 +84,7 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
 
     options = read_push(args, read_output(args))._replace(verify=args.verify)
     if args.needs_inventory:
-        options = options._replace(rollout=read_rollout(args))
+        options = options._replace(rollout=read_rollout(args), engine=read_engine(args))
     wishes = read_plan_wishes(args)
     choice = read_stage_choice(args)
     if is_plan(args.manifest):

@@ -4,6 +4,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, cast
 
+from orchestrator.cli.engine_choice import THREADS, EngineChoice
 from orchestrator.cli.exit_code import CHANGED
 from orchestrator.cli.job import How, Push, PushOptions, Targets
 from orchestrator.cli.options import (
@@ -98,6 +99,7 @@ def carry_out(
         rollout=options.rollout,
         again=words_again(shown, options),
         keep=options.keep,
+        engine=options.engine or EngineChoice(THREADS),
     )
     with connector:
         code = running.carry_out(shown, targets, how, output)

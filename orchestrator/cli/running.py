@@ -6,15 +6,16 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.cli.engine_choice import Engage, Staff, engaged
 from orchestrator.cli.exit_code import CHANGED, run_exit_code, stronger
 from orchestrator.cli.job import How, Push, Targets
 from orchestrator.cli.output import Output
 from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.engine import Engine, Job, Maker, RunMeans, Threads
+from orchestrator.fleet.engine import Engine, Job, Maker, RunMeans
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.past_runs import REMAINING, UNDONE
@@ -42,6 +43,8 @@ def carry_out(push: Push, targets: Targets, how: How, output: Output) -> int:
     """Push and return the exit code; everything has been checked before."""
     begin = _begin(push, targets, how)
     with contextlib.ExitStack() as stack:
+        # Before there are threads, and files that a process of ours would hold, too.
+        engage = stack.enter_context(engaged(how.engine, _staff(push, targets, how)))
         folder = None
         if push.kept:
             folder = _folder(begin, how)
@@ -50,7 +53,30 @@ def carry_out(push: Push, targets: Targets, how: How, output: Output) -> int:
 
             parent = stack.enter_context(tempfile.TemporaryDirectory(prefix="ccm-"))
             folder = _folder(begin, how, Path(parent))
-        return _carry_out(push, targets, how=how, output=output, begin=begin, folder=folder)
+        ground = _Ground(begin, folder, engage)
+        return _carry_out(push, targets, how=how, output=output, ground=ground)
+
+
+class _Ground(NamedTuple):
+    """What a run stands on: how it began, where it is kept, and what makes its engine."""
+
+    begin: happening.RunStarted
+    folder: RunFolder | None
+    engage: Engage
+
+
+def _staff(push: Push, targets: Targets, how: How) -> Staff:
+    """Who is to work on the hosts."""
+    parts = _parts(push, targets, how)
+    planners: list[Any] = [part.push.planner for part in parts]
+    connector: Any = targets.connector
+    return Staff(
+        hosts=targets.hosts,
+        connector=connector,
+        forks=targets.forks,
+        jobs=[_job(part) for part in parts],
+        remembering=planners,
+    )
 
 
 def _carry_out(
@@ -59,9 +85,9 @@ def _carry_out(
     *,
     how: How,
     output: Output,
-    begin: happening.RunStarted,
-    folder: RunFolder | None,
+    ground: _Ground,
 ) -> int:
+    begin, folder, engage = ground
     bus = Bus([*([folder] if folder else []), *push.told, *output.subscribers()])
     ended: dict[str, HostResult] = {}
 
@@ -75,7 +101,7 @@ def _carry_out(
 
     publisher = Publisher(lambda: _registry(how))
     lore = PackageLore(state_folder() / "packages")
-    engine = Threads(RunMeans(targets.connector, bus, publisher, lore))
+    engine = engage(RunMeans(targets.connector, bus, publisher, lore))
     floor = _Floor(engine=engine, publish=publish, output=output)
     planned = how.rollout.given or bool(push.stages)
     course = _course(push, targets, how, floor) if planned else None
@@ -243,8 +269,11 @@ def _in_order(
 
 def _maker(part: _Part, floor: _Floor) -> Maker:
     """What makes the run of a host that begins."""
-    push, _, how = part
-    return floor.engine.maker(Job(push.binder or push.planner, how.settings))
+    return floor.engine.maker(_job(part))
+
+
+def _job(part: _Part) -> Job:
+    return Job(part.push.binder or part.push.planner, part.how.settings)
 
 
 def _verified(

@@ -25,7 +25,8 @@ class Setting(NamedTuple):
     """An option by the name that it has as a flag and in the file; ``variable`` in the environment.
 
     ``many`` holds a list: a variable gives one entry of it. ``number`` is a whole one of 1 or more.
-    ``in_file``: the project's file may say it, too; ``flag``: a flag may.
+    ``in_file``: the project's file may say it, too; ``flag``: a flag may, and
+    ``metavar`` stands for what is behind it.
     """
 
     name: str
@@ -33,9 +34,10 @@ class Setting(NamedTuple):
     meaning: str
     many: bool = False
     number: bool = False
-    default: int | tuple[()] | None = None
+    default: int | str | tuple[()] | None = None
     in_file: bool = True
     flag: bool = True
+    metavar: str = "FILE"
 
 
 SETTINGS = (
@@ -63,6 +65,15 @@ SETTINGS = (
         meaning="Hosts at a time, as `--forks` says it",
         number=True,
         default=DEFAULT_FORKS,
+        metavar="N",
+    ),
+    Setting(
+        name="engine",
+        variable="CCM_ENGINE",
+        meaning="What works on the hosts of a push, as `--engine` names it",
+        default="auto",
+        in_file=False,
+        metavar="ENGINE",
     ),
     Setting(
         name="keep",

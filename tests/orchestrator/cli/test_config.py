@@ -31,6 +31,7 @@ def test_each_value_with_its_origin(
         ["hiera", "a.yaml", "--hiera"],
         ["registration", "-", "default"],
         ["forks", "7", "ccm.yaml:2:8"],
+        ["engine", "auto", "default"],
         ["keep", "3", "CCM_KEEP"],
         ["signers", "-", "default"],
     ]

@@ -1,0 +1,143 @@
+"""Which engine works on the hosts of a push: ``--engine`` (controller)."""
+
+import argparse
+import contextlib
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.fleet.engine import Engine, Job, RunMeans, Threads
+from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.fleet.ports import Target
+    from orchestrator.workers.worker import OwnConnector, Remembering
+
+AUTO, THREADS, PROCESSES = "auto", "threads", "processes"
+FEWEST = 200  # hosts for which processes are chosen by themselves
+MOST = 8  # processes that are started where no number is given
+_CHOICE = r"(auto|threads|processes(?::([1-9]\d{0,2}))?)"
+
+Engage = Callable[[RunMeans], Engine]
+
+
+class EngineChoice(NamedTuple):
+    """The word for an engine, and how many ``processes`` there are to be; None for one per core."""
+
+    word: str = AUTO
+    processes: int | None = None
+
+    @property
+    def text(self) -> str:
+        """As it is given; "" for what is chosen without a word."""
+        if self.word == AUTO:
+            return ""
+        return self.word if self.processes is None else f"{self.word}:{self.processes}"
+
+
+class Staff(NamedTuple):
+    """Who is to work: on which hosts of a run, how many at a time, at which jobs.
+
+    ``remembering`` are the planners that know something of all hosts together.
+    """
+
+    hosts: "Sequence[Target]"
+    connector: "OwnConnector"
+    forks: int
+    jobs: "Sequence[Job]"
+    remembering: "Sequence[Remembering]" = ()
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """``--engine``."""
+    parser.add_argument(
+        "--engine",
+        metavar="ENGINE",
+        help="what works on the hosts: threads of one process, processes[:N], N of them that "
+        "divide --forks (default: one per core), or auto, which takes processes for "
+        f"{FEWEST} hosts and more (default: auto)",
+    )
+
+
+def read_engine(args: argparse.Namespace) -> EngineChoice:
+    """What ``add_engine`` takes; UsageError."""
+    return parse_engine(args.engine)
+
+
+def parse_engine(given: str) -> EngineChoice:
+    """The choice that a word makes; UsageError."""
+    found = re.fullmatch(_CHOICE, given)
+    if found is None:
+        raise UsageError(
+            f"--engine {given[:40]!r} is no engine",
+            hint="give auto, threads, processes or processes:N with a number from 1 to 999",
+        )
+    word, number = found[1].partition(":")[0], found[2]
+    return EngineChoice(word, int(number) if number else None)
+
+
+@contextlib.contextmanager
+def engaged(choice: EngineChoice, staff: Staff) -> Iterator[Engage]:
+    """What makes the engine once there is a bus; processes are started now. UsageError."""
+    count = _processes(choice, staff)
+    if not count:
+        yield Threads
+        return
+    from orchestrator.fleet.package_lore import PackageLore
+    from orchestrator.support.state_folder import state_folder
+    from orchestrator.workers.processes import Processes
+
+    try:
+        processes = Processes(
+            count,
+            staff.jobs,
+            hosts={host.name: host for host in staff.hosts},
+            connector=staff.connector,
+            lore=PackageLore(state_folder() / "packages"),
+            remembering=staff.remembering,
+        )
+    except OSError as error:
+        raise UsageError(
+            f"--engine: no process can be started: {error.strerror}",
+            hint="give --engine threads, or fewer processes",
+        ) from error
+    try:
+        yield processes.engage
+    finally:
+        processes.close()
+
+
+def _processes(choice: EngineChoice, staff: Staff) -> int:
+    """How many processes there are to be, 0 for threads; UsageError."""
+    if choice.word == THREADS:
+        return 0
+    number = choice.processes or min(_cores(), MOST)
+    number = min(number, len(staff.hosts), staff.forks)
+    if choice.word == AUTO and (number < 2 or len(staff.hosts) < FEWEST):
+        return 0
+    lacking = _lacking(staff)
+    if lacking and choice.word == PROCESSES:
+        raise UsageError(f"--engine {choice.text}: {lacking}", hint="give --engine threads")
+    return 0 if lacking else number
+
+
+def _lacking(staff: Staff) -> str:
+    """Why there can be no processes; "" where there can."""
+    from orchestrator.workers import forking
+
+    if staff.connector.has_passwords:
+        return "a password is tried on one host before the others, which processes cannot know of"
+    if not forking.is_possible():
+        return "this system cannot start a copy of ccm at this point"
+    return ""
+
+
+def _cores() -> int:
+    """How many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        return os.cpu_count() or 1
