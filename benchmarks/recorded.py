@@ -34,6 +34,17 @@ class Recording(NamedTuple):
     greeting: bytes
     answer: bytes
 
+    def record(self) -> dict[str, str]:
+        """The form that can be kept."""
+        said = {"greeting": self.greeting.hex(), "answer": self.answer.hex()}
+        return {"nonce": self.nonce, "runtime": self.runtime, **said}
+
+    @classmethod
+    def of(cls, record: dict[str, str]) -> "Recording":
+        """Read what ``record`` made."""
+        said = (bytes.fromhex(record[name]) for name in ("greeting", "answer"))
+        return cls(record["nonce"], record["runtime"], *said)
+
 
 class RecordedLink:
     """A link whose other end says what was recorded, as soon as it would have been said."""

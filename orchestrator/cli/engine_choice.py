@@ -4,24 +4,23 @@ import argparse
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.fleet.engine import Engine, Job, RunMeans, Threads
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from orchestrator.fleet.engine import Engine, Job, RunMeans
     from orchestrator.fleet.ports import Target
     from orchestrator.workers.worker import OwnConnector, Remembering
+
+    Engage = Callable[[RunMeans], Engine]
 
 AUTO, THREADS, PROCESSES = "auto", "threads", "processes"
 FEWEST = 200  # hosts for which processes are chosen by themselves
 MOST = 8  # processes that are started where no number is given
 _CHOICE = r"(auto|threads|processes(?::([1-9]\d{0,2}))?)"
-
-Engage = Callable[[RunMeans], Engine]
 
 
 class EngineChoice(NamedTuple):
@@ -80,10 +79,12 @@ def parse_engine(given: str) -> EngineChoice:
 
 
 @contextlib.contextmanager
-def engaged(choice: EngineChoice, staff: Staff) -> Iterator[Engage]:
+def engaged(choice: EngineChoice, staff: Staff) -> "Iterator[Engage]":
     """What makes the engine once there is a bus; processes are started now. UsageError."""
     count = _processes(choice, staff)
     if not count:
+        from orchestrator.fleet.engine import Threads
+
         yield Threads
         return
     from orchestrator.fleet.package_lore import PackageLore

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.cli.engine_choice import Engage, Staff, engaged
+from orchestrator.cli.engine_choice import Staff, engaged
 from orchestrator.cli.exit_code import CHANGED, run_exit_code, stronger
 from orchestrator.cli.job import How, Push, Targets
 from orchestrator.cli.output import Output
@@ -29,6 +29,7 @@ from remote_runtime.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from orchestrator.cli.engine_choice import Engage
     from orchestrator.cli.verifying import AfterPush
     from orchestrator.fleet.host_task import HostTask
     from orchestrator.registration.store import Store
@@ -62,7 +63,7 @@ class _Ground(NamedTuple):
 
     begin: happening.RunStarted
     folder: RunFolder | None
-    engage: Engage
+    engage: "Engage"
 
 
 def _staff(push: Push, targets: Targets, how: How) -> Staff:
