@@ -1,9 +1,8 @@
 """What a transaction of apt's would come to, or came to, package by package (target)."""
 
-import re
 from typing import Dict, List, Mapping, Sequence, Tuple
 
-from remote_runtime.resources.package.dpkg import NATIVE, split_name
+from remote_runtime.resources.package.dpkg import plain
 from remote_runtime.resources.package.provider import VersionChange
 
 # Without the lock: who only looks must not make another package manager fail. Without the logs of
@@ -12,11 +11,11 @@ OPTIONS = (
     "-s", "-o", "Debug::NoLocking=true",
     "-o", "Dir::Log::Planner=/dev/null", "-o", "Dir::Log::Solver=/dev/null",
 )  # fmt: skip
-_PLANNED = re.compile(
+_PLANNED = (
     r"(?:Inst (?P<new>\S+) (?:\[(?P<old>\S+)\] )?\((?P<version>\S+)"
     r"|(?:Remv|Purg) (?P<gone>\S+) \[(?P<last>\S+)\])"
 )
-_DONE = re.compile(
+_DONE = (
     r"(?:Unpacking (?P<new>\S+) \((?P<version>\S+)\)(?: over \((?P<old>\S+)\))? \.\.\."
     r"|Removing (?P<gone>\S+) \((?P<last>\S+)\)(?:, to allow .*)? \.\.\.)"
 )
@@ -32,22 +31,18 @@ def done(printed: str, native: str) -> List[VersionChange]:
     return _read(_DONE, printed, native)
 
 
-def _read(pattern: "re.Pattern[str]", printed: str, native: str) -> List[VersionChange]:
+def _read(pattern: str, printed: str, native: str) -> List[VersionChange]:
+    import re
+
     found: Dict[str, Tuple[str, str]] = {}
     for line in printed.splitlines():
-        fits = pattern.match(line)
+        fits = re.match(pattern, line)
         if fits:
             name = plain(fits.group("new") or fits.group("gone"), native)
             before = found.get(name, (fits.group("old") or fits.group("last") or "", ""))[0]
             found[name] = (before, fits.group("version") or "")
     changes = [VersionChange(name, *versions) for name, versions in sorted(found.items())]
     return [change for change in changes if change.before != change.after]
-
-
-def plain(name: str, native: str) -> str:
-    """A package's name as apt and dpkg print it; ``native`` is the host's own architecture."""
-    package, architecture = split_name(name)
-    return package if architecture in (native, *NATIVE) else name
 
 
 def status(database: str, versions: Mapping[str, str], shown: str, native: str) -> str:

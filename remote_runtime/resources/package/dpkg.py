@@ -12,7 +12,6 @@ QUERY = (
     "-W",
     "-f=${Package} ${Version} ${Architecture} ${db:Status-Status} ${db:Status-Want}\\n",
 )
-_FIELDS = 5
 DATABASE = "/var/lib/dpkg/status"
 NATIVE = ("native", "all")  # what apt takes for the host's own architecture
 
@@ -35,19 +34,23 @@ class Database(object):
     """Every package that dpkg knows on this host, as printed by ``QUERY``."""
 
     def __init__(self, printed: str) -> None:
-        self._records: Dict[str, List[Record]] = {}
+        # Of so many packages only a few are asked for: what is said of the others stays text.
+        self._told: Dict[str, List[str]] = {}
         for line in printed.splitlines():
-            fields = line.split(" ")
-            if len(fields) == _FIELDS:
-                self._records.setdefault(fields[0], []).append(Record(*fields[1:]))
-        own = self._records.get("dpkg", [])
+            name, _, rest = line.partition(" ")
+            self._told.setdefault(name, []).append(rest)
+        own = self._records("dpkg")
         self.native = own[0].architecture if own else ""
+
+    def _records(self, package: str) -> List[Record]:
+        told = [rest.split(" ") for rest in self._told.get(package, ())]
+        return [Record(*fields) for fields in told if len(fields) == len(Record._fields)]
 
     def find(self, name: str) -> Installed:
         """What is installed of ``NAME`` or ``NAME:ARCHITECTURE``."""
         found = Installed()
         package, architecture = split_name(name)
-        for record in self._records.get(package, []):
+        for record in self._records(package):
             if not self._fits(record.architecture, architecture):
                 continue
             held = record.want == "hold"
@@ -66,6 +69,12 @@ class Database(object):
         if wanted == "any" or actual == "all":
             return True
         return actual == (wanted if wanted not in ("", *NATIVE) else self.native or actual)
+
+
+def plain(name: str, native: str) -> str:
+    """A package's name as apt and dpkg print it; ``native`` is the host's own architecture."""
+    package, architecture = split_name(name)
+    return package if architecture in (native, *NATIVE) else name
 
 
 def split_name(name: str) -> Tuple[str, str]:

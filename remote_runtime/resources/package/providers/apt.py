@@ -219,9 +219,7 @@ class Provider(PackageProvider):
 
     def plain(self, name: str) -> str:
         """See the base class."""
-        from remote_runtime.resources.package import apt_simulation
-
-        return apt_simulation.plain(name, self._architecture)
+        return dpkg.plain(name, self._architecture)
 
     def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
         """Files, units and accounts as well, as far as the packages' contents are known."""
