@@ -11,11 +11,18 @@ import pytest
 from tests.project.fresh_machine import CHECKOUT, fresh_machine, run
 
 ROOT = Path(__file__).resolve().parents[2]
+SSH = "tests/orchestrator/transport/test_ssh.py"
 SELECTION = (
-    # What is started for real: shells, interpreters, sshd, a NATS server, a browser, git.
+    # What is started for real: shells, interpreters, sshd, ssh and its agent, a NATS server, a
+    # browser, git. Of ssh's tests one for each program.
     "tests/remote_runtime/exec/test_exec.py",
     "tests/orchestrator/transport/test_bootstrap.py",
-    "tests/orchestrator/transport/test_ssh.py",
+    f"{SSH}::test_a_key_file_opens_a_link",
+    f"{SSH}::test_the_agent_signs_for_many_hosts_at_once",
+    f"{SSH}::test_a_locked_key_that_the_agent_holds_needs_no_passphrase",
+    f"{SSH}::test_a_chain_of_jumps_from_the_ssh_configuration",
+    f"{SSH}::test_a_proxy_command_carries_the_connection",
+    f"{SSH}::test_the_round_trips_are_few",
     "tests/orchestrator/registration/test_nats_stream.py",
     "tests/orchestrator/report/test_html.py::test_filters_leave_what_was_asked_for",
     "tests/project/test_install.py::test_an_installation_writes_nothing_into_the_checkout",

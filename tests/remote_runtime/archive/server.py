@@ -156,7 +156,8 @@ def authority(folder: str, names: str = "DNS:localhost") -> Tuple[str, str]:
             "subjectKeyIdentifier=hash\n[leaf]\nsubjectAltName=%s\n"
             "basicConstraints=CA:FALSE\nauthorityKeyIdentifier=keyid\n" % names
         )
-    new = ["req", "-config", config, "-newkey", "rsa:2048", "-nodes", "-sha256"]
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]  # made in no time
+    new = ["req", "-config", config] + key + ["-nodes", "-sha256"]
     _openssl(folder, new + ["-x509", "-extensions", "ca", "-keyout", "ca.key", "-out", "ca.pem"])
     _openssl(folder, new + ["-keyout", "key.pem", "-out", "request.pem"])
     _openssl(
