@@ -258,9 +258,16 @@ def prune(keep: int) -> None:
 
 
 def _remove(folder: Path) -> None:
-    import shutil
+    if folder.is_symlink():
+        return
+    try:
+        for name in os.listdir(folder):
+            os.unlink(folder / name)
+        os.rmdir(folder)
+    except OSError:  # it has folders, which ours have not
+        import shutil
 
-    shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_whole(path: Path, record: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from orchestrator.cli.commands import build_parser, find_command
 from orchestrator.cli.property_flags import flags_of
 from orchestrator.cli.spelling import command_line
 from orchestrator.manifest.types import Type, load_type, type_names
+from orchestrator.project.settings import KEPT
 from remote_runtime.errors import CcmError, InputError
 
 OWNED = ["--owner", "root", "--group", "root", "--mode", "0644"]
@@ -251,11 +252,17 @@ def test_a_converged_command_imports_nothing_heavy(tmp_path: Path) -> None:
 
 
 def test_a_converged_push_to_this_machine_imports_nothing_heavy(tmp_path: Path) -> None:
-    """``ccm push`` of a file does without them too, and without the ways to other hosts."""
+    """``ccm push`` of a file does without them too, and without the ways to other hosts; also where
+    it is one run too many, so that the oldest is removed."""
+    for number in range(KEPT):
+        old = tmp_path / "ccm" / "runs" / f"20200101T000000Z-{number:07d}"
+        old.mkdir(parents=True, mode=0o700)
+        (old / "run.json").write_text("{}")
     words = ("push", "-i", str(_hosts(tmp_path)), str(_site(tmp_path)))
     imported = _imported(tmp_path, *words)
     assert "orchestrator.cli.running" in imported
     assert imported & (HEAVY | OPTIONAL) == set()
+    assert len(list(old.parent.iterdir())) == KEPT
 
 
 COMPILES = """

@@ -141,6 +141,20 @@ def test_the_oldest_runs_are_removed() -> None:
     assert [run.run_id for run in kept_runs()] == [names[4], names[3]]
 
 
+def test_a_run_goes_with_whatever_was_put_there(state: Path) -> None:
+    """A link in the place of a run is let be, and so is what it leads to."""
+    old = keep("20260310T091502Z-aaaaaa").path
+    (old / "notes").mkdir()
+    (old / "notes" / "a").write_text("mine")
+    elsewhere = state / "elsewhere"
+    keep("20260311T091502Z-bbbbbb").path.rename(elsewhere)
+    (runs_folder() / "20260311T091502Z-bbbbbb").symlink_to(elsewhere)
+    keep("20260312T091502Z-cccccc")
+    prune(1)
+    assert not old.exists()
+    assert (elsewhere / "run.json").is_file()
+
+
 def test_a_run_is_found_by_the_beginning_of_its_id() -> None:
     """A unique beginning is enough; one of two runs, or of none, is refused with what to do."""
     keep("20260314T091502Z-aaaaaa")
