@@ -17,6 +17,7 @@ DOCS = ROOT / "docs"
 TYPE_PAGES = sorted((DOCS / "reference" / "resources").glob("*.md"))
 PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
 
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # pages are read at each start
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(r"^```\w+ (\S+)\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)")
@@ -43,7 +44,7 @@ class Block(NamedTuple):
         """
         if self.text.startswith("# data"):
             return "data"
-        document: Any = yaml.safe_load(self.text)
+        document: Any = yaml.load(self.text, Loader=_LOADER)
         if isinstance(document, list):
             return "resources"
         if "ccm" in document:

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # pytest reads all at each start
 FOLDER = Path(__file__).parent / "scenarios"
 DEFAULTS = {"file": {"owner": "root", "group": "root", "mode": "0644"}}
 """What ``resources`` without a ``manifest`` begin with."""
@@ -64,7 +65,7 @@ def load(folder: Path = FOLDER) -> list[Scenario]:
     found = [
         _scenario(path.stem, entry)
         for path in sorted(folder.glob("*.yaml"))
-        for entry in yaml.safe_load(path.read_text(encoding="utf-8"))
+        for entry in yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
     ]
     names = [scenario.name for scenario in found]
     if twice := sorted({name for name in names if names.count(name) > 1}):

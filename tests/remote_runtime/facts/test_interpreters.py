@@ -35,8 +35,8 @@ def interpreters() -> dict[str, str]:
         programs = [path for path in installed if f"/{version}." in path]
         programs += filter(None, [shutil.which(f"python{version}")])
         for program in programs:
-            if runs(program):
-                found.setdefault(version, program)
+            if version not in found and runs(program):
+                found[version] = program
     return found
 
 
