@@ -75,8 +75,6 @@ class RecordedLink:
 class RecordedConnector:
     """Every host is the one that was recorded."""
 
-    has_passwords = False
-
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
 
@@ -85,6 +83,9 @@ class RecordedConnector:
         for phase in (Phase.CONNECTING, Phase.AUTHENTICATING, Phase.STARTING):
             on_phase(phase)
         return RecordedLink(self._recording)
+
+    def share(self) -> None:
+        """There are no passwords."""
 
     def begin_anew(self) -> None:
         """Nothing is shared."""

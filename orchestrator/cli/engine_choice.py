@@ -119,21 +119,16 @@ def _processes(choice: EngineChoice, staff: Staff) -> int:
     number = min(number, len(staff.hosts), staff.forks)
     if choice.word == AUTO and (number < 2 or len(staff.hosts) < FEWEST):
         return 0
-    lacking = _lacking(staff)
-    if lacking and choice.word == PROCESSES:
-        raise UsageError(f"--engine {choice.text}: {lacking}", hint="give --engine threads")
-    return 0 if lacking else number
-
-
-def _lacking(staff: Staff) -> str:
-    """Why there can be no processes; "" where there can."""
     from orchestrator.workers import forking
 
-    if staff.connector.has_passwords:
-        return "a password is tried on one host before the others, which processes cannot know of"
-    if not forking.is_possible():
-        return "this system cannot start a copy of ccm at this point"
-    return ""
+    if forking.is_possible():
+        return number
+    if choice.word == AUTO:
+        return 0
+    raise UsageError(
+        f"--engine {choice.text}: this system cannot start a copy of ccm at this point",
+        hint="give --engine threads",
+    )
 
 
 def _cores() -> int:

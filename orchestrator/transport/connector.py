@@ -92,15 +92,13 @@ class Connector:
         )
 
     @property
-    def has_passwords(self) -> bool:
-        """Whether hosts may be given a password."""
-        known = self._credentials
-        return known.ssh_password is not None or known.become_password is not None
-
-    @property
     def image(self) -> Image:
         """The runtime that ``open`` starts."""
         return self._image
+
+    def share(self) -> None:
+        """Let copies of this process, which are yet to be made, open links as it would. OSError."""
+        self._credentials.share()
 
     def begin_anew(self) -> None:
         """Share no agent and no connection with the process that this one is a copy of."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from orchestrator.transport.pipe import readable
+from orchestrator.transport.proof import OwnProof, Proof, SharedProof
 from orchestrator.transport.user_command import run_shell
 from remote_runtime.errors import UnreachableError, UsageError
 
@@ -45,10 +46,7 @@ class Password:
         self._text: str | None = None
         self._reading = threading.Lock()
         self._settled = threading.Condition()
-        self._proved = False
-        self._refused: list[str] = []
-        self._proving: Trial | None = None
-        self._waited_until = 0.0
+        self._proof: Proof = OwnProof()
 
     def read(self) -> str:
         """The password; UsageError when its source gives none."""
@@ -64,33 +62,45 @@ class Password:
         """
         trial = Trial(self, host, self.read())
         with self._settled:
-            while not self._proved:
-                if len(self._refused) >= REFUSALS:
-                    raise UnreachableError(
-                        f"{self.what} was refused on {', '.join(self._refused)} "
-                        "and is not tried here",
-                        self.kind,
-                        hint="check the password; it is tried on one host after the other "
-                        "until one accepts it",
-                    )
-                left = self._waited_until - time.monotonic()
-                if self._proving is None or left <= 0:
-                    self._proving = trial
-                    self._waited_until = time.monotonic() + self._patience
-                    break
-                self._settled.wait(left)
+            while left := self._left(trial):
+                tick = self._proof.tick
+                self._settled.wait(left if tick is None else min(left, tick))
         return trial
+
+    def _left(self, trial: Trial) -> float:
+        """For how many seconds a trial has to wait for another one; 0 for one that may begin."""
+        with self._proof.held() as standing:
+            if standing.proved:
+                return 0.0
+            if len(standing.refused) >= REFUSALS:
+                raise UnreachableError(
+                    f"{self.what} was refused on {', '.join(standing.refused)} "
+                    "and is not tried here",
+                    self.kind,
+                    hint="check the password; it is tried on one host after the other "
+                    "until one accepts it",
+                )
+            now = time.monotonic()
+            if standing.proving and standing.until > now:
+                return standing.until - now
+            standing.proving, standing.until = trial.token, now + self._patience
+            return 0.0
 
     def settle(self, trial: Trial, accepted: bool | None) -> None:
         """Take the outcome of a trial; None when the host never said."""
         with self._settled:
-            if accepted:
-                self._proved = True
-            elif accepted is False and trial.host not in self._refused:
-                self._refused.append(trial.host)
-            if self._proving is trial:
-                self._proving = None
+            with self._proof.held() as standing:
+                if accepted:
+                    standing.proved = True
+                elif accepted is False and trial.host not in standing.refused:
+                    standing.refused.append(trial.host)
+                if standing.proving == trial.token:
+                    standing.proving = ""
             self._settled.notify_all()
+
+    def share(self) -> None:
+        """Let copies of this process, which are yet to be made, know what others find. OSError."""
+        self._proof = SharedProof()
 
     def __repr__(self) -> str:
         return f"<Password {self.what}>"
@@ -101,6 +111,7 @@ class Trial:
 
     def __init__(self, password: Password, host: str, text: str) -> None:
         self.host = host
+        self.token = f"{os.getpid()} {id(self)}"  # no other trial's, in no process
         self._password = password
         self._text = text
         self._open = True
@@ -150,6 +161,12 @@ class Credentials:
         for password in (self.ssh_password, self.become_password):
             if password is not None:
                 password.read()
+
+    def share(self) -> None:
+        """Let copies of this process try passwords as one process would. OSError."""
+        for password in (self.ssh_password, self.become_password):
+            if password is not None:
+                password.share()
 
     def passphrase(self, path: Path, try_it: Callable[[str], bool]) -> str | None:
         """The passphrase of a key file, asked for once per file; None when nobody gives it.

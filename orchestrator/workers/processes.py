@@ -61,6 +61,7 @@ class Processes:
             failed=forking.crash,
         )
         try:
+            connector.share()
             for _ in range(count):
                 others = [hand.channel for hand in self._hands]
                 self._hands.append(_Hand(*forking.start(serve, others)))

@@ -20,9 +20,8 @@ from orchestrator.workers.telling import Outbox, left
 class OwnConnector(Connector, Protocol):
     """A connector that a copy of its process can use."""
 
-    @property
-    def has_passwords(self) -> bool:
-        """Whether hosts may be given a password, which none but its process knows to be right."""
+    def share(self) -> None:
+        """Let copies of this process, which are yet to be made, know what each of them finds."""
         ...
 
     def begin_anew(self) -> None:

@@ -58,13 +58,15 @@ def test_sudo_with_a_password_from_a_command(lab: Lab, host: Host, tmp_path: Pat
     assert host.read("/srv/who-web1") == "root\n/root\n"
 
 
+@pytest.mark.parametrize("engine", ["threads", "processes:3"])
 def test_a_wrong_sudo_password_is_tried_on_two_hosts(
-    lab: Lab, hosts: list[Host], tmp_path: Path
+    lab: Lab, hosts: list[Host], tmp_path: Path, engine: str
 ) -> None:
-    """A password that two hosts refuse is not tried on a third: no account is locked fleet-wide."""
+    """A password that two hosts refuse is not tried on a third: no account is locked fleet-wide,
+    nor where each host has a process of its own."""
     ccm = Ccm(tmp_path, {"CCM_BECOME_PASSWORD": "not-the-password"})
     inventory = lab.inventory(tmp_path / "hosts.yaml", user="alice", become=True)
-    done = ccm.push(inventory, SITE)
+    done = ccm.push(inventory, SITE, "--engine", engine)
     assert done.code == 3, done.output
     assert "sudo" in done.output
     assert "not-the-password" not in done.output

@@ -1,6 +1,6 @@
 """Which engine works on the hosts of a push."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -10,12 +10,6 @@ from orchestrator.fleet.engine import Job, Threads
 from orchestrator.workers import forking, processes
 from remote_runtime.errors import UsageError
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner
-
-
-class Connecting(NamedTuple):
-    """What is asked of a connector before there are processes."""
-
-    has_passwords: bool = False
 
 
 class Started:
@@ -44,10 +38,10 @@ def system(monkeypatch: pytest.MonkeyPatch) -> None:
     Started.all = []
 
 
-def chosen(text: str, hosts: int = 1000, forks: int = 50, passwords: bool = False) -> int:
+def chosen(text: str, hosts: int = 1000, forks: int = 50) -> int:
     """How many processes a word comes to; 0 for threads."""
     Started.all.clear()
-    connector: Any = Connecting(passwords)
+    connector: Any = None
     fleet = [FakeHost(f"h{number}") for number in range(hosts)]
     jobs = [Job(FakePlanner([]), SETTINGS)]
     staff = Staff(hosts=fleet, connector=connector, forks=forks, jobs=jobs)
@@ -109,14 +103,6 @@ def test_no_process_is_idle() -> None:
 def test_threads_are_threads() -> None:
     """However many hosts there are."""
     assert chosen("threads") == 0
-
-
-def test_a_password_is_known_to_one_process_only() -> None:
-    """It is tried on one host before the others: nobody else starts with it, and who asks for
-    processes is told why there are none."""
-    assert chosen("auto", passwords=True) == 0
-    with pytest.raises(UsageError, match="processes: a password is tried on one host"):
-        chosen("processes", passwords=True)
 
 
 def test_where_no_copy_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:

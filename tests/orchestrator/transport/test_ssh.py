@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.image import build
 from orchestrator.transport import Connector, Credentials, Link
 from orchestrator.transport.route import Router
 from orchestrator.transport.settings import Settings
@@ -67,15 +66,6 @@ def test_a_connector_begins_anew(sshd: Sshd, connect: Connect) -> None:
     assert opened(connector, sshd.host())
     connector.close()
     assert echoes(before)
-
-
-def test_passwords_are_known_to_be_there() -> None:
-    """Those of the environment, of a command and of a question count, before they are read."""
-    for variable in ("CCM_SSH_PASSWORD", "CCM_BECOME_PASSWORD", "CCM_BECOME_PASSWORD_COMMAND"):
-        known = Credentials(environ={variable: "x"})
-        assert Connector(Settings(), known, build()).has_passwords
-    assert Connector(Settings(), Credentials(True, environ={}), build()).has_passwords
-    assert not Connector(Settings(), Credentials(environ={}), build()).has_passwords
 
 
 def test_many_threads_make_connections_side_by_side() -> None:

@@ -43,7 +43,8 @@ LONG = 600.0
 class Connectors(FakeConnector):
     """Fake links that a copy of this process opens; some hosts are down."""
 
-    has_passwords = False
+    def share(self) -> None:
+        """There are no passwords."""
 
     def begin_anew(self) -> None:
         """Nothing is shared."""
@@ -300,6 +301,56 @@ def signals() -> Any:
 
     started = forking.start(serve, [])
     return [started.channel.receive(), forking.ending(started.pid)]
+
+
+def passwords() -> Any:
+    """Copies of this process try passwords one after the other, as their parent tells them."""
+    from orchestrator.transport.credentials import Password
+    from orchestrator.workers import forking
+
+    def shared(patience: float) -> Password:
+        made = Password("the password", "transport.auth", lambda: "x", patience)
+        made.share()
+        return made
+
+    wrong, right, stuck = shared(LONG), shared(LONG), shared(0.2)
+
+    def serve(channel: Any) -> None:
+        number = channel.receive()
+        try:
+            wrong.trial(f"h{number}").end(accepted=False)
+            channel.send("tried")
+        except UnreachableError as error:
+            channel.send(error.message)
+        trial = right.trial(f"h{number}")
+        channel.send("proving")
+        channel.receive()
+        trial.end(accepted=True)
+        if number == "0":
+            stuck.trial("h0")
+            os.kill(os.getpid(), signal.SIGKILL)
+        stuck.trial(f"h{number}").end(accepted=True)
+        channel.send("done")
+
+    workers: list[Any] = []
+    for _ in range(3):
+        workers.append(forking.start(serve, [one.channel for one in workers]))
+    channels = [worker.channel for worker in workers]
+    first = []
+    for number, channel in enumerate(channels):
+        channel.send(str(number))
+        first.append(channel.receive())
+    prover = None
+    while prover is None:
+        prover = next((channel for channel in channels if channel.receive(0.05)), None)
+    others = [channel for channel in channels if channel is not prover]
+    meanwhile = [channel.receive(0.3) for channel in others]
+    prover.send("it is right")
+    then = [channel.receive(300) for channel in others]
+    for channel in others:
+        channel.send("it is right")
+    ends = [forking.ending(workers[0].pid), *(channel.receive(300) for channel in channels[1:])]
+    return {"first": first, "meanwhile": meanwhile, "then": then, "ends": ends}
 
 
 if __name__ == "__main__":

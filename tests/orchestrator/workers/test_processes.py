@@ -14,6 +14,7 @@ from orchestrator.fleet.engine import Job
 from orchestrator.workers import forking
 from orchestrator.workers.processes import Processes
 from tests.orchestrator.fleet.fakes import SETTINGS, FakePlanner
+from tests.orchestrator.workers.scenes import Connectors
 
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are copies, on Linux only")
@@ -114,8 +115,8 @@ def test_what_cannot_be_started_leaves_nothing(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(forking, "start", start)
     monkeypatch.setattr(forking, "ending", ended.append)
-    connector: Any = None
     lore: Any = None
+    jobs = [Job(FakePlanner([]), SETTINGS)]
     with pytest.raises(OSError, match="temporarily"):
-        Processes(2, [Job(FakePlanner([]), SETTINGS)], hosts={}, connector=connector, lore=lore)
+        Processes(2, jobs, hosts={}, connector=Connectors(), lore=lore)
     assert ended == [os.getpid()]

@@ -1,0 +1,78 @@
+"""What is known of a password: whether a host took it, who refused it, who tries it (controller).
+
+The processes of a run may share it, so that a wrong password is tried on as few hosts as one
+process would try it on. The password itself is no part of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from typing import Protocol
+
+TICK = 0.1  # seconds after which another process's word is looked for
+
+
+class PasswordState:
+    """How a password stands; ``proving`` is who tries it, "" for nobody, and others wait for that
+    until a moment of ``time.monotonic()``, the clock of all processes."""
+
+    def __init__(self, told: dict[str, object] | None = None) -> None:
+        self.proved = False
+        self.refused: list[str] = []
+        self.proving = ""
+        self.until = 0.0
+        vars(self).update(told or {})
+
+
+class Proof(Protocol):
+    """Keeps a state; used by one thread of a process at a time."""
+
+    @property
+    def tick(self) -> float | None:
+        """After how many seconds another process may have changed it; None where there is none."""
+        ...
+
+    def held(self) -> contextlib.AbstractContextManager[PasswordState]:
+        """The state, nobody else's to change while this is entered."""
+        ...
+
+
+class OwnProof:
+    """That of one process."""
+
+    tick = None
+
+    def __init__(self) -> None:
+        self._state = PasswordState()
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[PasswordState]:
+        """The same, as ``Proof`` has it."""
+        yield self._state
+
+
+class SharedProof:
+    """That of a process and its copies, in memory that they share; Linux. OSError."""
+
+    tick = TICK
+
+    def __init__(self) -> None:
+        self._file = os.memfd_create("ccm")
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[PasswordState]:
+        """The same, as ``Proof`` has it; a process that dies lets go of it."""
+        import fcntl
+
+        fcntl.lockf(self._file, fcntl.LOCK_EX)
+        try:
+            text = os.pread(self._file, os.fstat(self._file).st_size, 0)
+            state = PasswordState(json.loads(text) if text else None)
+            yield state
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, json.dumps(vars(state)).encode("ascii"), 0)
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN)
