@@ -165,7 +165,7 @@ def begun(fleet: Fleet) -> tuple["subprocess.Popen[str]", list[int]]:
 
 
 def await_(state: Any, command: "subprocess.Popen[str]") -> None:
-    until = time.monotonic() + 120
+    until = time.monotonic() + 300
     while not state():
         assert command.poll() is None, command.communicate()
         assert time.monotonic() < until
@@ -181,7 +181,7 @@ def ended(fleet: Fleet) -> dict[str, dict[str, Any]]:
 
 def gone(pids: list[int]) -> None:
     """Wait until no such process is left."""
-    until = time.monotonic() + 120
+    until = time.monotonic() + 300
     while any(Path(f"/proc/{pid}").exists() for pid in pids):
         assert time.monotonic() < until, pids
         time.sleep(0.05)
@@ -194,7 +194,7 @@ def test_a_worker_that_is_killed_is_told_of(fleet: Fleet) -> None:
     assert len(workers) == 2
     assert len(with_host) == 1
     os.kill(with_host[0], signal.SIGKILL)
-    out, _ = command.communicate(timeout=120)
+    out, _ = command.communicate(timeout=300)
     assert command.returncode == 3, out
     assert "the worker process that was at work on it has ended (killed by signal 9)" in out
     results = ended(fleet)
@@ -213,7 +213,7 @@ def test_ctrl_c_ends_the_hosts(fleet: Fleet) -> None:
     command, workers = begun(fleet)
     for pid in (*workers, command.pid):
         os.kill(pid, signal.SIGINT)
-    out, _ = command.communicate(timeout=120)
+    out, _ = command.communicate(timeout=300)
     assert command.returncode == 130, out
     assert ended(fleet)["h0"]["outcome"] == "interrupted"
     gone(workers)

@@ -88,7 +88,7 @@ def test_a_host_has_the_same_worker_in_each_stage() -> None:
 def test_workers_end_with_their_controller() -> None:
     """A controller that is killed leaves no process behind, not the ones at work either."""
     pids = play("left_alone", code=-9)
-    until = time.monotonic() + 120
+    until = time.monotonic() + 300
     while any(_is_alive(pid) for pid in pids):
         assert time.monotonic() < until, pids
         time.sleep(0.05)

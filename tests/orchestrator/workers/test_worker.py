@@ -30,6 +30,7 @@ class Scene:
         self.planner = Remembering()
         self.thread = threading.Thread(target=self._serve, args=(Channel(theirs),), daemon=True)
         self.thread.start()
+        self._lines = self._told()
 
     def _serve(self, channel: Channel) -> None:
         worker.serve(
@@ -45,11 +46,11 @@ class Scene:
     def say(self, *message: Any) -> None:
         self.channel.send(json.dumps(message))
 
-    def lines(self) -> Iterator[str]:
+    def _told(self) -> Iterator[str]:
         """What it tells until it ends."""
         while True:
             try:
-                text = self.channel.receive(120)
+                text = self.channel.receive(300)
             except EOFError:
                 return
             assert text is not None
@@ -57,7 +58,7 @@ class Scene:
 
     def await_(self, begin: str) -> str:
         """The next line that begins so."""
-        return next(line for line in self.lines() if line.startswith(begin))
+        return next(line for line in self._lines if line.startswith(begin))
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def scene() -> Iterator[Scene]:
     made = Scene()
     yield made
     made.channel.close()
-    made.thread.join(60)
+    made.thread.join(300)
 
 
 def test_hosts_are_begun_in_one_message_and_end_each_for_itself(scene: Scene) -> None:
@@ -76,7 +77,7 @@ def test_hosts_are_begun_in_one_message_and_end_each_for_itself(scene: Scene) ->
     scene.say("close", None)
     left = json.loads(scene.await_("l")[1:])
     assert [sorted(told) for told in left] == [["web1", "web2"]]
-    scene.thread.join(60)
+    scene.thread.join(300)
     assert not scene.thread.is_alive()
 
 
@@ -98,7 +99,7 @@ def test_it_ends_when_its_controller_is_gone(scene: Scene) -> None:
     scene.say("begin", [[0, "hangs"]])
     scene.await_("ehangs")
     scene.channel.close()
-    scene.thread.join(60)
+    scene.thread.join(300)
     assert not scene.thread.is_alive()
     scene.connector.links["hangs"].close()
 
