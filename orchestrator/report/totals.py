@@ -32,7 +32,9 @@ def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
         yield total_line(style, "Health", health)
     for title, text in collected.standing.summary(style.width):
         yield total_line(style, title, text)
-    yield total_line(style, "Time", _time(collected))
+    time = _time(collected)
+    if time:
+        yield total_line(style, "Time", time)
     if noop:
         yield total_line(style, "Preview", "nothing was changed")
     if kept:
@@ -134,8 +136,11 @@ def _health(collected: Collected) -> str:
 
 
 def _time(collected: Collected) -> str:
+    """How long the run took; "" where that is not kept, as in a plan."""
     if collected.started is None or collected.ended is None:
         return "not finished"
+    if collected.ended.at == collected.started.at:
+        return ""
     text = took(max(0.0, collected.ended.at - collected.started.at))
     turns = [result for result in collected.results.values() if result.had_turn]
     slowest = sorted(turns, key=lambda r: -r.seconds)[:_SLOWEST]

@@ -28,6 +28,7 @@ def test_a_push_does_what_the_plan_says_once(target: Target) -> None:
     assert identity in shown.stdout
     assert "valid until" in shown.stdout
     assert "+one" in shown.stdout
+    assert "\nTime " not in shown.stdout  # a plan keeps none
     document = json.loads(target.ccm.run("plan", "show", "--json", "change.plan").stdout)
     assert document["id"] == identity
     done = push(target.ccm)
