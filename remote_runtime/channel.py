@@ -131,8 +131,12 @@ class Channel(object):
         with self._outbox:
             self._closing = True
             self._outbox.notify_all()
-        while not self._threads[1].join(_LAST_WRITE) and self._kept_back:
-            pass
+        kept_back = True
+        while kept_back:
+            kept_back = self._kept_back  # at the beginning of these seconds, or at their end
+            if self._threads[1].join(_LAST_WRITE):
+                break
+            kept_back = kept_back or self._kept_back
         self._finished.set()
 
     # -- writing ----------------------------------------------------------------------------------

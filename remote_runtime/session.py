@@ -91,8 +91,7 @@ class Session(object):
         self._files = Files()
         self._accounts = Accounts()
         self._mask = Mask()
-        self._settling = Settling()
-        self._files.sync_folder = self._settling.sync_folder
+        self._settling = Settling(self._files)
         self._channel = Channel(
             reading,
             writing,
@@ -259,7 +258,13 @@ class Session(object):
 
     def _context(self, plan: plans.Plan, lock: Any) -> Context:
         return Context(
-            commands=Commands(self._accounts, self._cancellation, at_root=True, lock=lock),
+            commands=Commands(
+                self._accounts,
+                self._cancellation,
+                at_root=True,
+                lock=lock,
+                release=self._settling.release,
+            ),
             files=self._files,
             accounts=self._accounts,
             blobs=Blobs(Transfer(self._channel).fetch),

@@ -7,6 +7,7 @@ it started, and the environment that the reference promises, nothing inherited.
 import os
 from typing import (
     TYPE_CHECKING,
+    Callable,
     Dict,
     List,
     Mapping,
@@ -74,20 +75,24 @@ class Commands(object):
     """Runs commands one at a time; ``cancellation`` ends the one in flight.
 
     ``at_root`` says that this process itself is at "/" with the umask 022, as every command is that
-    asks for nothing else. ``lock`` is told of each command, which may outlive us.
+    asks for nothing else. ``lock`` is told of each command, which may outlive us. ``release`` is
+    called before each, so that we hold nothing open that it may want to unmount.
     """
 
     def __init__(
         self,
         accounts: Accounts,
         cancellation: Cancellation,
+        *,
         at_root: bool = False,
         lock: Optional["Lock"] = None,
+        release: Optional[Callable[[], None]] = None,
     ) -> None:
         self._accounts = accounts
         self._cancellation = cancellation
         self._at_root = at_root
         self._lock = lock
+        self._release = release
 
     def find(self, program: str, path: Optional[str] = None, cwd: Optional[str] = None) -> str:
         """Return the file that ``program`` is, looked up in ``path``; "" when there is none."""
@@ -166,6 +171,8 @@ class Commands(object):
         program = self._program(argv, path, cwd)
         inherits = user is None and group is None
         plain = inherits and cwd is None and umask is None and input is None
+        if self._release is not None:
+            self._release()
         outputs = Outputs()
         try:
             if self._lock is not None:

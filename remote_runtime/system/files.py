@@ -56,7 +56,7 @@ class Files(object):
         self._state = ""
         self.sync_folder: Optional[Callable[[int], None]] = None  # None: at once
         self._warn: Callable[[str], None] = lambda text: None
-        self._walker = Walker()
+        self.walker = Walker()
 
     def note_in(self, state: str, warn: Callable[[str], None]) -> None:
         """Note in this folder where something is made, which the next run removes if this one is
@@ -78,7 +78,7 @@ class Files(object):
         ``ResourceError`` where that cannot be told.
         """
         try:
-            place = self._walker.place(path, follow)
+            place = self.walker.place(path, follow)
             at = place.folder.descriptor
             found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
         except FileNotFoundError:
@@ -91,7 +91,7 @@ class Files(object):
     def folder(self, path: str) -> Folder:
         """The folder that is there, links followed; hold it while its descriptor is used."""
         try:
-            return self._walker.folder(path)
+            return self.walker.folder(path)
         except OSError as error:
             raise failure("open", path, error) from error
 
@@ -110,7 +110,7 @@ class Files(object):
     def link(self, path: str) -> str:
         """What a symlink holds; "" where there is none."""
         try:
-            place = self._walker.place(path)
+            place = self.walker.place(path)
             return os.readlink(place.name, dir_fd=place.folder.descriptor)
         except OSError:
             return ""
@@ -155,7 +155,7 @@ class Files(object):
         before: Optional[Tuple[int, ...]] = None
         try:
             while True:
-                place = self._walker.place(path, follow)
+                place = self.walker.place(path, follow)
                 now = _clock()
                 descriptor = os.open(place.name, _READ, dir_fd=place.folder.descriptor)
                 try:
@@ -192,7 +192,7 @@ class Files(object):
     def entries(self, path: str) -> List[str]:
         """The names in a directory, sorted."""
         try:
-            place = self._walker.place(path)
+            place = self.walker.place(path)
             descriptor = os.open(place.name, _LISTED, dir_fd=place.folder.descriptor)
             try:
                 return sorted(os.listdir(descriptor))
@@ -231,7 +231,7 @@ class Files(object):
     def place(self, path: str, doing: str) -> Place:
         """Where a path is. ``ResourceError`` says what was to be done there."""
         try:
-            return self._walker.place(path)
+            return self.walker.place(path)
         except OSError as error:
             raise failure(doing, path, error) from error
 
@@ -279,7 +279,7 @@ class Files(object):
         """
         above, name = os.path.split(path)
         try:
-            folder = self._walker.folder(above, mode & 0o777)
+            folder = self.walker.folder(above, mode & 0o777)
             os.mkdir(name, 0o700, dir_fd=folder.descriptor)
             descriptor = os.open(name, _LISTED, dir_fd=folder.descriptor)
             try:
@@ -305,7 +305,7 @@ class Files(object):
     def _change(self, path: str, attributes: Tuple[int, int, int], directory: bool = False) -> None:
         doing = "set the attributes of"
         try:
-            self._make_readable(self._walker.place(path, follow=directory))
+            self._make_readable(self.walker.place(path, follow=directory))
             descriptor = self.opened(path, doing, follow=directory)
             try:
                 if directory and not stat.S_ISDIR(os.fstat(descriptor).st_mode):

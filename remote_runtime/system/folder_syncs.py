@@ -40,9 +40,9 @@ class FolderSyncs(object):
         """Sync all that were added before; the first ``OSError``, after a try of each."""
         failed = None
         with self._lock:
-            while self._waiting:
+            for key in list(self._waiting):  # not those that are added meanwhile: it would not end
                 try:
-                    _sync(self._waiting.popitem()[1])
+                    _sync(self._waiting.pop(key))
                 except OSError as error:
                     failed = failed or error
         if failed is not None:
@@ -61,11 +61,15 @@ class FolderSyncs(object):
                 failed.append(error)
 
         syncing = Thread(sync)
-        syncing.start()
+        try:
+            syncing.start()
+        except RuntimeError:  # there may be no more threads: without a beat, then
+            return self.sync()
         while not syncing.join(seconds):
             beat()
         if failed:
             raise failed[0]
+        return None
 
 
 def _sync(descriptor: int) -> None:

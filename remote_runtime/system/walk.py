@@ -154,6 +154,10 @@ class Walker(object):
         self._known[path] = found
         return found
 
+    def forget(self) -> None:
+        """Close what is kept for later paths."""
+        self._known.clear()
+
     def _root(self) -> Folder:
         return _open("/", "/")
 

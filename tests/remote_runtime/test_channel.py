@@ -112,6 +112,21 @@ class ChannelTest(unittest.TestCase):
             closing.join(60)
         self.assertFalse(closing.is_alive())
 
+    def test_the_controller_has_all_the_last_seconds(self) -> None:
+        """They begin anew when nothing keeps the last write back any more."""
+        joined = []  # type: Any
+        channel = Channel(0, 1, cancellation=Cancellation(), on_stuck=lambda: None)
+
+        def join(seconds: float) -> bool:
+            joined.append(seconds)
+            channel._kept_back = len(joined) < 1
+            return False
+
+        channel._kept_back = True
+        with mock.patch.object(channel._threads[1], "join", join):
+            channel.close()
+        self.assertEqual(len(joined), 2)
+
     def turn(self, seq: int, index: int) -> Turn:
         return Turn(seq, seq, 1.0, 10, index, Told("posix", False, None, None, None))
 

@@ -78,6 +78,22 @@ class SettlingTest(RuntimeTest):
         self.push(40, flush=60)
         self.assertEqual(self.trace().count(["sync", self.path("files")]), 1)
 
+    def test_a_command_finds_no_folder_open(self) -> None:
+        """It may unmount what a file was written to; what could not be synced is told then, too."""
+        os.mkdir(self.path("files"))
+        shell = "sh -c 'ls -l /proc/$PPID/fd | grep -c %s$; true'" % self.path("files")
+        look = {
+            "id": "exec#look", "type": "exec", "name": "look", "index": 1, "properties": {
+                "name": "look", "command": shell, "logoutput": True,
+            },
+        }  # fmt: skip
+        trace = self.path("trace")
+        prologue = WATCH.format(root=ROOT, flush=60, trace=trace, failing="files")
+        target = self.target(prologue=prologue)
+        events = target.push(self.file(0), look)
+        self.assertEqual(events[1]["output"].strip(), "0")
+        self.assertIn("Input/output error", target.of("notice")[0]["text"])
+
     def test_a_folder_that_cannot_be_synced_is_told(self) -> None:
         """The warning comes before the event that may not last."""
         target = self.push(1, failing="files")

@@ -6,6 +6,7 @@ import threading
 from typing import Any
 from unittest import mock
 
+from remote_runtime.system import folder_syncs
 from remote_runtime.system.folder_syncs import FolderSyncs, sync_now
 from tests.remote_runtime.fakes import FolderTest
 
@@ -67,6 +68,33 @@ class FolderSyncsTest(FolderTest):
             self.assertLess(len(os.listdir("/proc/self/fd")), before + 70)
         syncs.sync()
         self.assertEqual(len(set(synced)), 150)
+
+    def test_a_run_that_never_pauses(self) -> None:
+        """What is renamed during a sync waits for the next one: each sync comes to an end."""
+        folder, synced = self.opened("a"), []  # type: Any
+        syncs = FolderSyncs()
+
+        def sync(descriptor: int) -> None:
+            self.assertEqual(synced, [])
+            synced.append(os.fstat(descriptor).st_ino)
+            syncs.add(folder)
+
+        syncs.add(folder)
+        with mock.patch("os.fsync", sync):
+            syncs.sync()
+        again = self.synced()
+        syncs.sync()
+        self.assertEqual((synced, again), ([self.inode("a")],) * 2)
+
+    def test_no_thread_is_to_be_had(self) -> None:
+        """It is synced all the same."""
+        folder = self.opened("a")
+        synced = self.synced()
+        syncs = FolderSyncs()
+        syncs.add(folder)
+        with mock.patch.object(folder_syncs.Thread, "start", side_effect=RuntimeError):
+            syncs.sync_while(self.fail, 60)
+        self.assertEqual(synced, [self.inode("a")])
 
     def test_what_fails_is_told_after_all_were_tried(self) -> None:
         """One folder that cannot be synced keeps no other from it."""
