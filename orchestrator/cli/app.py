@@ -52,10 +52,24 @@ def main(argv: list[str] | None = None) -> int:
     if argv is not None:
         return _run(argv)
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        _open_streams()
     try:
         return _run(sys.argv[1:])
     finally:
         gc.freeze()  # the process ends: going through all that is left would free it no sooner
+
+
+def _open_streams() -> None:
+    """Give nothing to a stream that was closed at the start: no other file is to get its number."""
+    import os
+
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)  # as the others are
+    os.close(number)
+    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8")
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8")
 
 
 def _run(words: list[str]) -> int:

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import json
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -113,8 +114,9 @@ class Processes:
         """Let the workers end, bounded; the planners here come to know what theirs do."""
         for hand in self._hands:
             hand.close()
+        until = time.monotonic() + ENDING
         for hand in self._hands:
-            hand.join()
+            hand.join(until)
             for planner, told in zip(self._remembering, hand.left, strict=False):
                 planner.remember(told)
 
@@ -161,10 +163,10 @@ class _Hand:
         """Ask it to end."""
         self._send("close", None)
 
-    def join(self) -> None:
-        """Wait until it has ended; one that does not is killed."""
+    def join(self, until: float) -> None:
+        """Wait until it has ended; one that has not at that time is killed."""
         if self._thread is not None:
-            self._thread.join(ENDING)
+            self._thread.join(max(0.0, until - time.monotonic()))
             if self._thread.is_alive():
                 forking.kill(self._pid)
                 self._thread.join()

@@ -40,6 +40,30 @@ def test_the_version_is_told_at_once() -> None:
         assert f" {heavy}\n" not in report
 
 
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_a_stream_that_is_closed_is_as_one_to_nothing(
+    closed: tuple[int, ...], tmp_path: Path
+) -> None:
+    """A push runs as ever, with workers too, and no file of it gets the number of the stream."""
+    site, hosts = tmp_path / "site.yaml", tmp_path / "hosts.json"
+    site.write_text('ccm: {resources: [exec: [done: {command: "true", creates: /}]]}')
+    hosts.write_text('{"defaults": {"connection": "local"}, "hosts": {"h1": {}, "h2": {}}}')
+    words = ["push", "--engine", "processes:2", "--noop", "-i", str(hosts), str(site)]
+    start = "import os, sys\nfor each in map(int, sys.argv[1].split(',')): os.close(each)\n"
+    argv = [sys.executable, "-m", "orchestrator.cli.app", *words]
+    start += f"os.execv({argv[0]!r}, {argv!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", start, ",".join(map(str, closed))],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)},
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert ("Hosts" in done.stdout) == (1 not in closed)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example(
     name: str, capsys: pytest.CaptureFixture[str]

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.engine import Job
+from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.workers import forking
-from orchestrator.workers.processes import Processes
+from orchestrator.workers.processes import Processes, _Hand
 from tests.orchestrator.fleet.fakes import SETTINGS, FakePlanner
 from tests.orchestrator.workers.scenes import Connectors
 
@@ -120,3 +121,21 @@ def test_what_cannot_be_started_leaves_nothing(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(OSError, match="temporarily"):
         Processes(2, jobs, hosts={}, connector=Connectors(), lore=lore)
     assert ended == [os.getpid()]
+
+
+def test_workers_that_do_not_end_are_waited_for_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many stopped processes keep a run no longer than one does."""
+    monkeypatch.setattr(forking, "start", lambda serve, others: (0, None))
+    monkeypatch.setattr(_Hand, "close", lambda hand: None)
+    waited: list[float] = []
+    monkeypatch.setattr(_Hand, "join", lambda hand, until: waited.append(until))
+    processes = Processes(
+        3,
+        [Job(FakePlanner([]), SETTINGS)],
+        hosts={},
+        connector=Connectors(),
+        lore=PackageLore(),
+    )
+    processes.close()
+    assert len(waited) == 3
+    assert len(set(waited)) == 1
