@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 from orchestrator.fleet.stage_host import host_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from orchestrator.fleet.events import Event
     from orchestrator.fleet.kept_runs import KeptRecord, KeptRun
