@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from orchestrator.fleet.engine import Engine, Job, RunMeans
     from orchestrator.fleet.ports import Target
+    from orchestrator.workers.processes import Processes
     from orchestrator.workers.worker import OwnConnector, Remembering
 
     Engage = Callable[[RunMeans], Engine]
@@ -24,7 +25,10 @@ _CHOICE = r"(auto|threads|processes(?::([1-9]\d{0,2}))?)"
 
 
 class EngineChoice(NamedTuple):
-    """The word for an engine, and how many ``processes`` there are to be; None for one per core."""
+    """The word for an engine, and how many ``processes`` there are to be.
+
+    None: one per core, and no more than ``MOST``.
+    """
 
     word: str = AUTO
     processes: int | None = None
@@ -56,8 +60,8 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
         "--engine",
         metavar="ENGINE",
         help="what works on the hosts: threads of one process, processes[:N], N of them that "
-        "divide --forks (default: one per core), or auto, which takes processes for "
-        f"{FEWEST} hosts and more (default: auto)",
+        "divide --forks (default: one per core, at most "
+        f"{MOST}), or auto, which takes processes for {FEWEST} hosts and more (default: auto)",
     )
 
 
@@ -81,18 +85,29 @@ def parse_engine(given: str) -> EngineChoice:
 @contextlib.contextmanager
 def engaged(choice: EngineChoice, staff: Staff) -> "Iterator[Engage]":
     """What makes the engine once there is a bus; processes are started now. UsageError."""
-    count = _processes(choice, staff)
-    if not count:
+    processes = _started(choice, staff)
+    if processes is None:
         from orchestrator.fleet.engine import Threads
 
         yield Threads
         return
+    try:
+        yield processes.engage
+    finally:
+        processes.close()
+
+
+def _started(choice: EngineChoice, staff: Staff) -> "Processes | None":
+    """The processes that are to work; None for threads. UsageError."""
+    count = _processes(choice, staff)
+    if not count:
+        return None
     from orchestrator.fleet.package_lore import PackageLore
     from orchestrator.support.state_folder import state_folder
     from orchestrator.workers.processes import Processes
 
     try:
-        processes = Processes(
+        return Processes(
             count,
             staff.jobs,
             hosts={host.name: host for host in staff.hosts},
@@ -101,14 +116,12 @@ def engaged(choice: EngineChoice, staff: Staff) -> "Iterator[Engage]":
             remembering=staff.remembering,
         )
     except OSError as error:
+        if choice.word == AUTO:
+            return None  # nobody has asked for processes
         raise UsageError(
             f"--engine: no process can be started: {error.strerror}",
             hint="give --engine threads, or fewer processes",
         ) from error
-    try:
-        yield processes.engage
-    finally:
-        processes.close()
 
 
 def _processes(choice: EngineChoice, staff: Staff) -> int:

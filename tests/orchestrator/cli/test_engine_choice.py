@@ -1,5 +1,6 @@
 """Which engine works on the hosts of a push."""
 
+import argparse
 from typing import Any
 
 import pytest
@@ -90,6 +91,9 @@ def test_a_machine_of_many_cores_is_not_filled(monkeypatch: pytest.MonkeyPatch) 
     """There are no more than one controller keeps busy, unless they are asked for."""
     monkeypatch.setattr(engine_choice, "_cores", lambda: 64)
     assert chosen("auto") == engine_choice.MOST
+    parser = argparse.ArgumentParser()
+    engine_choice.add_engine(parser)
+    assert f"at most {engine_choice.MOST}" in " ".join(parser.format_help().split())
     assert chosen("processes:20") == 20
 
 
@@ -114,7 +118,7 @@ def test_where_no_copy_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_processes_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system's word is told, with what to do."""
+    """The system's word is told to who asks for them, with what to do; else threads are taken."""
 
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(11, "Resource temporarily unavailable")
@@ -123,3 +127,4 @@ def test_processes_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="no process can be started: Resource") as caught:
         chosen("processes:2")
     assert "--engine threads" in caught.value.hint
+    assert chosen("auto") == 0
