@@ -59,7 +59,9 @@ ccm:
         - checked:
             command: "true"
             environment: []
-            health_checks: [{{command: "sh -c 'echo {{{{ Environ.OF_MINE }}}}; exit 2'"}}]
+            # What a command is given as words all may read, so the one that has them never starts.
+            health_checks: [{{name: said, command: "sh -c 'cat {top}/listed; exit 2'"}},
+                {{name: gone, command: "{top}/none {{{{ Environ.OF_MINE }}}}"}}]
         - missing: {{command: "true", environment: [], cwd: "/no/{{{{ Environ.OF_MINE }}}}"}}
     - archive:
         - {top}/a.tar.gz:

@@ -87,7 +87,6 @@ def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
         yield Desk(tmp_path, "{connection: local}")
         return
     sshd = Sshd(tmp_path / "sshd")
-    sshd.start()
     yield Desk(
         tmp_path,
         f"{{address: 127.0.0.1, port: {sshd.port}, key_file: {sshd.user_key}, "
