@@ -65,19 +65,24 @@ def start(serve: Callable[[Channel], None], others: Iterable[Channel]) -> Starte
     return Started(pid, Channel(ours))
 
 
-def ending(pid: int) -> str:
-    """How a process has ended, which is waited for."""
-    try:
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    except ChildProcessError:
-        return "ended"
-    return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
+class Process:
+    """The life of a worker that was started here."""
 
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
 
-def kill(pid: int) -> None:
-    """End a process that is ours and does not end by itself."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+    def kill(self) -> None:
+        """End one that does not end by itself."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def ending(self) -> str:
+        """How it has ended, which is waited for."""
+        try:
+            code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        except ChildProcessError:
+            return "ended"
+        return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
 
 
 def _live(

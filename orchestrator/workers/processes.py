@@ -5,23 +5,18 @@ was told of it is published here. A worker is told to begin with a host when tha
 each has as many at a time as the others.
 """
 
-import contextlib
 import functools
-import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from orchestrator.fleet import events as happening
-from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job, Maker, RunMeans
 from orchestrator.fleet.package_lore import PackageLore
-from orchestrator.fleet.ports import Publisher, Target
+from orchestrator.fleet.ports import Target
 from orchestrator.fleet.stage_host import host_itself
-from orchestrator.support.crash import describe_crash
 from orchestrator.workers import forking, worker
 from orchestrator.workers.channel import Channel
+from orchestrator.workers.hand import Hand
 from orchestrator.workers.hearing import Heard, SharedImplied
 from orchestrator.workers.remote_task import RemoteTask
 
@@ -48,9 +43,9 @@ class Processes:
         self._jobs = list(jobs)
         self._remembering = remembering
         self._sticky = len(self._jobs) > 1  # what a stage knows of a host, the next one needs
-        self._of_host: dict[str, _Hand] = {}
-        self._of_task: dict[str, _Hand] = {}
-        self._hands: list[_Hand] = []
+        self._of_host: dict[str, Hand] = {}
+        self._of_task: dict[str, Hand] = {}
+        self._hands: list[Hand] = []
         self._lock = threading.Lock()
         serve = functools.partial(
             worker.serve,
@@ -63,9 +58,11 @@ class Processes:
         )
         try:
             connector.share()
+            channels: list[Channel] = []
             for _ in range(count):
-                others = [hand.channel for hand in self._hands]
-                self._hands.append(_Hand(*forking.start(serve, others)))
+                pid, channel = forking.start(serve, channels)
+                channels.append(channel)
+                self._hands.append(Hand(str(pid), forking.Process(pid), channel, _lose))
         except OSError:
             self.close()
             raise
@@ -121,94 +118,6 @@ class Processes:
                 planner.remember(told)
 
 
-class _Hand:
-    """The controller's side of one worker."""
-
-    def __init__(self, pid: int, channel: Channel) -> None:
-        self.channel = channel
-        self.running: dict[str, RemoteTask] = {}
-        self.ended: str | None = None  # how, once it has
-        self.left: list[Any] = []
-        self._pid = pid
-        self._switch = threading.Lock()
-        self._thread: threading.Thread | None = None
-
-    def listen(self, heard: Heard, bus: Bus, publisher: Publisher) -> None:
-        """Publish what it tells, from a thread of its own."""
-        self._thread = threading.Thread(
-            target=self._listen,
-            args=(heard, bus, publisher),
-            name=f"worker {self._pid}",
-            daemon=True,
-        )
-        self._thread.start()
-
-    def begin(self, task: RemoteTask) -> None:
-        """Have it begin with a host."""
-        with self._switch:
-            ended = self.ended
-            if ended is None:
-                self.running[task.name] = task
-        if ended is not None:
-            task.lose(ended)
-        else:
-            self._send("begin", [(task.job, task.name)])
-
-    def tell(self, task: RemoteTask, word: str) -> None:
-        """Tell it of a host, unless that is done."""
-        if task.name in self.running:
-            self._send(word, task.name)
-
-    def close(self) -> None:
-        """Ask it to end."""
-        self._send("close", None)
-
-    def join(self, until: float) -> None:
-        """Wait until it has ended; one that has not at that time is killed."""
-        if self._thread is not None:
-            self._thread.join(max(0.0, until - time.monotonic()))
-            if self._thread.is_alive():
-                forking.kill(self._pid)
-                self._thread.join()
-        else:
-            self.channel.close()
-            forking.ending(self._pid)
-
-    def _send(self, *message: Any) -> None:
-        with contextlib.suppress(OSError):  # its end is met by who listens
-            self.channel.send(json.dumps(message))
-
-    def _listen(self, heard: Heard, bus: Bus, publisher: Publisher) -> None:
-        try:
-            while True:
-                text = self.channel.receive() or ""
-                if text[0] == "l":
-                    self.left = json.loads(text[1:])
-                    break
-                for line in text.split("\n"):
-                    self._take(line, heard=heard, bus=bus, publisher=publisher)
-            how = ""
-        except (EOFError, OSError):
-            how = ""
-        except Exception as error:
-            forking.kill(self._pid)
-            how = f"a defect in ccm, see {describe_crash(error, 'what a worker tells')}"
-        how = how or forking.ending(self._pid)
-        with self._switch:
-            self.ended = how
-            lost, self.running = list(self.running.values()), {}
-        for task in lost:
-            task.lose(how)
-        self.channel.close()
-
-    def _take(self, line: str, *, heard: Heard, bus: Bus, publisher: Publisher) -> None:
-        if line[0] == "r":
-            host, _, properties = line[1:].partition("\t")
-            publisher.add(host, json.loads(properties))
-            return
-        event = heard.event(line)
-        if isinstance(event, happening.HostFinished):
-            self.running.pop(event.result.host).finish(event.result)
-        elif event is not None:
-            self.running[event.host].heard(event)
-            bus.publish(event)
+def _lose(tasks: Sequence[RemoteTask], how: str) -> None:
+    for task in tasks:
+        task.lose(how)

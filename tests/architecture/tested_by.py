@@ -216,6 +216,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/verify/subject.py",
     ),
     "tests/orchestrator/verify/test_shell.py": ("orchestrator/verify/answering.py",),
+    "tests/orchestrator/workers/test_processes.py": ("orchestrator/workers/hand.py",),
     "tests/push/test_drift.py": ("orchestrator/cli/drift.py",),
     "tests/push/test_fetch.py": ("orchestrator/cli/fetch.py",),
     "tests/push/test_pipe.py": (

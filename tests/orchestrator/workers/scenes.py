@@ -195,7 +195,7 @@ def killed() -> Any:
         if hand and len(run.results) == 3 and run.recorder.of(happening.ResourceEvent):
             heard = [e for e in run.recorder.of(happening.ResourceEvent) if e.host == "hangs"]
             if heard:
-                os.kill(hand._pid, signal.SIGKILL)
+                os.kill(int(hand.name), signal.SIGKILL)
 
     run.carry_out(engine, watch=watch)
     return {name: result.record() for name, result in run.results.items()}
@@ -210,7 +210,7 @@ def all_killed() -> Any:
 
     def watch(window: Window[Any]) -> None:
         if run.recorder.of(happening.ResourceEvent) and not run.results:
-            os.kill(processes._hands[0]._pid, signal.SIGKILL)
+            os.kill(int(processes._hands[0].name), signal.SIGKILL)
 
     run.carry_out(engine, watch=watch, forks=1)
     return {name: result.record() for name, result in run.results.items()}
@@ -244,7 +244,7 @@ def in_stages() -> Any:
     def noted(task: Any) -> None:
         begin(task)
         found = processes._of_host[task.host.host.name]
-        hands.setdefault(task.host.host.name, set()).add(found._pid)
+        hands.setdefault(task.host.host.name, set()).add(int(found.name))
 
     processes.begin = noted  # type: ignore[method-assign]
     run.carry_out(engine, job_of=lambda host: host.stage == "two")
@@ -267,7 +267,7 @@ def left_alone() -> Any:
 
     def watch(window: Window[Any]) -> None:
         if run.recorder.of(happening.ResourceEvent):
-            print(json.dumps([hand._pid for hand in processes._hands]), flush=True)
+            print(json.dumps([int(hand.name) for hand in processes._hands]), flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
 
     run.carry_out(engine, watch=watch)
@@ -300,7 +300,7 @@ def signals() -> Any:
         channel.send(done.stdout.strip())
 
     started = forking.start(serve, [])
-    return [started.channel.receive(), forking.ending(started.pid)]
+    return [started.channel.receive(), forking.Process(started.pid).ending()]
 
 
 def passwords() -> Any:
@@ -349,7 +349,10 @@ def passwords() -> Any:
     then = [channel.receive(300) for channel in others]
     for channel in others:
         channel.send("it is right")
-    ends = [forking.ending(workers[0].pid), *(channel.receive(300) for channel in channels[1:])]
+    ends = [
+        forking.Process(workers[0].pid).ending(),
+        *(channel.receive(300) for channel in channels[1:]),
+    ]
     return {"first": first, "meanwhile": meanwhile, "then": then, "ends": ends}
 
 

@@ -13,7 +13,8 @@ import pytest
 from orchestrator.fleet.engine import Job
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.workers import forking
-from orchestrator.workers.processes import Processes, _Hand
+from orchestrator.workers.hand import Hand
+from orchestrator.workers.processes import Processes
 from tests.orchestrator.fleet.fakes import SETTINGS, FakePlanner
 from tests.orchestrator.workers.scenes import Connectors
 
@@ -115,7 +116,7 @@ def test_what_cannot_be_started_leaves_nothing(monkeypatch: pytest.MonkeyPatch) 
         return forking.Started(os.getpid(), forking.Channel(ours))
 
     monkeypatch.setattr(forking, "start", start)
-    monkeypatch.setattr(forking, "ending", ended.append)
+    monkeypatch.setattr(forking.Process, "ending", lambda process: ended.append(process.pid))
     lore: Any = None
     jobs = [Job(FakePlanner([]), SETTINGS)]
     with pytest.raises(OSError, match="temporarily"):
@@ -126,9 +127,9 @@ def test_what_cannot_be_started_leaves_nothing(monkeypatch: pytest.MonkeyPatch) 
 def test_workers_that_do_not_end_are_waited_for_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """So many stopped processes keep a run no longer than one does."""
     monkeypatch.setattr(forking, "start", lambda serve, others: (0, None))
-    monkeypatch.setattr(_Hand, "close", lambda hand: None)
+    monkeypatch.setattr(Hand, "close", lambda hand: None)
     waited: list[float] = []
-    monkeypatch.setattr(_Hand, "join", lambda hand, until: waited.append(until))
+    monkeypatch.setattr(Hand, "join", lambda hand, until: waited.append(until))
     processes = Processes(
         3,
         [Job(FakePlanner([]), SETTINGS)],

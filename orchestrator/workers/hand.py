@@ -1,0 +1,136 @@
+"""The side of a worker that the controller has: it says what to do, and publishes (controller)."""
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.ports import Publisher
+from orchestrator.support.crash import describe_crash
+from orchestrator.workers.hearing import Heard
+from orchestrator.workers.remote_task import RemoteTask
+
+Lost = Callable[[Sequence[RemoteTask], str], None]
+
+
+class Life(Protocol):
+    """What a worker lives in."""
+
+    def kill(self) -> None:
+        """End one that does not end by itself."""
+        ...
+
+    def ending(self) -> str:
+        """How it has ended, which is waited for."""
+        ...
+
+
+class Link(Protocol):
+    """The controller's end of what leads to a worker, as ``Channel`` has it."""
+
+    def send(self, text: str) -> None: ...
+
+    def receive(self) -> str | None: ...
+
+    def close(self) -> None: ...
+
+
+class Hand:
+    """The controller's side of one worker, which has a ``name`` for people.
+
+    ``lost`` is given the tasks that it had when it ended, and how it did.
+    """
+
+    def __init__(self, name: str, life: Life, channel: Link, lost: Lost) -> None:
+        self.name = name
+        self.channel = channel
+        self.running: dict[str, RemoteTask] = {}
+        self.ended: str | None = None  # how, once it has
+        self.left: list[Any] = []
+        self._life = life
+        self._lost = lost
+        self._switch = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def listen(self, heard: Heard, bus: Bus, publisher: Publisher) -> None:
+        """Publish what it tells, from a thread of its own."""
+        self._thread = threading.Thread(
+            target=self._listen,
+            args=(heard, bus, publisher),
+            name=f"worker {self.name}",
+            daemon=True,
+        )
+        self._thread.start()
+
+    def begin(self, task: RemoteTask) -> None:
+        """Have it begin with a host."""
+        with self._switch:
+            ended = self.ended
+            if ended is None:
+                self.running[task.name] = task
+        if ended is not None:
+            self._lost([task], ended)
+        else:
+            self._send("begin", [(task.job, task.name)])
+
+    def tell(self, task: RemoteTask, word: str) -> None:
+        """Tell it of a host, unless that is done."""
+        if task.name in self.running:
+            self._send(word, task.name)
+
+    def close(self) -> None:
+        """Ask it to end."""
+        self._send("close", None)
+
+    def join(self, until: float) -> None:
+        """Wait until it has ended; one that has not at that time is killed."""
+        if self._thread is not None:
+            self._thread.join(max(0.0, until - time.monotonic()))
+            if self._thread.is_alive():
+                self._life.kill()
+                self._thread.join()
+        else:
+            self.channel.close()
+            self._life.ending()
+
+    def _send(self, *message: Any) -> None:
+        with contextlib.suppress(OSError):  # its end is met by who listens
+            self.channel.send(json.dumps(message))
+
+    def _listen(self, heard: Heard, bus: Bus, publisher: Publisher) -> None:
+        try:
+            while True:
+                text = self.channel.receive() or ""
+                if text[0] == "l":
+                    self.left = json.loads(text[1:])
+                    break
+                for line in text.split("\n"):
+                    self._take(line, heard=heard, bus=bus, publisher=publisher)
+            how = ""
+        except (EOFError, OSError):
+            how = ""
+        except Exception as error:
+            self._life.kill()
+            how = f"a defect in ccm, see {describe_crash(error, 'what a worker tells')}"
+        how = how or self._life.ending()
+        with self._switch:
+            self.ended = how
+            lost, self.running = list(self.running.values()), {}
+        self._lost(lost, how)
+        self.channel.close()
+
+    def _take(self, line: str, *, heard: Heard, bus: Bus, publisher: Publisher) -> None:
+        if line[0] == "r":
+            host, _, properties = line[1:].partition("\t")
+            publisher.add(host, json.loads(properties))
+            return
+        event = heard.event(line)
+        if isinstance(event, happening.HostFinished):
+            self.running.pop(event.result.host).finish(event.result)
+        elif event is not None:
+            self.running[event.host].heard(event)
+            bus.publish(event)
