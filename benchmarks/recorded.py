@@ -27,22 +27,23 @@ from .work import content
 
 
 class Recording(NamedTuple):
-    """What a runtime said before it had its plan, and from then on."""
+    """What a runtime said before it had its plan, and from then on; and that plan."""
 
     nonce: str
     runtime: str
     greeting: bytes
     answer: bytes
+    plan: bytes
 
     def record(self) -> dict[str, str]:
         """The form that can be kept."""
-        said = {"greeting": self.greeting.hex(), "answer": self.answer.hex()}
+        said = {name: getattr(self, name).hex() for name in ("greeting", "answer", "plan")}
         return {"nonce": self.nonce, "runtime": self.runtime, **said}
 
     @classmethod
     def of(cls, record: dict[str, str]) -> "Recording":
         """Read what ``record`` made."""
-        said = (bytes.fromhex(record[name]) for name in ("greeting", "answer"))
+        said = (bytes.fromhex(record[name]) for name in ("greeting", "answer", "plan"))
         return cls(record["nonce"], record["runtime"], *said)
 
 
@@ -95,21 +96,22 @@ class RecordedConnector:
 
 
 class _Listening:
-    """A link that keeps what comes over it, before the first thing that is sent and behind it."""
+    """A link that keeps what comes over it, before the first thing that is sent and behind it, and
+    what is sent."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
         self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
         self.heard = [bytearray(), bytearray()]
-        self._planned = False
+        self.sent = b""
 
     def send(self, data: bytes) -> None:
-        self._planned = True
+        self.sent += data
         self._link.send(data)
 
     def receive(self, timeout: float) -> bytes:
         data = self._link.receive(timeout)
-        self.heard[self._planned] += data
+        self.heard[bool(self.sent)] += data
         return data
 
     def stderr_tail(self) -> str:
@@ -169,4 +171,4 @@ def record(site: Path) -> Recording:
     last = recorder.links[-1]
     if result.tally.stable != result.planned:
         raise RuntimeError("the machine did not stay as desired")
-    return Recording(last.nonce, last.runtime, *map(bytes, last.heard))
+    return Recording(last.nonce, last.runtime, *map(bytes, last.heard), last.sent)
