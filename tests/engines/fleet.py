@@ -25,13 +25,14 @@ _RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{7}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 _ENGINE = re.compile(r"--engine \S+")
 _CHANCE = re.compile("waiting for run|^Time |and \\d+ more on ")
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
 
 
 class Fleet:
     """``h0`` to ``h4`` without a connection and ``far`` over SSH; ``engine`` works on them.
 
-    DIR in a site is a folder of theirs, OWNER and GROUP who runs the tests.
+    ``closed`` is an inventory of ``shut``, which lets nobody in. DIR in a site is a folder of
+    theirs, OWNER and GROUP who runs the tests.
     """
 
     def __init__(self, scratch: Path) -> None:
@@ -49,6 +50,9 @@ class Fleet:
             "key_file": str(server.user_key),
             "known_hosts": str(server.known_hosts),
         }
+        self.closed = scratch / "closed.json"
+        shut = {**far, "key_file": str(server.host_keys[0])}
+        self.closed.write_text(json.dumps({"hosts": {"shut": shut}}), encoding="utf-8")
         hosts: dict[str, Any] = {f"h{n}": {"vars": {"n": n, "rack": n % 2}} for n in range(LOCAL)}
         hosts[SSH] = {**far, "vars": {"n": LOCAL, "rack": 0}}
         text = json.dumps({"defaults": {"connection": "local"}, "hosts": hosts})
@@ -105,6 +109,7 @@ def told(text: str) -> dict[str, Any]:
         # They stand in the order of their ends, and the words are those of the first one.
         words = [_NUMBER.sub("#", text) for text in failure["errors"]]
         failure.update(host="", hosts=sorted(failure["hosts"]), errors=words)
+    document["failures"].sort(key=lambda failure: failure["hosts"])
     return document
 
 
