@@ -44,8 +44,9 @@ class StandIns:
         processes: int = 2,
     ) -> None:
         self._folder = folder
-        self._count = count
+        self.count = count
         self._faults = dict(faults or {})
+        self.faulty = [name_of(number) for number in self._faults]
         self._processes: list[subprocess.Popen[bytes]] = []
         self._open = contextlib.ExitStack()
         self._key = _make_key(folder / "key")
@@ -104,7 +105,7 @@ class StandIns:
         hosts: dict[str, dict[str, Any]] = {}
         lines = []
         key = _public(self._host_key)
-        for number in range(self._count):
+        for number in range(self.count):
             address = address_of(number)
             port = ports.get(self._faults.get(number, ""), ports[""])
             hosts[name_of(number)] = {"address": address, "port": port}

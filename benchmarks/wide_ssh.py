@@ -1,0 +1,190 @@
+"""Measures a push to thousands of hosts over SSH, with stand-ins for them.
+
+    python -m benchmarks.wide_ssh                                1,000, 5,000 and 10,000 hosts
+    python -m benchmarks.wide_ssh --hosts 1000 --engines threads processes:2
+    python -m benchmarks.wide_ssh --engines dask://127.0.0.1:8786 --also scheduler=4711
+
+Whole commands, as a user gives them: 100 files that are as desired, the run kept. An engine is a
+word for ``--engine``; processes that it does not start are named with ``--also``. Controller and
+stand-ins share the processor. Then the same with a tenth of the hosts down, slow or hanging. Needs
+no root.
+"""
+
+import argparse
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .contestants import OWN
+from .recorded import Recording, record, write_site
+from .report import machine
+from .stand_in import LOGIN, RUN, SLOW, START
+from .stand_ins import DOWN, MUTE, REFUSES, StandIns, allow_files, spread
+from .watching import Watched, watch
+
+RESOURCES = 100
+ENGINES = ("threads", "processes:2")
+COUNTS = (1000, 5000, 10_000)
+FAULTY = 1000  # hosts, a tenth of them faulty
+FAULTS = (REFUSES, DOWN, MUTE, SLOW, LOGIN, START, RUN)
+HANGING = (DOWN, MUTE, LOGIN, START, RUN)
+FORKS = 64
+CONNECT_TIMEOUT = 10.0  # seconds, as it is without an option
+WORSE = 1.5  # times what healthy hosts take without faulty ones
+
+
+class Row(NamedTuple):
+    """One run: of how many hosts, on which engine, what it cost, and the stand-ins' part."""
+
+    hosts: int
+    engine: str
+    forks: int
+    watched: Watched
+    played: float
+    healthy: float
+    """Seconds from the start of the run to the end of the last host that is well."""
+
+    @property
+    def rate(self) -> float:
+        """Hosts per second."""
+        return self.hosts / self.watched.wall
+
+    def each(self, seconds: float) -> float:
+        """Milliseconds per host."""
+        return seconds / self.hosts * 1000
+
+
+class Ground:
+    """A manifest that was recorded, and where the runs are kept."""
+
+    def __init__(self, folder: Path, resources: int = RESOURCES) -> None:
+        self.folder = folder
+        self.site = write_site(folder, resources)
+        self.recording: Recording = record(self.site)
+        self.others: Mapping[str, int] = {}
+
+    def push(self, played: StandIns, engine: str, forks: int, *words: str) -> Row:
+        """One push to all; RuntimeError where a host that is well was not as desired."""
+        state = self.folder / "state"
+        command = [str(OWN), "push", "-i", str(played.inventory), "--engine", engine]
+        command += ["--forks", str(forks), *words, str(self.site)]
+        before = played.cpu()
+        environment = {"XDG_STATE_HOME": str(state), "NO_COLOR": "1"}
+        watched = watch(command, environment, self.others)
+        cost = played.cpu() - before
+        run = max((state / "ccm/runs").iterdir())
+        healthy = _healthy(run, played.faulty)
+        if isinstance(healthy, str):
+            raise RuntimeError(f"{engine}: {healthy}\n{watched.output[-2000:]}")
+        return Row(played.count, engine, forks, watched, cost, healthy)
+
+
+def _healthy(run: Path, faulty: Sequence[str]) -> float | str:
+    """When the last host without a fault ended, from the start on; or what went wrong there."""
+    start = json.loads((run / "run.json").read_text("utf-8"))["start"]
+    last = 0.0
+    left_out, ended = set(faulty), 0
+    with (run / "hosts.jsonl").open(encoding="utf-8") as lines:
+        for line in lines:
+            told: dict[str, Any] = json.loads(line)
+            if told["host"] in left_out:
+                continue
+            ended += 1
+            if told["outcome"] != "ok" or told["tally"]["stable"] != told["planned"]:
+                return f"{told['host']} is {told['outcome']}: {told['kind']} {told['message']}"
+            last = max(last, told["phases"][0][1] + told["seconds"] - start)
+    return last if ended else "no host ended"
+
+
+def rows(ground: Ground, counts: Sequence[int], engines: Sequence[str]) -> list[Row]:
+    """Each engine with each number of hosts."""
+    found = []
+    for count in counts:
+        with StandIns(ground.folder, ground.recording, count) as played:
+            for engine in engines:
+                found.append(ground.push(played, engine, FORKS))
+                _said(found[-1])
+    return found
+
+
+def _said(row: Row) -> None:
+    print(f"{row.hosts} hosts, {row.engine}: {row.watched.wall:.1f} s", file=sys.stderr, flush=True)
+
+
+def table(found: Sequence[Row]) -> list[str]:
+    """What each run cost."""
+    lines = [
+        "| Hosts | Engine | Hosts/s | CPU per host | Of it in the controller | In others "
+        "| Peak of the controller | Of all processes | Stand-ins' CPU per host |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in found:
+        own, watched = row.watched.own, row.watched
+        others = ", ".join(
+            f"{name} {row.each(share.cpu):.2f} ms, {share.peak:.0f} MiB"
+            for name, share in watched.others.items()
+        )
+        lines.append(
+            f"| {row.hosts:,} | `{row.engine}` | {row.rate:.0f} | {row.each(watched.cpu):.2f} ms "
+            f"| {row.each(own.cpu):.2f} ms | {others or '-'} | {own.peak:.0f} MiB "
+            f"| {watched.peak:.0f} MiB | {row.each(row.played):.2f} ms |"
+        )
+    return lines
+
+
+def faulty(ground: Ground, count: int, engines: Sequence[str]) -> list[str]:
+    """What a tenth of faulty hosts costs the others, beside the bound that is promised."""
+    lines = [
+        "| Engine | Healthy hosts done, no faults | With a tenth faulty | Bound | The whole run |",
+        "|---|---|---|---|---|",
+    ]
+    faults = spread(count, FAULTS)
+    hanging = sum(fault in HANGING for fault in faults.values())
+    for engine in engines:
+        with StandIns(ground.folder, ground.recording, count) as played:
+            well = ground.push(played, engine, FORKS)
+        with StandIns(ground.folder, ground.recording, count, faults=faults) as played:
+            ill = ground.push(played, engine, FORKS)
+        _said(ill)
+        bound = WORSE * well.healthy + CONNECT_TIMEOUT * math.ceil(hanging / FORKS)
+        lines.append(
+            f"| `{engine}` | {well.healthy:.1f} s | {ill.healthy:.1f} s | {bound:.1f} s "
+            f"| {ill.watched.wall:.1f} s |"
+        )
+    return lines
+
+
+def _also(word: str) -> tuple[str, int]:
+    name, _, pid = word.partition("=")
+    return name, int(pid)
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.wide_ssh", description=__doc__)
+    parser.add_argument("--hosts", type=int, nargs="*", default=list(COUNTS))
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES))
+    parser.add_argument("--faulty", type=int, default=FAULTY, help="hosts, 0 leaves it out")
+    parser.add_argument("--also", nargs="*", type=_also, default=[], metavar="NAME=PID")
+    options = parser.parse_args()
+    allow_files()
+    with tempfile.TemporaryDirectory(prefix="ccm-wide-") as scratch:
+        ground = Ground(Path(scratch))
+        ground.others = dict(options.also)
+        print(f"{RESOURCES} resources, `--forks {FORKS}`. {machine()}\n", flush=True)
+        print("\n".join(table(rows(ground, options.hosts, options.engines))), flush=True)
+        if options.faulty:
+            print(f"\n{options.faulty:,} hosts:\n", flush=True)
+            print("\n".join(faulty(ground, options.faulty, options.engines)))
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ.pop("SSH_AUTH_SOCK", None)  # keys of an agent would change what is measured
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.exit(main())
