@@ -2,7 +2,6 @@
 
 import argparse
 
-from orchestrator.cli.engine_choice import add_engine, read_engine
 from orchestrator.cli.options import (
     add_bounds,
     add_connection,
@@ -27,7 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_inventory(parser, required=False, fleet=True)
     add_selection(parser)
     add_bounds(parser)
-    add_engine(parser)
     add_keeping(parser)
     add_connection(parser)
     add_data(parser)
@@ -44,10 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.manifest.identity import identity
 
     options = read_push(args, read_output(args))
-    options = options._replace(
-        run=options.run._replace(noop=True, drift=True, package_probe=False),
-        engine=read_engine(args),
-    )
+    options = options._replace(run=options.run._replace(noop=True, drift=True, package_probe=False))
     check_options(options)
     chosen = assembly.choose(options.where, args.manifest)
     site, planner = assembly.planner(args.manifest, options.data._replace(run=options.run))

@@ -3,7 +3,6 @@
 import argparse
 from typing import Any
 
-from orchestrator.cli.engine_choice import add_engine, read_engine
 from orchestrator.cli.options import (
     add_bounds,
     add_connection,
@@ -45,7 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_selection(parser)
     add_stage_choice(parser)
     add_bounds(parser)
-    add_engine(parser)
     add_keeping(parser)
     add_connection(parser)
     add_data(parser)
@@ -67,6 +65,6 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.pushing import read_push
 
     options = read_push(args, read_output(args))
-    options = options._replace(run=read_bounds(args)._replace(noop=True), engine=read_engine(args))
+    options = options._replace(run=read_bounds(args)._replace(noop=True))
     choice = read_stage_choice(args)
     return make_plan(args.manifest, options, choice=choice, out=args.out, valid=args.valid)

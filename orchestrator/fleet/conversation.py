@@ -125,7 +125,6 @@ class Conversation:
 
     def _talk_over(self, link: FramedLink) -> None:
         self._link = link
-        self._serving = Serving(link, self._plan, self._aside)
         self._lore = HostLore(link, self._shared_lore, self._host)
 
     @property
@@ -157,25 +156,26 @@ class Conversation:
         self._link.send_bytes(wire.encode_json(self._plan.payload(envelope)))
         enter(Phase.RUNNING)
         self._link.heed_cancel()
-        options = self._settings.options
-        self._link.bound_stall(
-            options.stall_timeout, lambda: options.lock_timeout + self._plan.longest()
-        )
+        options, plan = self._settings.options, self._plan
+        # The link refers to no conversation, so that both are gone at once when their host has
+        # ended: Python looks for what refers to each other in a circle only now and then.
+        self._link.bound_stall(options.stall_timeout, lambda: options.lock_timeout + plan.longest())
+        serving = Serving(self._link, plan, self._aside)
         # Of each there is only so much; what may go on for ever is no progress.
         steps = {
             "event": self._event,
-            "want": self._serving.want,
-            "render": self._serving.render,
+            "want": serving.want,
+            "render": serving.render,
             "passed": self._passed,
         }
-        if options.noop or self._plan.rounds > 1:  # a run that is held to a plan rehearses
+        if options.noop or plan.rounds > 1:  # a run that is held to a plan rehearses
             steps |= {"packages": self._lore.ask, "package": self._lore.tell}
-        if self._plan.incoming is not None:
+        if plan.incoming is not None:
             steps |= {"file": self._file}
         if not options.noop:
             steps |= {"installed": self._lore.confirm, "rebooting": self._goes_down}
         whole = options.monitor_only or options.status_only or options.adhoc
-        if not (whole or self._plan.observes or self._plan.rounds > 1):
+        if not (whole or plan.observes or plan.rounds > 1):
             steps |= {"stable": self._stable}
         try:
             self._take(steps)

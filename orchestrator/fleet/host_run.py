@@ -13,7 +13,7 @@ from orchestrator.fleet.host_task import HeldBackError, InterruptedRunError, Lin
 from orchestrator.fleet.outcome import OK, HostResult, Tally
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.ports import Connector, Plan, Planner, Publisher, Target
+from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import DefectError
@@ -64,10 +64,11 @@ class HostRun(LinkTask[HostResult]):
         self._enter(Phase.CONNECTING)
         link = self._open(self._enter, self._until)
         gathered = greet(link, self._enter)
+        boot = str(gathered.hello["boot"])
         self._enter(Phase.PLANNING)
         plan = self._planner.plan(self.host, gathered)
+        del gathered  # the plan holds on to what its templates still need
         self._secrets = tuple(plan.secrets)
-        self._keep(plan)
         for text in plan.warnings:
             self._notices.say("warning", one_line(text, MAX_WARNING))
         self._conversation = Conversation(
@@ -80,17 +81,11 @@ class HostRun(LinkTask[HostResult]):
         )
         reboot = self._conversation.carry_out(self._enter)
         if reboot is not None:
-            link = self._return(reboot, gathered)
+            link = self._return(reboot, boot)
             self._conversation.go_on(link, reboot, self._enter)
-        self._keep(plan)
         self._phase = Phase.DONE
         tally = self._conversation.tally  # an earlier command of a session may have failed it
         return self._result(outcomes.FAILED if tally.failed or tally.unmet else OK)
-
-    def _keep(self, plan: Plan) -> None:
-        kept = plan.kept()
-        if kept is not None:
-            self._bus.publish(happening.HostKept(self.name, kept))
 
     @property
     def _until(self) -> float | None:
@@ -98,7 +93,7 @@ class HostRun(LinkTask[HostResult]):
         timeout = self._settings.options.timeout
         return self._began + timeout if timeout else None
 
-    def _return(self, reboot: "Reboot", gathered: Gathered) -> FramedLink:
+    def _return(self, reboot: "Reboot", boot: str) -> FramedLink:
         """The link to the host when it was rebooted."""
         self._enter(Phase.REBOOTING)
         self.abandon()
@@ -109,7 +104,6 @@ class HostRun(LinkTask[HostResult]):
 
         from orchestrator.fleet.returning import Return
 
-        boot = str(gathered.hello["boot"])
         return Return(boot, call=call, pause=self._pause, until=self._until).wait(reboot.timeout)
 
     def _pause(self, seconds: float) -> None:

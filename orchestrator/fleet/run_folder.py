@@ -138,11 +138,13 @@ class RunFolder:
         """The line of ``resources`` that says what a plan implies of a resource."""
         number = self._numbers.get(implied)
         if number is None:
-            if len(self._numbers) >= MOST_NUMBERED:
-                self._numbers.clear()
-            number = self._numbers[implied] = self._numbered
+            number = self._numbered
             self._numbered += 1
             self._unnumbered.append(implied.text + "\n")
+            if implied.shared:
+                if len(self._numbers) >= MOST_NUMBERED:
+                    self._numbers.clear()
+                self._numbers[implied] = number
         return number
 
     def _plan(self, event: happening.HostPlanned) -> None:

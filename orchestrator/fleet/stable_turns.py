@@ -19,13 +19,17 @@ class Implied:
     """What the events of a resource have of its plan, masked; equal to itself only.
 
     It is made of the ``members`` or of their JSON ``text``; the other one when it is asked for.
+    ``shared``: more hosts have it, so that it is worth being kept at hand.
     """
 
-    __slots__ = ("_members", "_text")
+    __slots__ = ("_members", "_text", "shared")
 
-    def __init__(self, members: dict[str, Any] | None, text: str = "") -> None:
+    def __init__(
+        self, members: dict[str, Any] | None, text: str = "", shared: bool = False
+    ) -> None:
         self._members = members
         self._text = text
+        self.shared = shared
 
     @property
     def members(self) -> dict[str, Any]:

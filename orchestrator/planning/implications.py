@@ -1,9 +1,14 @@
-"""What the events of resources have of their plans, made once for all hosts (controller)."""
+"""What the events of resources have of their plans, made once for all hosts (controller).
+
+What comes a second time is kept; of a resource that no other host has nothing is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+from orchestrator.fleet.recurring import Recurring
 from orchestrator.fleet.stable_turns import Implied
 from orchestrator.planning.compiled import Compiled
 from remote_runtime.events import EventMaker, secrets_of
@@ -13,7 +18,13 @@ from remote_runtime.masking import Mask
 MOST_MASKS = 64
 MOST_RESOURCES = 20_000
 
-_Known = dict[tuple[bytes, str], Implied]
+
+class _Known(NamedTuple):
+    """By the text of a resource and the child manifest: which came, and what is implied of those
+    that came again."""
+
+    met: Recurring
+    kept: dict[tuple[bytes, str], Implied]
 
 
 class Implications:
@@ -28,7 +39,9 @@ class Implications:
         if found is None:
             if len(self._of_secrets) >= MOST_MASKS:
                 self._of_secrets.clear()
-            found = self._of_secrets.setdefault(secrets, (EventMaker(Mask(secrets)), {}))
+            found = self._of_secrets.setdefault(
+                secrets, (EventMaker(Mask(secrets)), _Known(Recurring(), {}))
+            )
         return Masking(*found)
 
 
@@ -43,13 +56,15 @@ class Masking:
         """What is implied of a resource that stands in that child manifest; None where its event is
         told whole."""
         key = entry.json, manifest
-        found = self._known.get(key)
+        met, kept = self._known
+        found = kept.get(key)
         if found is None and entry.item.implied:
-            if len(self._known) >= MOST_RESOURCES:
-                self._known.clear()
             item = entry.item._replace(manifest=manifest)
-            made = Implied(implied_members(item, self._maker))
-            found = self._known.setdefault(key, made)
+            found = Implied(implied_members(item, self._maker), shared=met.again(key))
+            if found.shared:
+                if len(kept) >= MOST_RESOURCES:
+                    kept.clear()
+                found = kept.setdefault(key, found)
         return found
 
 

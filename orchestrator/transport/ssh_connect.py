@@ -67,9 +67,12 @@ class Connection:
                 # wakes paramiko's thread, which looks for a close only ten times a second
                 with contextlib.suppress(OSError):
                     self._sock.shutdown(socket.SHUT_RDWR)
+            session = self._fabric.transport
             self._fabric.client.close()
             with contextlib.suppress(OSError, EOFError):
                 self._sock.close()
+            if session is not None:
+                session.done_with()
 
 
 class Gateways:
@@ -221,7 +224,9 @@ class Dialer:
             transport_factory=session_factory(left, prepare),
             auth_strategy=login,
         )
-        connection.client.set_missing_host_key_policy(check)
+        client = connection.client
+        client.set_missing_host_key_policy(check)
+        client._system_host_keys = client._host_keys = {}  # the check looks up what is known
         opened = Connection(connection, sock)
         try:
             connection.open()
@@ -232,6 +237,7 @@ class Dialer:
                 mapped = _mapped(route, session, sock=sock, deadline=deadline, error=error)
             opened.close()
             raise mapped from (None if mapped is error else error)
+        connection.connect_kwargs.clear()  # what it was opened with, whoever that refers to
         return opened
 
 

@@ -79,6 +79,7 @@ class EagerTransport(ServiceRequestingTransport):
     _send_user_message: Callable[[Message], None]
     _next_channel: Callable[[], int]
     _channels: Any
+    _handler_table: dict[bytes, Any]
 
     # X25519 costs a tenth of the hybrid exchange, which stays on offer for servers that insist.
     _preferred_kex = _first(  # the stubs leave it out
@@ -104,6 +105,26 @@ class EagerTransport(ServiceRequestingTransport):
         self.opens_early = False
         """Whether the next authentication request is the last one, whatever comes of it."""
         self._early: tuple[Any, threading.Event] | None = None
+        self._done_with = False
+
+    def run(self) -> None:
+        """Take what the server sends, in the thread that this is."""
+        super().run()
+        if self._done_with:
+            self._forget()
+
+    def done_with(self) -> None:
+        """It is closed and nobody will ask it anything: it is gone as soon as its thread is."""
+        self._done_with = True
+        if not self.is_alive():
+            self._forget()
+
+    def _forget(self) -> None:
+        # What refers to each other in a circle stays until Python looks for that, which it does
+        # only now and then: by that time it would be hundreds of connections.
+        self._handler_table = {}
+        self.auth_handler = self.kex_engine = self.saved_exception = None
+        self.packetizer.__dict__.pop("read_all", None)
 
     def prefer_host_keys(self, algorithms: Sequence[str]) -> None:
         """Ask for these host key algorithms first, as OpenSSH does for what known_hosts holds."""

@@ -6,6 +6,7 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.recurring import Recurring
 from orchestrator.fleet.stable_turns import Implied, StableGroup, StableTurns
 
 Told = (
@@ -15,7 +16,6 @@ Told = (
     | happening.ResourceEvent
     | happening.ResourcesStable
     | happening.HostNotice
-    | happening.HostKept
     | happening.HostFinished
 )
 
@@ -23,18 +23,21 @@ _MOST_SHARED = 5_000
 
 
 class SharedImplied:
-    """What plans imply of resources, held once however many workers tell of it."""
+    """What plans imply of resources, held once however many workers tell of it; see ``Implied``."""
 
     def __init__(self) -> None:
+        self._met = Recurring()
         self._known: dict[str, Implied] = {}
 
     def of(self, text: str) -> Implied:
         """The one of that JSON text."""
         found = self._known.get(text)
         if found is None:
-            if len(self._known) >= _MOST_SHARED:
-                self._known.clear()
-            found = self._known.setdefault(text, Implied(None, text))
+            found = Implied(None, text, shared=self._met.again(text))
+            if found.shared:
+                if len(self._known) >= _MOST_SHARED:
+                    self._known.clear()
+                self._known[text] = found
         return found
 
 
@@ -77,8 +80,6 @@ class Heard:
             return happening.ResourceProgress(host, *told)
         if kind == "t":
             return happening.HostNotice(host, *told)
-        if kind == "k":
-            return happening.HostKept(host, told)
         if kind == "f":
             return happening.HostFinished(HostResult.from_record(told))
         raise ValueError(f"no worker tells {kind!r}")

@@ -14,7 +14,6 @@ by its number from then on::
     e HOST \t JSON          an event
     d HOST \t [resource, action, at]
     t HOST \t [level, text, waits]
-    k HOST \t JSON          what a plan that is made has to keep of it
     r HOST \t [properties, ...]        to be registered
     f HOST \t JSON          what the host came to
     l JSON                  the last one: what each planner has come to know
@@ -49,6 +48,7 @@ class Outbox(Subscriber):
         self._channel = channel
         self._gathering = gathering
         self._implied: dict[Implied, int] = {}
+        self._numbered = 0
         self._names: dict[tuple[Any, Any], int] = {}
         self._lines: list[str] = []
         self._waiting = 0
@@ -75,8 +75,6 @@ class Outbox(Subscriber):
             self._put(f"d{event.host}\t{_encode(event[1:])}")
         elif isinstance(event, happening.HostNotice):
             self._put(f"t{event.host}\t{_encode(event[1:])}")
-        elif isinstance(event, happening.HostKept):
-            self._put(f"k{event.host}\t{_encode(event.record)}")
         else:
             raise TypeError(f"no host tells a {type(event).__name__}")
 
@@ -98,8 +96,9 @@ class Outbox(Subscriber):
     def _stable(self, event: happening.ResourcesStable) -> None:
         turns = event.turns
         new: list[str] = []
-        if len(self._implied) >= MOST_NUMBERED:
+        if self._numbered >= MOST_NUMBERED:
             self._implied.clear()
+            self._numbered = 0
             new.append("ci")
         groups = []
         for first, told, durations, implied in turns.groups:
@@ -111,8 +110,11 @@ class Outbox(Subscriber):
     def _number(self, implied: Implied, new: list[str]) -> int:
         number = self._implied.get(implied)
         if number is None:
-            number = self._implied[implied] = len(self._implied)
+            number = self._numbered
+            self._numbered += 1
             new.append("i" + implied.text)
+            if implied.shared:
+                self._implied[implied] = number
         return number
 
     def _planned(self, event: happening.HostPlanned) -> None:

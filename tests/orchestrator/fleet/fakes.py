@@ -203,14 +203,15 @@ class FakeBlob:
 @functools.cache
 def known_file(name: str) -> Implied:
     """What all hosts' plans say of a file."""
-    return implied_file(name)
+    return implied_file(name, shared=True)
 
 
-def implied_file(name: str) -> Implied:
+def implied_file(name: str, shared: bool = False) -> Implied:
     """What a plan says of a file, in an event of it."""
     properties = {"ensure": "present", "mode": "0644"}
     return Implied(
-        {"type": "file", "name": name, "requested_ensure": "present", "properties": properties}
+        {"type": "file", "name": name, "requested_ensure": "present", "properties": properties},
+        shared=shared,
     )
 
 
@@ -241,7 +242,6 @@ class FakePlan:
         self.before = 0
         self.observes = False
         self.incoming: Incoming | None = None
-        self.to_keep: list[Mapping[str, Any]] = []
 
     def identities(self) -> Iterator[str]:
         return (f"file#{name}" for name in self.names)
@@ -257,9 +257,6 @@ class FakePlan:
 
     def otherwise(self, event: Mapping[str, Any]) -> str | None:
         return None
-
-    def kept(self) -> Mapping[str, Any] | None:
-        return self.to_keep.pop(0) if self.to_keep else None
 
     def implied(self, index: int) -> Implied | None:
         return self.known[index]

@@ -1,5 +1,6 @@
 """The folder that keeps a run."""
 
+import gc
 import json
 import os
 import shutil
@@ -15,8 +16,9 @@ from orchestrator.fleet.kept_runs import KeptRun, kept_run, kept_runs
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import MAX_NOTICES, RunFolder, new_run_id, prune, runs_folder
+from orchestrator.fleet.stable_turns import StableGroup
 from remote_runtime.errors import InputError
-from tests.orchestrator.fleet.fakes import make_event, stable_turns
+from tests.orchestrator.fleet.fakes import implied_file, make_event, stable_turns
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +83,18 @@ def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
     assert [(r.host, r.tally.stable, r.tally.unique) for r in kept.results()] == [
         ("web1", 2, 2), ("web2", 2, 2)
     ]  # fmt: skip
+
+
+def test_what_only_one_host_has_is_kept_and_forgotten() -> None:
+    """The folder has it; the run does not hold on to it for hosts to come."""
+    folder = begin()
+    alone = implied_file("/a")
+    group = StableGroup(0, {"provider": "posix", "noop": False}, [7], (alone,))
+    turns = stable_turns("web1", "/a")._replace(groups=(group,))
+    folder.handle(happening.ResourcesStable("web1", turns))
+    folder.close()
+    assert list(kept_run().events()) == list(turns.events())
+    assert {id(held) for held in gc.get_referrers(alone)} == {id(group.implied)}
 
 
 def test_a_run_that_goes_on_is_read_with_what_came_since() -> None:

@@ -60,17 +60,23 @@ def test_it_is_what_the_target_would_say(tmp_path: Path) -> None:
 
 
 def test_hosts_share_what_is_the_same(tmp_path: Path) -> None:
-    """What two hosts have alike is held once for both."""
+    """What hosts have alike is held once for them, from the second one on."""
     (tmp_path / "child.yaml").write_text(CHILD, encoding="utf-8")
     makes = planner(tmp_path, SITE)
-    names = ("web1", "web2")
-    first, second = (
+    names = ("web1", "web2", "web3")
+    plans = [
         makes.plan(FakeHost(name), gathered({"host": {"info": {"hostname": name}}}))
         for name in names
-    )
-    assert first.implied(0) is second.implied(0)
-    shown = [one.implied(1) for one in (first, second)]
-    assert [one.members["name"] for one in shown if one] == ["/etc/web1", "/etc/web2"]
+    ]
+    of_first, *of_others = [one.implied(0) for one in plans]
+    assert of_first is not None
+    assert not of_first.shared  # it may be the only one
+    assert of_others[0] is not None
+    assert of_others[0] is of_others[1]
+    assert of_others[0].shared
+    own = [one.implied(1) for one in plans]
+    assert [one.members["name"] for one in own if one] == ["/etc/web1", "/etc/web2", "/etc/web3"]
+    assert not any(one.shared for one in own if one)
 
 
 def test_hosts_with_other_secrets_share_nothing(tmp_path: Path) -> None:

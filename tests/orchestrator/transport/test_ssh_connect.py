@@ -1,5 +1,8 @@
 """What the connections of a run share."""
 
+import gc
+import time
+import weakref
 from typing import Any
 
 import fabric
@@ -64,3 +67,24 @@ def test_a_key_is_parsed_once_for_all_hosts(
     for _ in range(3):
         connector.open(sshd.host(), Phases()).close()
     assert parse.calls == 1
+
+
+def test_a_closed_connection_is_gone_without_being_looked_for(sshd: Sshd, connect: Connect) -> None:
+    """Nothing of it refers to each other in a circle, nor to who was told of its phases."""
+    connector, phases = connect(), Phases()
+    connector.open(sshd.host(), phases).close()  # what is loaded on the way may be left
+    gc.disable()
+    try:
+        link = connector.open(sshd.host(), phases)
+        pipe: Any = link._pipe
+        held = [weakref.ref(pipe._channel.get_transport()), weakref.ref(pipe._channel)]
+        link.close()
+        told = weakref.ref(phases)
+        del link, pipe, phases
+        until = time.monotonic() + 60  # its thread ends by itself
+        while any(ref() is not None for ref in held) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert [ref() for ref in held] == [None, None]
+        assert told() is None
+    finally:
+        gc.enable()

@@ -38,7 +38,7 @@ class Scene:
             [Job(self.planner, SETTINGS)],
             hosts=HOSTS,
             connector=self.connector,
-            planners=[self.planner],
+            remembering=[self.planner],
             lore=PackageLore(),
             failed=self.failures.append,
         )

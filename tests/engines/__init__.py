@@ -1,1 +1,0 @@
-"""The same commands on every engine: whatever works on the hosts, people see the same."""

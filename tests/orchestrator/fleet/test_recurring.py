@@ -1,0 +1,25 @@
+from orchestrator.fleet.recurring import Recurring
+
+
+def test_tells_what_came_before() -> None:
+    """A thing is new the first time, and known from then on."""
+    recurring = Recurring()
+    assert [recurring.again(key) for key in ("a", "b", "a", "b", "c")] == [
+        False,
+        False,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_holds_no_more_than_it_may() -> None:
+    """Once there is too much it begins anew, so nothing grows for ever."""
+    recurring = Recurring(most=2)
+    assert [recurring.again(key) for key in ("a", "b", "c", "c", "a")] == [
+        False,
+        False,
+        False,
+        True,
+        False,
+    ]
