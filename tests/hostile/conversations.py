@@ -1,7 +1,8 @@
 """Recorded conversations with something wrong in them, for the controller and for the runtime.
 
 Each side hears them in a process of its own whose memory is limited. Whatever it hears it ends the
-run in one of its own ways: no defect, no error without a kind, no more memory.
+run in one of its own ways: no defect, no error without a kind, no more memory. What it tells comes
+through a worker's pipe as it was.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from remote_runtime.cancellation import Cancellation
 from remote_runtime.session import Session
 from tests.hostile.figures import Figures
 from tests.hostile.mutating import Mutator
+from tests.hostile.pipes import WorkersPipe
 from tests.hostile.recorded import LogicalHost, Recording, record
 
 TITLE = "Frames of recorded conversations"
@@ -149,6 +151,7 @@ def _controller(recording: Recording, folder: Path, seed: int, seconds: float) -
     counts: Counter[str] = Counter()
     broken = []
     planner = _Planner(recording)
+    pipe = WorkersPipe(LogicalHost(), recording.settings.run_id)
     while time.monotonic() < until:
         link = _Replay(recording, mutator.changed(recording.of_target))
 
@@ -156,16 +159,21 @@ def _controller(recording: Recording, folder: Path, seed: int, seconds: float) -
             def open(self, host: Any, on_phase: Any, link: _Replay = link) -> _Replay:
                 return link
 
-        bus = Bus([Collected(verbose=True)])
-        host = LogicalHost()
+        bus = Bus([Collected(verbose=True), pipe])
+        pipe.begin()
         result = HostRun(
-            host, Connector(), planner=planner, bus=bus, settings=recording.settings
+            pipe.host, Connector(), planner=planner, bus=bus, settings=recording.settings
         ).run()
+        otherwise = pipe.otherwise(result)
         counts["frames for the controller"] += link.said
         counts[f"conversations that ended {result.outcome}"] += 1
         if result.outcome == DEFECT or (result.kind and not KIND.match(result.kind)) or bus.faults:
             report = Path(result.report).read_text() if result.report else str(bus.faults)
             broken.append(f"controller: {result.outcome} {result.kind} {report[-1500:]}")
+        if otherwise:
+            broken.append(f"through the pipe: {otherwise}")
+            break
+        counts["events through the pipe"] += pipe.told
     return {"counts": counts, "broken": broken}
 
 

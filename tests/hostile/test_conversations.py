@@ -7,3 +7,4 @@ def test_no_frame_breaks_either_side() -> None:
     assert found.broken == []
     assert found.tried["frames for the controller"] > 0
     assert found.tried["frames for the runtime"] > 0
+    assert found.tried["events through the pipe"] > 0
