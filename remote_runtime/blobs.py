@@ -85,6 +85,10 @@ class Blobs(object):
             raise ResourceError(self._failed[sha], kind="resource.blob")
         return self._held[sha]
 
+    def holds(self, sha: str) -> bool:
+        """Whether it is here, and need not be asked for."""
+        return sha in self._held
+
     def _used(self, sha: str) -> None:
         self._uses[sha] = self._uses.get(sha, 1) - 1
         if self._uses[sha] <= 0:

@@ -11,6 +11,11 @@ class Content(object):
     sha256 = ""
     size = 0
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether the bytes are in the memory."""
+        return False
+
     def chunks(self) -> Chunks:
         """Yield the bytes."""
         raise NotImplementedError

@@ -1,6 +1,17 @@
 """What a resource may use of the run it is part of (target)."""
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+)
 
 from remote_runtime.cancellation import Cancellation, Protected
 from remote_runtime.effects import ASSUMED, Doubt, Effect, PathEffect
@@ -17,6 +28,14 @@ if TYPE_CHECKING:
     from remote_runtime.system.commands import Commands
     from remote_runtime.system.files import Files
     from remote_runtime.world.overlay import World
+
+
+class Ahead(object):
+    """What was made for turns to come."""
+
+    def begin(self, item: Item) -> None:
+        """The turn of an item begins: what was not made in view of it has to be gone."""
+        raise NotImplementedError
 
 
 class _Turn(NamedTuple):
@@ -38,6 +57,9 @@ class Context(object):
 
     ``boot`` is the reboot of this run, None as long as there was none. ``fired`` is what has
     changed in this run of that which the resource subscribes to whose turn has come last.
+
+    ``coming`` gives the resources right behind that one, in their order, up to the first of which
+    it is not known that it will have a turn. ``ahead`` is what was made for turns to come.
 
     ``on_progress`` gets the index of the resource whose turn it is and what it does,
     ``on_notice`` a level and a line; both masked; ``on_depart`` the index of the resource that
@@ -71,6 +93,8 @@ class Context(object):
         self.silent = False
         self.boot: Optional["Boot"] = None
         self.fired: Sequence[str] = ()
+        self.coming: Callable[[], Iterator[Item]] = lambda: iter(())
+        self.ahead: Optional[Ahead] = None
         self._on_progress = on_progress
         self._on_notice = on_notice
         self.on_depart: Callable[[int, float], None] = lambda index, seconds: None

@@ -1,7 +1,7 @@
 """Walks the resources of a plan in the order written (target): who runs, who is skipped."""
 
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.context import Context
@@ -75,14 +75,27 @@ class Engine(object):
         ``Cancelled`` passes, after the event of the resource that was at work.
         """
         outcomes: List[Outcome] = []
-        for item in items:
+        for at, item in enumerate(items):
             self._context.check_cancelled()
+            self._context.coming = self._behind(items, at)
             status = self._before.get(item.index)
             outcome = self._turn(item) if status is None else Outcome.restored(item, status)
             outcomes.append(outcome)
             if outcome.failed and fail_on_error:
                 break
         return outcomes
+
+    def _behind(self, items: Sequence[Item], at: int) -> Callable[[], Iterator[Item]]:
+        """See ``Context.coming``."""
+
+        def coming() -> Iterator[Item]:
+            for item in items[at + 1 :]:
+                left_out = item.left_out or not item.managed or item.index in self._before
+                if left_out or not all(self._met(reference) for reference in item.require):
+                    return
+                yield item
+
+        return coming
 
     def record(self, items: Sequence[Item]) -> Dict[str, Any]:
         """What the run of the plan's ``items`` has come to, for the part of it behind a reboot.
@@ -106,6 +119,8 @@ class Engine(object):
 
     def _turn(self, item: Item) -> Outcome:
         started = time.monotonic()
+        if self._context.ahead is not None:
+            self._context.ahead.begin(item)
         noop = self._context.options.noop or item.noop
         outcome = Outcome(item)
         interrupted: Optional[Cancelled] = None

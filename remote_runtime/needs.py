@@ -1,9 +1,11 @@
 """What must be there before a resource can act (target)."""
 
 import os
+import stat
 from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Action, Missing
+from remote_runtime.effects import PathEffect
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -43,6 +45,19 @@ def parent(context: "Context", path: str) -> List[Missing]:
             hint="manage it in an earlier file resource with ensure: directory",
         )
     ]
+
+
+def parents(context: "Context", path: str, mode: int) -> List[PathEffect]:
+    """The directories above a path that are to be made with it, the outermost first."""
+    missing: List[str] = []
+    above = os.path.dirname(path)
+    while above != "/" and not context.files.exists(above):
+        missing.insert(0, above)
+        above = os.path.dirname(above)
+    if missing:
+        found = context.files.status(above, follow=True)
+        mode |= found.mode & stat.S_ISGID if found is not None else 0  # which they inherit
+    return [PathEffect(each, "directory", mode, firm=False) for each in missing]
 
 
 def program(

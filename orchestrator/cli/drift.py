@@ -2,6 +2,7 @@
 
 import argparse
 
+from orchestrator.cli.engine_choice import add_engine, read_engine
 from orchestrator.cli.options import (
     add_bounds,
     add_connection,
@@ -26,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_inventory(parser, required=False, fleet=True)
     add_selection(parser)
     add_bounds(parser)
+    add_engine(parser)
     add_keeping(parser)
     add_connection(parser)
     add_data(parser)
@@ -42,7 +44,10 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.manifest.identity import identity
 
     options = read_push(args, read_output(args))
-    options = options._replace(run=options.run._replace(noop=True, drift=True, package_probe=False))
+    options = options._replace(
+        run=options.run._replace(noop=True, drift=True, package_probe=False),
+        engine=read_engine(args),
+    )
     check_options(options)
     chosen = assembly.choose(options.where, args.manifest)
     site, planner = assembly.planner(args.manifest, options.data._replace(run=options.run))

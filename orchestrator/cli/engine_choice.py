@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from orchestrator.fleet.engine import Engine, Job, RunMeans
-    from orchestrator.fleet.ports import Target
+    from orchestrator.fleet.ports import Planner, Target
     from orchestrator.workers.processes import Processes
-    from orchestrator.workers.worker import OwnConnector, Remembering
+    from orchestrator.workers.worker import OwnConnector
 
     Engage = Callable[[RunMeans], Engine]
 
@@ -44,14 +44,14 @@ class EngineChoice(NamedTuple):
 class Staff(NamedTuple):
     """Who is to work: on which hosts of a run, how many at a time, at which jobs.
 
-    ``remembering`` are the planners that know something of all hosts together.
+    ``planners`` are those of the manifests, which a job's may stand behind.
     """
 
     hosts: "Sequence[Target]"
     connector: "OwnConnector"
     forks: int
     jobs: "Sequence[Job]"
-    remembering: "Sequence[Remembering]" = ()
+    planners: "Sequence[Planner]" = ()
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
@@ -113,7 +113,7 @@ def _started(choice: EngineChoice, staff: Staff) -> "Processes | None":
             hosts={host.name: host for host in staff.hosts},
             connector=staff.connector,
             lore=PackageLore(state_folder() / "packages"),
-            remembering=staff.remembering,
+            planners=staff.planners,
         )
     except OSError as error:
         if choice.word == AUTO:

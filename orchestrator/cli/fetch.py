@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from orchestrator.cli.commands import Parser
+from orchestrator.cli.engine_choice import add_engine, read_engine
 from orchestrator.cli.options import add_connection, add_inventory, add_keeping
 from orchestrator.cli.output import add_output, read_output
 
@@ -53,6 +54,7 @@ def configure(parser: Parser) -> None:
         default=MAX_TOTAL,
         help="how much all hosts together may send (default: 10G)",
     )
+    add_engine(parser)
     add_keeping(parser)
     add_connection(parser)
     add_output(parser, of_resources=False)
@@ -79,7 +81,9 @@ def run(args: argparse.Namespace) -> int:
     landing = Landing(args.directory, args.max_size, args.max_total)
     command = FetchCommand(args.paths, landing, args.recursive)
     options = pushing.read_push(args, read_output(args))
-    options = options._replace(run=options.run._replace(adhoc=True, diff=False))
+    options = options._replace(
+        run=options.run._replace(adhoc=True, diff=False), engine=read_engine(args)
+    )
     make_room(options.connection.forks)
     check_output(options.output)
     chosen = assembly.choose(options.where)

@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from orchestrator.cli.engine_choice import add_engine, read_engine
 from orchestrator.cli.options import (
     add_bounds,
     add_connection,
@@ -44,6 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_selection(parser)
     add_stage_choice(parser)
     add_bounds(parser)
+    add_engine(parser)
     add_keeping(parser)
     add_connection(parser)
     add_data(parser)
@@ -65,6 +67,6 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.pushing import read_push
 
     options = read_push(args, read_output(args))
-    options = options._replace(run=read_bounds(args)._replace(noop=True))
+    options = options._replace(run=read_bounds(args)._replace(noop=True), engine=read_engine(args))
     choice = read_stage_choice(args)
     return make_plan(args.manifest, options, choice=choice, out=args.out, valid=args.valid)

@@ -89,14 +89,12 @@ def _preview(
         path = os.path.abspath(manifest)
         push = Push("plan", path, site, planner, identity=identity(path), remarks=planner.unmatched)
     push, maker = _kept_by(push)
-    options = options._replace(engine=None)  # what keeps the plan is in here
     created = int(time.time())
     code = carry_out(push, options, chosen, output)
     if code == INTERRUPTED:
         return code, None
     about = {**_about(manifest, options, push), "created": created, "expires": created + int(valid)}
-    files = [path for one in push.pushes for path in cast("Planner", one.planner).files()]
-    kept = maker.finish(about, [*_named_files(manifest, options), *files])
+    kept = maker.finish(about, _named_files(manifest, options))
     if kept.hosts:
         return code, kept
     output.say("no plan was made: it would be for no host")
@@ -107,7 +105,8 @@ def _kept_by(push: Push) -> "tuple[Push, PlanMaker]":
     """The same push with what makes a plan of it."""
     from orchestrator.kept_plans.making import PlanMaker
 
-    maker = PlanMaker(cast("Planner", push.planner))
+    planners = [cast("Planner", one.planner) for one in push.pushes]
+    maker = PlanMaker(planners[0], planners)
     stages = tuple(
         stage._replace(
             push=stage.push._replace(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.commands import Parser
+from orchestrator.cli.engine_choice import add_engine, read_engine
 from orchestrator.cli.options import (
     add_connection,
     add_inventory,
@@ -64,6 +65,7 @@ def configure(parser: Parser) -> None:
         "nobody can tell what a command would do; an exec with conditions has a preview"
     )
     add_rollout(parser)
+    add_engine(parser)
     add_keeping(parser)
     add_connection(parser)
     add_output(parser, of_resources=False)
@@ -80,7 +82,9 @@ def run(args: argparse.Namespace) -> int:
     command = _command(args)
     options = pushing.read_push(args, read_output(args))
     options = options._replace(
-        run=options.run._replace(adhoc=True, diff=False, timeout=0.0), rollout=read_rollout(args)
+        run=options.run._replace(adhoc=True, diff=False, timeout=0.0),
+        rollout=read_rollout(args),
+        engine=read_engine(args),
     )
     make_room(options.connection.forks)
     check_output(options.output)

@@ -69,14 +69,13 @@ class _Ground(NamedTuple):
 def _staff(push: Push, targets: Targets, how: How) -> Staff:
     """Who is to work on the hosts."""
     parts = _parts(push, targets, how)
-    planners: list[Any] = [part.push.planner for part in parts]
     connector: Any = targets.connector
     return Staff(
         hosts=targets.hosts,
         connector=connector,
         forks=targets.forks,
         jobs=[_job(part) for part in parts],
-        remembering=planners,
+        planners=[part.push.planner for part in parts],
     )
 
 

@@ -87,6 +87,16 @@ class HostNotice(NamedTuple):
     waits: bool = False
 
 
+class HostKept(NamedTuple):
+    """What a plan that is made has to keep of a host; told when it is planned and at its end.
+
+    It may hold secrets: nobody shows or keeps it but who makes that plan.
+    """
+
+    host: str
+    record: Mapping[str, Any]
+
+
 class HostFinished(NamedTuple):
     """A host's run is over; told again where a gate finds something wrong afterwards."""
 
@@ -166,6 +176,7 @@ Event = (
     | ResourceEvent
     | ResourcesStable
     | HostNotice
+    | HostKept
     | HostFinished
     | RolloutStep
     | RunFinished

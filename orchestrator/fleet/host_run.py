@@ -13,7 +13,7 @@ from orchestrator.fleet.host_task import HeldBackError, InterruptedRunError, Lin
 from orchestrator.fleet.outcome import OK, HostResult, Tally
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
+from orchestrator.fleet.ports import Connector, Plan, Planner, Publisher, Target
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import DefectError
@@ -69,6 +69,7 @@ class HostRun(LinkTask[HostResult]):
         plan = self._planner.plan(self.host, gathered)
         del gathered  # the plan holds on to what its templates still need
         self._secrets = tuple(plan.secrets)
+        self._keep(plan)
         for text in plan.warnings:
             self._notices.say("warning", one_line(text, MAX_WARNING))
         self._conversation = Conversation(
@@ -83,9 +84,15 @@ class HostRun(LinkTask[HostResult]):
         if reboot is not None:
             link = self._return(reboot, boot)
             self._conversation.go_on(link, reboot, self._enter)
+        self._keep(plan)
         self._phase = Phase.DONE
         tally = self._conversation.tally  # an earlier command of a session may have failed it
         return self._result(outcomes.FAILED if tally.failed or tally.unmet else OK)
+
+    def _keep(self, plan: Plan) -> None:
+        kept = plan.kept()
+        if kept is not None:
+            self._bus.publish(happening.HostKept(self.name, kept))
 
     @property
     def _until(self) -> float | None:

@@ -8,13 +8,13 @@ fetch has left of that in a folder is swept by the next one that writes there.
 import contextlib
 import errno
 import os
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from orchestrator.fleet.part_files import PartFile, sweep
 from orchestrator.support.plain_text import plain
+from orchestrator.support.shared_count import OwnCount, SharedCount
 from remote_runtime.errors import PlanError, ProtocolError
 
 MAX_FILES = 110_000  # of one host: somewhat more than an honest one sends
@@ -40,8 +40,11 @@ class Landing:
         self.folder = folder
         self.most_file = most_file
         self.most_total = most_total
-        self._lock = threading.Lock()
-        self._taken = 0
+        self._taken: OwnCount | SharedCount = OwnCount()
+
+    def share(self) -> None:
+        """Count with copies of this process, which are yet to be made. OSError."""
+        self._taken = SharedCount()
 
     def of(self, host: str, paths: Sequence[str]) -> "HostLanding":
         """What takes the files of a host, which is asked for these absolute paths."""
@@ -49,14 +52,12 @@ class Landing:
 
     def count(self, size: int) -> None:
         """Take note of so many bytes more; PlanError where they are too many."""
-        with self._lock:
-            self._taken += size
-            if self._taken > self.most_total:
-                raise PlanError(
-                    f"all hosts together sent more than {self.most_total} bytes (--max-total)",
-                    kind="fetch.total",
-                    hint="raise --max-total, or fetch from fewer hosts",
-                )
+        if self._taken.add(size) > self.most_total:
+            raise PlanError(
+                f"all hosts together sent more than {self.most_total} bytes (--max-total)",
+                kind="fetch.total",
+                hint="raise --max-total, or fetch from fewer hosts",
+            )
 
 
 class HostLanding:

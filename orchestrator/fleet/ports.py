@@ -118,6 +118,11 @@ class Plan(Protocol):
         out so, None without such a plan."""
         ...
 
+    def kept(self) -> Mapping[str, Any] | None:
+        """What a plan that is made has to keep of the host beside what was said before, for JSON;
+        None for nothing."""
+        ...
+
     def longest(self) -> float:
         """For how many seconds one of its resources may be at work, by its own timeouts."""
         ...

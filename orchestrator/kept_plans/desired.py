@@ -19,8 +19,8 @@ _MARK = b"://"  # a login in an address
 
 class Desired(NamedTuple):
     """A resource by ``type#name``: a digest of all that its plan says, where ``secret`` without
-    the values that are masked; ``secret`` is then a digest of everything, which never leaves this
-    process as it is."""
+    the values that are masked; ``secret`` is then a digest of everything, which nothing keeps as it
+    is."""
 
     resource: str
     digest: str

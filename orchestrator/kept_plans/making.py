@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
@@ -31,6 +31,14 @@ from orchestrator.planning.behind import HostPlanner
 from remote_runtime.events import secrets_of
 
 
+class Reader(Protocol):
+    """A planner that knows what it has read."""
+
+    def files(self) -> Iterable[Path]:
+        """The files that were read so far."""
+        ...
+
+
 class StagePlanMaker(NamedTuple):
     """Makes the plans of a stage."""
 
@@ -39,15 +47,15 @@ class StagePlanMaker(NamedTuple):
 
 class PlanMaker(Subscriber):
     """In place of the planner of a preview and a subscriber of it; ``of_stage`` is in that of a
-    stage's.
+    stage's. Hosts may be planned by a copy of it in another process.
 
-    What hosts have in common is held once.
+    What hosts have in common is held once. ``readers`` are the planners of all stages.
     """
 
-    def __init__(self, planner: HostPlanner) -> None:
+    def __init__(self, planner: HostPlanner, readers: Sequence[Reader] = ()) -> None:
         self._planner = planner
+        self._readers = readers
         self._key = os.urandom(16).hex()
-        self._lock = threading.Lock()
         self._order: tuple[str, ...] = ()
         self._hosts: dict[str, Record] = {}
         self._left_out: dict[str, Record] = {}
@@ -56,6 +64,9 @@ class PlanMaker(Subscriber):
         self._outcomes: dict[bytes, int] = {}
         self._told: list[Record] = []
         self._secrets: set[str] = set()
+        self._files: set[str] = set()
+        self._lock = threading.Lock()
+        self._files_told: set[str] = set()
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
         """The plan of one host, which is to say what it observes. PlanError."""
@@ -72,24 +83,36 @@ class PlanMaker(Subscriber):
         plan = planner.plan(host, gathered)
         plan.binding = {"salt": self._key}
         desired = desired_of(plan)
-        with self._lock:
-            places = [self._items.setdefault(one, len(self._items)) for one in desired]
-            self._secrets.update(plan.secrets)
-            for item, _ in plan.desired():
-                self._secrets.update(secrets_of(item))
-        self._hosts[name] = {
-            **identity,
-            "fail_on_error": plan.fail_on_error,
-            "items": places,
-            "outcomes": [],
-            "observed": [],
+        hidden = {text for item, _ in plan.desired() for text in secrets_of(item)}
+        whole: Record = {
+            "host": {**identity, "fail_on_error": plan.fail_on_error},
+            "items": [(one.resource, one.digest, one.secret.hex()) for one in desired],
+            "secrets": sorted(hidden.union(plan.secrets)),
         }
+        plan.keep = self._telling(whole).__next__
         return plan
+
+    def _telling(self, whole: Record) -> Iterator[Record | None]:
+        """What there is to keep of a host: all of it at first, then what else was read."""
+        yield {**whole, "files": self._files_read()}
+        while True:
+            files = self._files_read()
+            yield {"files": files} if files else None
+
+    def _files_read(self) -> list[str]:
+        """Those that nothing was told of yet."""
+        with self._lock:
+            read = {str(path) for reader in self._readers for path in reader.files()}
+            new = read - self._files_told
+            self._files_told |= new
+        return sorted(new)
 
     def handle(self, event: happening.Event) -> None:
         """Keep what the preview says."""
         if isinstance(event, happening.ResourceEvent):
-            self._keep(self._hosts[event.host], event.event)
+            self._hear(self._hosts[event.host], event.event)
+        elif isinstance(event, happening.HostKept):
+            self._keep(event.host, event.record)
         elif isinstance(event, happening.RunStarted):
             self._order = event.hosts
         elif isinstance(event, happening.RolloutPlanned):
@@ -104,13 +127,22 @@ class PlanMaker(Subscriber):
                     "message": result.message,
                 }
 
-    def _keep(self, planned: Record, event: Mapping[str, Any]) -> None:
+    def _hear(self, planned: Record, event: Mapping[str, Any]) -> None:
         told = told_of(event)
         place = self._outcomes.setdefault(canonical(told), len(self._told))
         if place == len(self._told):
             self._told.append(told)
         planned["outcomes"].append(place)
         planned["observed"].append(event["observed"])
+
+    def _keep(self, host: str, kept: Mapping[str, Any]) -> None:
+        self._files.update(kept["files"])
+        if "host" not in kept:
+            return
+        desired = (Desired(name, digest, bytes.fromhex(s)) for name, digest, s in kept["items"])
+        places = [self._items.setdefault(one, len(self._items)) for one in desired]
+        self._hosts[host] = {**kept["host"], "items": places, "outcomes": [], "observed": []}
+        self._secrets.update(kept["secrets"])
 
     def finish(self, about: Mapping[str, Any], files: Iterable[str | Path]) -> KeptPlan:
         """The plan; ``about`` are the members that the command knows, ``files`` were read."""
@@ -130,7 +162,7 @@ class PlanMaker(Subscriber):
             if one.secret:
                 item["secret"] = ""
         record["salt"] = salt = work_of(record)
-        record["files"] = digests_of(files, self._secrets, salt)
+        record["files"] = digests_of([*files, *self._files], self._secrets, salt)
         for item, one in zip(record["items"], self._items, strict=True):
             if one.secret:
                 item["secret"] = secret_digest(one.secret, salt)

@@ -33,6 +33,10 @@ class FetchCommand:
         item = Item(index=0, type=FETCH, name=self.shown, properties=properties)
         self._whole = [Compiled.alone(item)]
 
+    def share(self) -> None:
+        """Bound what comes together with copies of this process, which are yet to be made."""
+        self._landing.share()
+
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
         """The plan of a host, which knows where its files come to lie."""
         plan = HostPlan(

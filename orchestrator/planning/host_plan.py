@@ -43,7 +43,8 @@ class HostPlan:
     sentences for the user, ``fail_on_error`` whether the first failure ends the run, ``earlier``
     what the session's earlier commands came to on the host, ``binding`` what holds the run to a
     plan that was kept of its preview, ``incoming`` takes files that the host is asked for,
-    ``compare`` tells what that said of what came out otherwise, ``before``, in a preview, are the
+    ``compare`` tells what that said of what came out otherwise, ``keep`` what there is to say for
+    one that is being made, ``before``, in a preview, are the
     plans that it stands behind: the target numbers their resources after those of this one, and
     ``secrets_before``, in a push, what earlier stages mask on the host. ``implications`` are those
     of the run.
@@ -70,6 +71,7 @@ class HostPlan:
         self.binding: Mapping[str, Any] = {}
         self.incoming: Incoming | None = None
         self.compare: Callable[[Mapping[str, Any]], str] | None = None
+        self.keep: Callable[[], Mapping[str, Any] | None] | None = None
         self.before: Sequence[Before] = ()
         self.secrets_before: Sequence[str] = ()
         self.implications = Implications()
@@ -174,6 +176,11 @@ class HostPlan:
         """What a plan that was kept said of a resource that came out otherwise; "" where it came
         out so, None without such a plan."""
         return self.compare(event) if self.compare else None
+
+    def kept(self) -> Mapping[str, Any] | None:
+        """What a plan that is made has to keep of the host beside what was said before; None for
+        nothing."""
+        return self.keep() if self.keep else None
 
     def desired(self) -> Iterator[tuple[Item, bytes]]:
         """Every resource, pre-order, with all that the plan says of it and what it is made of."""

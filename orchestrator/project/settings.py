@@ -70,7 +70,7 @@ SETTINGS = (
     Setting(
         name="engine",
         variable="CCM_ENGINE",
-        meaning="What works on the hosts of a push, as `--engine` names it",
+        meaning="What works on the hosts, as `--engine` names it",
         default="auto",
         in_file=False,
         metavar="ENGINE",

@@ -16,6 +16,7 @@ Told = (
     | happening.ResourceEvent
     | happening.ResourcesStable
     | happening.HostNotice
+    | happening.HostKept
     | happening.HostFinished
 )
 
@@ -80,6 +81,8 @@ class Heard:
             return happening.ResourceProgress(host, *told)
         if kind == "t":
             return happening.HostNotice(host, *told)
+        if kind == "k":
+            return happening.HostKept(host, told)
         if kind == "f":
             return happening.HostFinished(HostResult.from_record(told))
         raise ValueError(f"no worker tells {kind!r}")

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator.fleet.engine import Job, Maker, RunMeans
 from orchestrator.fleet.package_lore import PackageLore
-from orchestrator.fleet.ports import Target
+from orchestrator.fleet.ports import Planner, Target
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.workers import forking, worker
 from orchestrator.workers.channel import Channel
@@ -26,8 +26,8 @@ ENDING = 10.0  # seconds that workers have to end once no host is left
 class Processes:
     """So many workers, started at once; ``engage`` comes before the first host, ``close`` last.
 
-    ``jobs`` are all that is done in the run. What the planners have come to know is told to the
-    ``remembering`` ones here at the end. OSError where no process can be started.
+    ``jobs`` are all that is done in the run. What ``planners`` that remember have come to know in
+    workers is told to them here at the end. OSError where no process can be started.
     """
 
     def __init__(
@@ -38,10 +38,10 @@ class Processes:
         hosts: Mapping[str, Target],
         connector: worker.OwnConnector,
         lore: PackageLore,
-        remembering: Sequence[worker.Remembering] = (),
+        planners: Sequence[Planner] = (),
     ) -> None:
         self._jobs = list(jobs)
-        self._remembering = remembering
+        self._remembering = worker.remembering(planners)
         self._sticky = len(self._jobs) > 1  # what a stage knows of a host, the next one needs
         self._of_host: dict[str, Hand] = {}
         self._of_task: dict[str, Hand] = {}
@@ -52,12 +52,15 @@ class Processes:
             jobs=self._jobs,
             hosts=hosts,
             connector=connector,
-            remembering=remembering,
+            planners=planners,
             lore=lore,
             failed=forking.crash,
         )
         try:
             connector.share()
+            for planner in planners:
+                if isinstance(planner, worker.Sharing):
+                    planner.share()
             channels: list[Channel] = []
             for _ in range(count):
                 pid, channel = forking.start(serve, channels)

@@ -14,6 +14,7 @@ by its number from then on::
     e HOST \t JSON          an event
     d HOST \t [resource, action, at]
     t HOST \t [level, text, waits]
+    k HOST \t JSON          what a plan that is made has to keep of it
     r HOST \t [properties, ...]        to be registered
     f HOST \t JSON          what the host came to
     l JSON                  the last one: what each planner has come to know
@@ -75,6 +76,8 @@ class Outbox(Subscriber):
             self._put(f"d{event.host}\t{_encode(event[1:])}")
         elif isinstance(event, happening.HostNotice):
             self._put(f"t{event.host}\t{_encode(event[1:])}")
+        elif isinstance(event, happening.HostKept):
+            self._put(f"k{event.host}\t{_encode(event.record)}")
         else:
             raise TypeError(f"no host tells a {type(event).__name__}")
 

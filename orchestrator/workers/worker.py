@@ -3,15 +3,15 @@
 import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job, Maker, RunMeans, Threads
 from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_lore import PackageLore
-from orchestrator.fleet.ports import Connector, Target
+from orchestrator.fleet.ports import Connector, Planner, Target
 from orchestrator.fleet.window import TEND
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.telling import Outbox, left
@@ -31,6 +31,16 @@ class OwnConnector(Connector, Protocol):
     def close(self) -> None: ...
 
 
+@runtime_checkable
+class Sharing(Protocol):
+    """A planner that knows something at any time of all hosts together."""
+
+    def share(self) -> None:
+        """Know it together with copies of this process, which are yet to be made. OSError."""
+        ...
+
+
+@runtime_checkable
 class Remembering(Protocol):
     """A planner that comes to know something of all hosts together."""
 
@@ -41,6 +51,11 @@ class Remembering(Protocol):
     def remember(self, told: Any) -> None:
         """Take what another one knew."""
         ...
+
+
+def remembering(planners: Iterable[Planner]) -> list[Remembering]:
+    """Those of the planners that remember."""
+    return [planner for planner in planners if isinstance(planner, Remembering)]
 
 
 class Worker:
@@ -115,7 +130,7 @@ def serve(
     *,
     hosts: Mapping[str, Target],
     connector: OwnConnector,
-    remembering: Sequence[Remembering] = (),
+    planners: Sequence[Planner] = (),
     lore: PackageLore,
     failed: Callable[[Exception], Any],
 ) -> None:
@@ -124,5 +139,5 @@ def serve(
     worker = Worker(channel, jobs, hosts=hosts, connector=connector, lore=lore, failed=failed)
     with contextlib.suppress(EOFError, OSError):
         worker.serve()
-        channel.send(left([planner.remembered() for planner in remembering]))
+        channel.send(left([planner.remembered() for planner in remembering(planners)]))
         connector.close()

@@ -61,7 +61,12 @@ class Temporary(object):
         return descriptor
 
     def finish(self, uid: int, gid: int, mode: int, attributes: Attributes) -> None:
-        """Give it owner, group, mode and the extended attributes of what it replaces; sync it.
+        """``dress`` it and ``sync`` it."""
+        self.dress(uid, gid, mode, attributes)
+        self.sync()
+
+    def dress(self, uid: int, gid: int, mode: int, attributes: Attributes) -> None:
+        """Give it owner, group, mode and the extended attributes of what it replaces.
 
         The mode comes last: until then nobody but the owner can read it.
         """
@@ -76,11 +81,32 @@ class Temporary(object):
                 if old is not None:
                     os.close(old)
             os.fchmod(self._descriptor, mode)
+        except OSError as error:
+            raise failure("write", self._target, error) from error
+
+    def begin_sync(self) -> None:
+        """Have the system begin to write it to the disk, so that several share their ``sync``."""
+        if not hasattr(os, "posix_fadvise"):
+            return  # macOS
+        try:
+            # All but its last byte: a page that is left whole stays in the memory.
+            size = max(1, os.fstat(self._descriptor).st_size - 1)
+            os.posix_fadvise(self._descriptor, 0, size, os.POSIX_FADV_DONTNEED)
+        except OSError:
+            pass  # the sync does it
+
+    def sync(self) -> None:
+        """Return once it is on the disk; it is finished then."""
+        try:
             os.fsync(self._descriptor)
         except OSError as error:
             raise failure("write", self._target, error) from error
         finally:
             self._close()
+
+    def is_beside(self, place: Place) -> bool:
+        """Whether it stands in the folder of this place."""
+        return self._place.folder.identity == place.folder.identity
 
     def _replaced(self) -> Optional[int]:
         """The regular file that it replaces, opened to be asked for attributes only."""

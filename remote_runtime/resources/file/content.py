@@ -23,6 +23,10 @@ class Text(Content):
         self.size = len(self._data)
         self.sha256 = sha256(self._data).hexdigest()
 
+    @property
+    def at_hand(self) -> bool:
+        return True
+
     def chunks(self) -> Chunks:
         yield self._data
 
@@ -34,6 +38,10 @@ class Blob(Content):
         self.sha256 = value["$blob"]
         self.size = value["size"]
         self._blobs = context.blobs
+
+    @property
+    def at_hand(self) -> bool:
+        return self._blobs.holds(self.sha256)
 
     def chunks(self) -> Chunks:
         return self._blobs.chunks(self.sha256, self.size)

@@ -1,7 +1,5 @@
 """The file type (target; ``check`` on both sides)."""
 
-import os
-import stat
 from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime import needs
@@ -22,6 +20,7 @@ from remote_runtime.resources.file.content import desired
 from remote_runtime.words import split
 
 if TYPE_CHECKING:
+    from remote_runtime.resources.file.ahead import Store
     from remote_runtime.system.files import Status
     from remote_runtime.system.obstacles import Obstacles
 
@@ -318,13 +317,41 @@ class Resource(PathType):
         changes.append(Change("content", old and "sha256:" + old, new and "sha256:" + new, diff))
         return changes
 
+    def to_store(self) -> "Optional[Store]":
+        """What its turn will put there, as far as can be told before; None for nothing."""
+        from remote_runtime.resources.file.ahead import Store
+
+        if isinstance(self.properties.get("source"), str):
+            return None  # an earlier turn may yet change it
+        try:
+            content = self._content()
+            if content is None or not content.at_hand:
+                return None
+            if not self._differs(content.sha256, content.size):
+                return None
+            status = self.context.files.status(self.name)
+            self._refuse(status, False)
+            want, unmet = self._wanted(status)
+        except ResourceError:
+            return None
+        unmet += needs.parent(self.context, self.name)
+        return None if unmet else Store(self.name, content, want.uid, want.gid, want.mode)
+
     def _store(self, content: Optional[Content], want: Wanted) -> None:
         if content is None:
             raise ResourceError("the content of %s is not known" % self.name)
+        from remote_runtime.resources.file.ahead import coming_after
+
         self.context.progress("writing %s" % self.name)
         validate = str(self.properties.get("validate") or "")
         self.provider.store(
-            self.name, content, uid=want.uid, gid=want.gid, mode=want.mode, validate=validate
+            self.name,
+            content,
+            uid=want.uid,
+            gid=want.gid,
+            mode=want.mode,
+            validate=validate,
+            coming=coming_after(self),
         )
         self.context.changed_paths.add(self.name)
 
@@ -341,7 +368,7 @@ class Resource(PathType):
         """What is left to do, and what keeps it from being done."""
         if status is None:
             want, unmet = self._wanted(None)
-            above = self._above(want.mode & 0o755)
+            above = needs.parents(self.context, self.name, want.mode & 0o755)
             return [self._making(want, above)], unmet
         if status.kind != "directory":
             kind = "symlink" if status.kind == "symlink" else "file"
@@ -360,18 +387,6 @@ class Resource(PathType):
             effects=[*above, self._effect("directory", want)],
             rehearse=lambda: self._obstacles().making(),
         )
-
-    def _above(self, mode: int) -> List[PathEffect]:
-        """The directories above it that are to be made, the outermost first."""
-        missing: List[str] = []
-        parent = os.path.dirname(self.name)
-        while parent != "/" and not self.context.files.exists(parent):
-            missing.insert(0, parent)
-            parent = os.path.dirname(parent)
-        if missing:
-            found = self.context.files.status(parent, follow=True)
-            mode |= found.mode & stat.S_ISGID if found is not None else 0  # which they inherit
-        return [PathEffect(path, "directory", mode, firm=False) for path in missing]
 
     def _create_directory(self, want: Wanted) -> None:
         self.provider.create_directory(self.name, want.uid, want.gid, want.mode)

@@ -242,6 +242,7 @@ class FakePlan:
         self.before = 0
         self.observes = False
         self.incoming: Incoming | None = None
+        self.to_keep: list[Mapping[str, Any]] = []
 
     def identities(self) -> Iterator[str]:
         return (f"file#{name}" for name in self.names)
@@ -257,6 +258,9 @@ class FakePlan:
 
     def otherwise(self, event: Mapping[str, Any]) -> str | None:
         return None
+
+    def kept(self) -> Mapping[str, Any] | None:
+        return self.to_keep.pop(0) if self.to_keep else None
 
     def implied(self, index: int) -> Implied | None:
         return self.known[index]

@@ -751,3 +751,36 @@ def test_a_defect_is_that_host_s_result_with_a_report(
     assert "KeyError" in text
     assert "in plan" in text
     assert "a value of web1" not in text
+
+
+class KeepingPlanner(FakePlanner):
+    """Its plans have something to keep when they are made, and at the end."""
+
+    def plan(self, host: Any, gathered: Any) -> Any:
+        plan = super().plan(host, gathered)
+        plan.to_keep = [{"when": "planned"}, {"when": "done"}]
+        return plan
+
+
+def test_what_is_to_be_kept_is_told() -> None:
+    """Before the first event of the host and behind the last; of one that is lost, no end."""
+
+    def lost(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+
+    kept = []
+    for script in (FarEnd.carry_out_plan, lost):
+        bus, recorder = recorded_bus()
+        planner = KeepingPlanner(NAMES)
+        host, connector = FakeHost("web1"), FakeConnector(script)
+        HostRun(host, connector, planner=planner, bus=bus, settings=SETTINGS).run()
+        kinds = (happening.HostKept, happening.ResourceEvent)
+        kept.append([event for event in recorder.events if isinstance(event, kinds)])
+    ways = [[e.record["when"] for e in told if isinstance(e, happening.HostKept)] for told in kept]
+    assert ways == [["planned", "done"], ["planned"]]
+    assert [type(event).__name__ for event in kept[0]] == [
+        "HostKept",
+        *["ResourceEvent"] * len(NAMES),
+        "HostKept",
+    ]

@@ -75,6 +75,7 @@ def keep(
     maker.handle(happening.RunStarted("R", NOW, hosts, True))
     for name in hosts:
         plan = maker.plan(FakeHost(name), gathered(f"id of {name}"))
+        maker.handle(happening.HostKept(name, plan.kept()))
         for item in plan.items:
             told = event(name, item.name, **about.pop(item.name, {}))
             maker.handle(happening.ResourceEvent(name, told, json.dumps(told)))

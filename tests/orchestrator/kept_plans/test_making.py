@@ -14,6 +14,7 @@ from tests.orchestrator.kept_plans.made import (
     SITE,
     FakeHost,
     ended,
+    event,
     gathered,
     keep,
     planner,
@@ -84,6 +85,52 @@ def test_hosts_without_a_plan_are_left_out(tmp_path: Path) -> None:
     assert kept.hosts == {}
     assert kept.record["left_out"]["web1"]["message"] == "hung up"
     assert [result.outcome for result in kept.results()] == [UNREACHABLE, UNREACHABLE]
+
+
+def test_copies_plan_for_it(tmp_path: Path) -> None:
+    """What hosts are planned as may come from elsewhere, as JSON: the plan is the same, and knows
+    each file that was read there, also late."""
+    import copy
+    import json
+
+    whole = keep(tmp_path)
+    made = planner(tmp_path)
+    maker = PlanMaker(made, [made])
+    copies = {"web1": copy.copy(maker), "web2": copy.copy(maker)}
+    maker.handle(happening.RunStarted("R", NOW, ("web1", "web2"), True))
+    for name, one in copies.items():
+        one._files_told = set()
+        plan = one.plan(FakeHost(name), gathered(f"id of {name}"))
+        told = json.loads(json.dumps(plan.kept()))
+        assert told["files"] == [str(tmp_path / "site.yaml")]
+        maker.handle(happening.HostKept(name, told))
+        assert plan.kept() is None
+        for item in plan.items:
+            each = event(name, item.name)
+            maker.handle(happening.ResourceEvent(name, each, json.dumps(each)))
+        (tmp_path / f"late-{name}").write_text("late")
+        maker.handle(happening.HostKept(name, {"files": [str(tmp_path / f"late-{name}")]}))
+        maker.handle(ended(name))
+    kept = maker.finish(ABOUT, [])
+    assert kept.id == whole.id
+    assert len(kept.record["files"]) == 3
+
+
+def test_a_host_that_is_planned_again(tmp_path: Path) -> None:
+    """Only what its last preview said counts."""
+    import json
+
+    maker = PlanMaker(planner(tmp_path))
+    maker.handle(happening.RunStarted("R", NOW, ("web1",), True))
+    for _ in range(2):
+        plan = maker.plan(FakeHost("web1"), gathered("id of web1"))
+        maker.handle(happening.HostKept("web1", plan.kept()))
+        for item in plan.items:
+            each = event("web1", item.name)
+            maker.handle(happening.ResourceEvent("web1", each, json.dumps(each)))
+    maker.handle(ended("web1"))
+    kept = maker.finish(ABOUT, [tmp_path / "site.yaml"])
+    assert kept.id == keep(tmp_path, hosts=("web1",)).id
 
 
 def test_a_host_without_an_identity_has_no_plan(tmp_path: Path) -> None:

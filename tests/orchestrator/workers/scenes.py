@@ -135,7 +135,7 @@ class Run:
             hosts={host.name: host for host in self.hosts},
             connector=self.connector,
             lore=PackageLore(),
-            remembering=[job.planner for job in self.jobs],
+            planners=[job.planner for job in self.jobs],
         )
 
     def carry_out(
@@ -354,6 +354,28 @@ def passwords() -> Any:
         *(channel.receive(300) for channel in channels[1:]),
     ]
     return {"first": first, "meanwhile": meanwhile, "then": then, "ends": ends}
+
+
+def counted() -> Any:
+    """Copies of this process, and threads in it, add to one number."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from orchestrator.support.shared_count import SharedCount
+    from orchestrator.workers import forking
+
+    shared = SharedCount()
+
+    def add(_: object) -> int:
+        return [shared.add(3) for _ in range(50)][-1]
+
+    def serve(channel: Any) -> None:
+        with ThreadPoolExecutor(4) as threads:
+            channel.send(str(max(threads.map(add, range(4)))))
+
+    started = [forking.start(serve, []) for _ in range(3)]
+    seen = [int(one.channel.receive() or "") for one in started]
+    ends = [forking.Process(one.pid).ending() for one in started]
+    return {"largest": max(seen), "sum": shared.add(0), "ends": ends}
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ EVENTS: list[Told] = [
     happening.ResourceProgress("web1", "file#/a", "writing", 13.0),
     happening.HostNotice("web1", "warning", "tab\there", waits=True),
     FAILED,
+    happening.HostKept("web1", {"items": [["file#/a", "0f" * 32, ""]], "files": ["a\tb"]}),
 ]
 
 
@@ -50,7 +51,7 @@ def heard(channel: Channel, box: Outbox, heard: Heard | None = None) -> list[Tol
 
 
 def test_events_arrive_as_they_were() -> None:
-    """Phases, plans, progress, notices and events are the same on the other side."""
+    """Phases, plans, progress, notices, events and what is kept are the same on the other side."""
     box, channel = outbox()
     for event in EVENTS:
         box.handle(event)

@@ -38,7 +38,7 @@ class Scene:
             [Job(self.planner, SETTINGS)],
             hosts=HOSTS,
             connector=self.connector,
-            remembering=[self.planner],
+            planners=[self.planner],
             lore=PackageLore(),
             failed=self.failures.append,
         )

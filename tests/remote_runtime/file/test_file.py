@@ -224,8 +224,8 @@ class FileTest(FolderTest):
         """A file is looked at once more after it was written, with all its attributes."""
 
         class Forgetful(Temporary):
-            def finish(self, *given: Any) -> None:
-                self._close()
+            def dress(self, *given: Any) -> None:
+                """Forget what was asked for."""
 
         class Careless(Files):
             def temporary(self, path: str) -> Temporary:

@@ -1,7 +1,7 @@
 """Files and directories through POSIX system calls (target)."""
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Iterable, Optional
 
 from remote_runtime import words
 from remote_runtime.base import PathEffect, Properties, Unknowable
@@ -12,7 +12,9 @@ from remote_runtime.system.attributes import Attributes
 from remote_runtime.system.trouble import failure
 
 if TYPE_CHECKING:
+    from remote_runtime.resources.file.ahead import Coming, FilesAhead, Store
     from remote_runtime.system.commands import Commands
+    from remote_runtime.system.temporary import Temporary
 
 _LAID = 1 << 20  # bytes of a copy that a command sees in place
 _NAME_ROOM = 200  # of the 255 bytes of a name
@@ -23,28 +25,62 @@ class Provider(BaseProvider):
 
     name = "posix"
     priority = 1
+    _ahead: Optional["FilesAhead"] = None
 
     def unmanageable(self, properties: Properties) -> str:
         return ""
 
     def store(
-        self, path: str, content: Content, *, uid: int, gid: int, mode: int, validate: str = ""
+        self,
+        path: str,
+        content: Content,
+        *,
+        uid: int,
+        gid: int,
+        mode: int,
+        validate: str = "",
+        coming: Iterable["Coming"] = (),
     ) -> None:
-        """Put a regular file with this content at ``path``; whatever fails leaves it as it was."""
+        """Put a regular file with this content at ``path``; whatever fails leaves it as it was.
+
+        ``coming``: what the turns behind this one will store, as far as that is known.
+        """
         from contextlib import closing
 
-        temporary = self.context.files.temporary(path)
+        from remote_runtime.resources.file.ahead import FilesAhead, Store
+
+        if self._ahead is None:
+            self._ahead = FilesAhead(self.context, lambda s: self._written(s, [s.content.read()]))
+        store = Store(path, content, uid, gid, mode)
+        temporary = self._ahead.take(store)
         try:
             with closing(content.chunks()) as chunks:
-                for chunk in chunks:
-                    self.context.check_cancelled()
-                    temporary.write(chunk)
-            temporary.finish(uid, gid, mode, Attributes(self.context.commands))
+                if temporary is None:
+                    temporary = self._written(store, chunks)
+                    self._ahead.sync(temporary, () if validate else coming)
+                else:
+                    for _ in chunks:
+                        pass  # they are in it already, and needed no more
             if validate:
                 self._validate(validate, temporary.path, path, self.context.user_commands)
             temporary.commit()
         finally:
+            if temporary is not None:
+                temporary.discard()
+
+    def _written(self, store: "Store", chunks: Iterable[bytes]) -> "Temporary":
+        """The file, beside its place; all that is left is to sync it."""
+        temporary = self.context.files.temporary(store.path)
+        try:
+            for chunk in chunks:
+                self.context.check_cancelled()
+                temporary.write(chunk)
+            attributes = Attributes(self.context.commands)
+            temporary.dress(store.uid, store.gid, store.mode, attributes)
+        except BaseException:
             temporary.discard()
+            raise
+        return temporary
 
     def rehearse(
         self, path: str, content: Content, *, uid: int, gid: int, mode: int, validate: str
