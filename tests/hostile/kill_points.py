@@ -11,6 +11,7 @@ import random
 import shutil
 import tempfile
 import time
+import uuid
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ class _Site:
             self._file("a", {**_OWNED, "content": blob(_NEW)}),
             shell("refresh", "echo >> refreshed", subscribe=[a], properties={"refresh_only": True}),
             self._file("sub", {**_OWNED, "ensure": "directory", "mode": "0755"}),
-            self._file("sub/b", {**_OWNED, "content": blob(_SMALL)}),
+            *(self._file(f"sub/{name}", {**_OWNED, "content": blob(_SMALL)}) for name in "bcd"),
             shell(
                 "slow",
                 "echo $$ >> pids; sleep 0.3; mv pids done",
@@ -106,7 +107,8 @@ class _Site:
             ),
         )
         try:
-            return target.push(*self.resources(), lock_timeout=60, manifest="kills/site.yaml")
+            named = {"run_id": uuid.uuid4().hex, "manifest": "kills/site.yaml"}
+            return target.push(*self.resources(), lock_timeout=60, **named)
         except (AssertionError, BrokenPipeError, ConnectionResetError):
             if target.end() != -9:
                 raise
@@ -118,7 +120,8 @@ class _Site:
 
     def torn(self) -> list[str]:
         """Files that are neither as they were nor as they are to be."""
-        wanted = {"a": {_OLD, _NEW}, "sub/b": {_SMALL}, "s/app.conf": {_SMALL}, "x/d/f": {_NEW}}
+        wanted = {"a": {_OLD, _NEW}, "s/app.conf": {_SMALL}, "x/d/f": {_NEW}}
+        wanted.update({f"sub/{name}": {_SMALL} for name in "bcd"})
         wanted["a.tar.gz"] = {self.archive}
         return [
             name
