@@ -4,7 +4,8 @@ Docstrings, annotations and ``typing`` go (``remote_runtime.lean`` says why), an
 need not be read, hashed and unpacked. Every line stays on its line, so that a traceback of a target
 names the line of the source.
 
-Named tuples stay what they are, made by ``remote_runtime.lean.tuples`` in the place of ``typing``.
+Named tuples stay what they are, made by ``remote_runtime.lean.tuples`` in the place of ``typing``:
+what makes one is written out, because to compile it costs a target more than all else of a class.
 """
 
 from __future__ import annotations
@@ -80,9 +81,9 @@ class _Finder(ast.NodeVisitor):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         named = any(isinstance(base, ast.Name) and base.id == "NamedTuple" for base in node.bases)
-        for entry in node.body:
-            if named and isinstance(entry, ast.AnnAssign):
-                self._field(entry)
+        fields = [entry for entry in node.body if named and isinstance(entry, ast.AnnAssign)]
+        for entry in fields:
+            self._field(entry, f"; {_maker(fields)}" if entry is fields[-1] else "")
         self._body(node, named)
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
@@ -92,7 +93,7 @@ class _Finder(ast.NodeVisitor):
         if node.module == "typing":
             names = {alias.name for alias in node.names}
             self.imported |= names
-            needed = f"from {_TUPLES} import NamedTuple, field"
+            needed = f"from {_TUPLES} import NamedTuple, field, made"
             self._cut(_begin(node), node, needed if "NamedTuple" in names else "pass")
 
     def visit_If(self, node: ast.If) -> None:
@@ -113,12 +114,12 @@ class _Finder(ast.NodeVisitor):
         if isinstance(node.value, ast.Subscript) and used & self.imported:
             self._cut(_begin(node.value), node.value, "None")
 
-    def _field(self, node: ast.AnnAssign) -> None:
+    def _field(self, node: ast.AnnAssign, behind: str) -> None:
         if node.value is None:
-            self._cut(_end(node.target), node.annotation, " = field()")
+            self._cut(_end(node.target), node.annotation, " = field()" + behind)
         else:
             self.edits.append(_Edit(_end(node.target), _begin(node.value), " = field("))
-            self.edits.append(_Edit(_end(node.value), _end(node.value), ")"))
+            self.edits.append(_Edit(_end(node.value), _end(node.value), ")" + behind))
 
     def _body(self, node: ast.Module | ast.ClassDef | ast.FunctionDef, named: bool = False) -> None:
         rest = node.body
@@ -131,6 +132,13 @@ class _Finder(ast.NodeVisitor):
 
     def _cut(self, begin: tuple[int, int], last: ast.AST, text: str = "") -> None:
         self.edits.append(_Edit(begin, _end(last), text))
+
+
+def _maker(fields: Sequence[ast.AnnAssign]) -> str:
+    """What makes a tuple of these fields: it binds them by place and name as any function does."""
+    names = [ast.unparse(entry.target) for entry in fields]
+    given = [f"{n}={n}.default" if entry.value else n for n, entry in zip(names, fields)]
+    return f"__new__ = lambda cls, {', '.join(given)}: made(cls, ({', '.join(names)},))"
 
 
 def _begin(node: ast.AST) -> tuple[int, int]:

@@ -1,13 +1,27 @@
 """``typing.NamedTuple`` as the shipped runtime has it: the same classes, made in a moment (target).
 
-``orchestrator.image.stripping`` puts this base in the place of the other and writes each field as
-``name = field()`` or ``name = field(DEFAULT)``.
+``orchestrator.image.stripping`` puts this base in the place of the other, writes each field as
+``name = field()`` or ``name = field(DEFAULT)``, and behind the last one what makes a tuple::
+
+    __new__ = lambda cls, x, y=y.default: made(cls, (x, y,))
 """
 
-from _operator import itemgetter  # all of ``operator`` that is needed
-from typing import Any, Dict, Tuple
+from typing import Any, Callable, Dict, Tuple
 
 _REQUIRED = object()
+
+made: Callable[..., Any] = tuple.__new__
+
+
+def _getter() -> Callable[[int], Any]:
+    """What makes the attribute that reads an item."""
+    try:  # as ``collections`` has it since Python 3.8
+        from _collections import _tuplegetter  # type: ignore[import-not-found]
+    except ImportError:
+        from _operator import itemgetter  # all of ``operator`` that is needed
+
+        return lambda at: property(itemgetter(at))
+    return lambda at: _tuplegetter(at, None)
 
 
 class field(object):  # noqa: N801  (it reads as a word of the language)
@@ -23,6 +37,7 @@ class NamedTuple(tuple):  # type: ignore[type-arg]  # of whatever the fields are
     __slots__ = ()
     _fields: Tuple[str, ...] = ()
     _field_defaults: Dict[str, Any] = {}
+    _item = staticmethod(_getter())
 
     def __init_subclass__(cls) -> None:
         fields = {name: value for name, value in vars(cls).items() if isinstance(value, field)}
@@ -31,30 +46,14 @@ class NamedTuple(tuple):  # type: ignore[type-arg]  # of whatever the fields are
             name: value.default for name, value in fields.items() if value.default is not _REQUIRED
         }
         for at, name in enumerate(fields):
-            setattr(cls, name, property(itemgetter(at)))
-
-    def __new__(cls, *values: Any, **named: Any) -> Any:
-        if named or len(values) != len(cls._fields):
-            values += cls._rest(cls._fields[len(values) :], named)
-            if len(values) != len(cls._fields):
-                raise TypeError("%s has %d fields" % (cls.__name__, len(cls._fields)))
-        return tuple.__new__(cls, values)
-
-    @classmethod
-    def _rest(cls, names: Tuple[str, ...], named: Dict[str, Any]) -> Tuple[Any, ...]:
-        default = cls._field_defaults
-        try:
-            rest = tuple([named.pop(n) if n in named else default[n] for n in names])
-        except KeyError as missing:
-            raise TypeError("%s needs %s" % (cls.__name__, missing)) from None
-        if named:
-            raise TypeError("%s: what is %s?" % (cls.__name__, ", ".join(sorted(named))))
-        return rest
+            setattr(cls, name, cls._item(at))
 
     def _replace(self, **changed: Any) -> Any:
         """A copy with these fields changed."""
         values = [changed.pop(name, value) for name, value in zip(self._fields, self)]
-        return type(self)(*values, **changed)
+        if changed:
+            raise TypeError("%s: what is %s?" % (type(self).__name__, ", ".join(sorted(changed))))
+        return made(type(self), values)
 
     def __repr__(self) -> str:
         pairs = ["%s=%r" % pair for pair in zip(self._fields, self)]
