@@ -1,12 +1,22 @@
 """Shows how one content differs from another (target)."""
 
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Dict, Iterator, List, Optional, Tuple
 
 LARGEST = 256 << 10  # bytes a side; above, sizes and hashes say enough
 _LINES = 4000  # lines a side between two that are alike; above, comparing them costs too much
 _CONTEXT = 3
 _NO_NEWLINE = "\\ No newline at end of file"
-_UNSEEN = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+# Control characters but for tab and newline, and what turns the reading direction: first and last.
+_UNSEEN = (
+    (0x00, 0x08),
+    (0x0B, 0x1F),
+    (0x7F, 0x9F),
+    (0x061C, 0x061C),
+    (0x200E, 0x200F),
+    (0x2028, 0x202E),
+    (0x2066, 0x2069),
+    (0xFEFF, 0xFEFF),
+)
 
 Region = Tuple[int, int, int, int]  # old lines from and to, new lines from and to
 
@@ -165,17 +175,21 @@ def visible(diff: str) -> str:
 
     Made once secrets are masked, which may hold such characters.
     """
-    import re
-
-    def sign(found: Any) -> str:
-        code = ord(found.group())
-        if code < 0x20:
-            return chr(0x2400 + code)
-        return "\u2421" if code == 0x7F else "<U+%04X>" % code
+    if not _signs:
+        _signs.update({c: _sign(c) for first, last in _UNSEEN for c in range(first, last + 1)})
 
     def blanks(line: str) -> str:
         text = line.rstrip(" \t") if line[:1] in ("+", "-") else line
         end = line[len(text) :]
         return text + end.replace(" ", "\u2420").replace("\t", "\u2409")
 
-    return "\n".join([blanks(line) for line in re.sub(_UNSEEN, sign, diff).split("\n")])
+    return "\n".join([blanks(line) for line in diff.translate(_signs).split("\n")])
+
+
+_signs: Dict[int, str] = {}  # what stands for what is not seen; made when it is needed
+
+
+def _sign(code: int) -> str:
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else "<U+%04X>" % code

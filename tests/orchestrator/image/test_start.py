@@ -17,7 +17,7 @@ _SERVE = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from remote_runtime.session import serve
-serve("0" * 32, "0" * 64)
+serve("0" * 32, "0" * 64, {lock!r}, {state!r})
 """
 
 # Each takes a target from half a millisecond to several; most of them import others of them.
@@ -47,13 +47,13 @@ def converged(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_converged_run_imports_nothing_heavy(tmp_path: Path) -> None:
-    """From its start to its end a run that changes nothing does without the costly modules."""
-    runtime = tmp_path / "runtime"
+def imported(resources: list[dict[str, Any]], status: str, folder: Path, noop: bool) -> set[str]:
+    """What a run of these resources imports, each of which comes out with that status."""
+    runtime = folder / "runtime"
     zipfile.ZipFile(io.BytesIO(building.build().archive)).extractall(runtime)
-    resources = converged(tmp_path)
-    plan = {"t": "plan", "noop": True, "resources": resources}
-    command = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", _SERVE, str(runtime)]
+    plan = {"t": "plan", "noop": noop, "diff": True, "resources": resources}
+    program = _SERVE.format(lock=str(folder / "lock"), state=str(folder / "state"))
+    command = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", program, str(runtime)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -67,7 +67,23 @@ def test_a_converged_run_imports_nothing_heavy(tmp_path: Path) -> None:
     frames = list(wire.Decoder(wire.MAX_FROM_TARGET).feed(out[out.index(b"\n") + 1 :]))
     events = events_of([f for f in frames if isinstance(f, dict)], plan)
     told = [(e["type"], e["name"], e["status"], e["error"]) for e in events]
-    assert told == [(one["type"], one["name"], "stable", []) for one in resources]
-    imported = {line.rpartition("|")[2].strip() for line in err.splitlines() if "|" in line}
-    assert "remote_runtime.session" in imported
-    assert imported & HEAVY == set()
+    assert told == [(one["type"], one["name"], status, []) for one in resources]
+    found = {line.rpartition("|")[2].strip() for line in err.splitlines() if "|" in line}
+    assert "remote_runtime.session" in found
+    return found
+
+
+def test_a_converged_run_imports_nothing_heavy(tmp_path: Path) -> None:
+    """From its start to its end a run that changes nothing does without the costly modules."""
+    assert imported(converged(tmp_path), "stable", tmp_path, noop=True) & HEAVY == set()
+
+
+def test_a_run_that_writes_files_imports_nothing_heavy(tmp_path: Path) -> None:
+    """So does one that makes files, as the first push to a host does."""
+    resources = converged(tmp_path)[:1]
+    properties = {**resources[0]["properties"], "content": "listen = ::1\n"}
+    names = [str(tmp_path / name) for name in ("new.conf", "other.conf")]
+    resources = [{**resources[0], "name": name, "properties": properties} for name in names]
+    found = imported(resources, "changed", tmp_path, noop=False)
+    assert "remote_runtime.system.temporary" in found
+    assert found & HEAVY == set()

@@ -45,26 +45,25 @@ class Provider(BaseProvider):
 
         ``coming``: what the turns behind this one will store, as far as that is known.
         """
-        from contextlib import closing
-
         from remote_runtime.resources.file.ahead import FilesAhead, Store
 
         if self._ahead is None:
             self._ahead = FilesAhead(self.context, lambda s: self._written(s, [s.content.read()]))
         store = Store(path, content, uid, gid, mode)
         temporary = self._ahead.take(store)
+        chunks = content.chunks()
         try:
-            with closing(content.chunks()) as chunks:
-                if temporary is None:
-                    temporary = self._written(store, chunks)
-                    self._ahead.sync(temporary, () if validate else coming)
-                else:
-                    for _ in chunks:
-                        pass  # they are in it already, and needed no more
+            if temporary is None:
+                temporary = self._written(store, chunks)
+                self._ahead.sync(temporary, () if validate else coming)
+            else:
+                for _ in chunks:
+                    pass  # they are in it already, and needed no more
             if validate:
                 self._validate(validate, temporary.path, path, self.context.user_commands)
             temporary.commit()
         finally:
+            chunks.close()  # `closing` would have to be imported, which costs a target much
             if temporary is not None:
                 temporary.discard()
 
