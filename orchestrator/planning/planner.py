@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,7 @@ class Planner:
         self._overlay = FactOverlay(options.facts, options.fact)
         self._implications = Implications()
         given = Given(options, problems, site.warnings)
+        self._registry = given.registry
         root = Part(site, given)
         shared = None if problems else root.data.shared(None, {})
         problems += [*(shared.problems if shared else ()), *root.problems]
@@ -117,6 +119,15 @@ class Planner:
         """Take what a planner of the same manifest in another process has ``remembered``."""
         if self._marker is not None:
             self._marker.remember(told)
+
+    def ask_through(self, ask: Callable[[Any], Any]) -> None:
+        """Have a planner of the same manifest in another process ``answer`` what is asked once in
+        a run."""
+        self._registry.ask_through(ask)
+
+    def answer(self, question: Any) -> Any:
+        """What is known of registrations, for JSON."""
+        return self._registry.answer(question)
 
     def files(self) -> set[Path]:
         """The files beside the manifests, and these themselves, that were read so far."""

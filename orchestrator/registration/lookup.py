@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,8 @@ def _labels(entry: Mapping[str, Any]) -> dict[str, str]:
 class RegistrationLookup:
     """What one run knows of registrations: each question is asked once, at its first use.
 
-    So every host of a run sees the same answer, however long the run takes. Thread-safe.
+    So every host of a run sees the same answer, however long the run takes; also where processes
+    of it have one each, of which all but one ``ask_through`` that one. Thread-safe.
     """
 
     def __init__(self, opener: Callable[[], Store]) -> None:
@@ -52,19 +53,39 @@ class RegistrationLookup:
         self._store: Store | None = None
         self._lock = Lock()
         self._answers: dict[Query, list[dict[str, Any]] | CcmError] = {}
+        self._elsewhere: Callable[[Any], Any] | None = None
 
     def __call__(self, query: Query) -> list[dict[str, Any]]:
         """The entries as templates see them; CcmError, the same one for every host."""
-        with self._lock:
-            if query not in self._answers:
-                self._answers[query] = self._ask(query)
-            answer = self._answers[query]
+        answer = self._answer(query)
         if isinstance(answer, CcmError):
             raise answer
         return Endpoints({**entry, "Annotations": dict(entry["Annotations"])} for entry in answer)
 
+    def ask_through(self, ask: Callable[[Any], Any]) -> None:
+        """Have another one answer, whose ``answer`` is what ``ask`` comes to."""
+        self._elsewhere = ask
+
+    def answer(self, question: Sequence[str]) -> dict[str, Any]:
+        """What another one is told, as JSON has it."""
+        from orchestrator.registration.entry import Query
+
+        answer = self._answer(Query(*question))
+        if isinstance(answer, CcmError):
+            return {"error": [answer.message, answer.kind, answer.advice]}
+        return {"entries": answer}
+
+    def _answer(self, query: Query) -> list[dict[str, Any]] | CcmError:
+        with self._lock:
+            if query not in self._answers:
+                self._answers[query] = self._ask(query)
+            return self._answers[query]
+
     def _ask(self, query: Query) -> list[dict[str, Any]] | CcmError:
         try:
+            if self._elsewhere is not None:
+                told = self._elsewhere(list(query))
+                return CcmError(*told["error"]) if "error" in told else list(told["entries"])
             self._store = self._store or self._opener()
             return [entry.template_form() for entry in self._store.lookup(query)]
         except CcmError as error:

@@ -4,6 +4,7 @@ From the controller, as JSON, what a worker is to do. ``begin`` may name any num
 
     ["begin", [[job, host], ...]]    job: the place in the list of what is done in this run
     ["cancel", host], ["abandon", host]
+    ["answer", [number, told]]
     ["close"]                        no host is left: tell the rest and end
 
 From a worker what has happened there since it told last, see ``telling.py``.

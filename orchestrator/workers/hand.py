@@ -11,6 +11,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.ports import Publisher
 from orchestrator.support.crash import describe_crash
+from orchestrator.workers.asking import Answering
 from orchestrator.workers.hearing import Heard
 from orchestrator.workers.remote_task import RemoteTask
 
@@ -53,11 +54,15 @@ class Hand:
         self.left: list[Any] = []
         self._life = life
         self._lost = lost
+        self._answers = Answering()
         self._switch = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def listen(self, heard: Heard, bus: Bus, publisher: Publisher) -> None:
-        """Publish what it tells, from a thread of its own."""
+    def listen(
+        self, heard: Heard, bus: Bus, publisher: Publisher, *, answers: Answering | None = None
+    ) -> None:
+        """Publish what it tells, from a thread of its own; ``answers`` are to what it asks."""
+        self._answers = answers or self._answers
         self._thread = threading.Thread(
             target=self._listen,
             args=(heard, bus, publisher),
@@ -127,6 +132,12 @@ class Hand:
         if line[0] == "r":
             host, _, properties = line[1:].partition("\t")
             publisher.add(host, json.loads(properties))
+            return
+        if line[0] == "q":
+            number, _, asked = line[1:].partition("\t")
+            self._answers.begin(
+                json.loads(asked), lambda told: self._send("answer", [int(number), told])
+            )
             return
         event = heard.event(line)
         if isinstance(event, happening.HostFinished):

@@ -15,6 +15,7 @@ from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.ports import Planner, Target
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.workers import forking, worker
+from orchestrator.workers.asking import Answering
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.hand import Hand
 from orchestrator.workers.hearing import Heard, SharedImplied
@@ -41,6 +42,7 @@ class Processes:
         planners: Sequence[Planner] = (),
     ) -> None:
         self._jobs = list(jobs)
+        self._planners = planners
         self._remembering = worker.remembering(planners)
         self._sticky = len(self._jobs) > 1  # what a stage knows of a host, the next one needs
         self._of_host: dict[str, Hand] = {}
@@ -72,10 +74,11 @@ class Processes:
 
     def engage(self, means: RunMeans) -> "Processes":
         """Begin to hear what the workers tell, which is published."""
-        implications = SharedImplied()
+        implications, answers = SharedImplied(), Answering(self._planners)
         for hand in self._hands:
             run_id = self._jobs[0].settings.run_id
-            hand.listen(Heard(run_id, implications), means.bus, means.publisher)
+            heard = Heard(run_id, implications)
+            hand.listen(heard, means.bus, means.publisher, answers=answers)
         return self
 
     def maker(self, job: Job) -> Maker:

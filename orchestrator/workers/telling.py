@@ -16,6 +16,7 @@ by its number from then on::
     t HOST \t [level, text, waits]
     k HOST \t JSON          what a plan that is made has to keep of it
     r HOST \t [properties, ...]        to be registered
+    q NUMBER \t [planner, question]    what is to be answered, see ``asking.py``
     f HOST \t JSON          what the host came to
     l JSON                  the last one: what each planner has come to know
 """
@@ -84,6 +85,10 @@ class Outbox(Subscriber):
     def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None:
         """Have the controller publish what a resource announces; as a ``Publisher``."""
         self._put(f"r{host}\t{_encode(list(map(dict, registrations)))}")
+
+    def ask(self, number: int, asked: Any) -> None:
+        """Have the controller answer."""
+        self._put(f"q{number}\t{_encode(asked)}", urgent=True)
 
     def end(self, result: HostResult) -> None:
         """Tell what a host came to."""

@@ -13,6 +13,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.ports import Connector, Planner, Target
 from orchestrator.fleet.window import TEND
+from orchestrator.workers.asking import Questions
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.telling import Outbox, left
 
@@ -61,7 +62,8 @@ def remembering(planners: Iterable[Planner]) -> list[Remembering]:
 class Worker:
     """Runs hosts beside each other, each in a thread, and tells what happens over the channel.
 
-    ``failed`` is told a defect of the worker itself, and does not return.
+    ``failed`` is told a defect of the worker itself, and does not return. What the ``planners`` ask
+    once in a run is asked by the controller.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Worker:
         connector: Connector,
         lore: PackageLore,
         failed: Callable[[Exception], Any],
+        planners: Sequence[Planner] = (),
     ) -> None:
         self._channel = channel
         self._hosts = hosts
@@ -83,6 +86,8 @@ class Worker:
         self._makers: list[Maker] = [threads.maker(job) for job in jobs]
         self._running: dict[str, HostTask[HostResult]] = {}
         self._tended = time.monotonic()
+        self._questions = Questions(outbox.ask)
+        self._questions.have_asked(planners)
 
     def serve(self) -> None:
         """Work until the controller says that no host is left; EOFError once it is gone."""
@@ -102,6 +107,9 @@ class Worker:
             for job, name in told:
                 task = self._running[name] = self._makers[job](self._hosts[name])
                 task.begin(self._over)
+            return
+        if kind == "answer":
+            self._questions.answered(*told)
             return
         task_of = self._running.get(told)  # it may have ended meanwhile
         if task_of is not None and kind == "cancel":
@@ -136,7 +144,15 @@ def serve(
 ) -> None:
     """Be a worker until the controller closes the channel or is gone."""
     connector.begin_anew()
-    worker = Worker(channel, jobs, hosts=hosts, connector=connector, lore=lore, failed=failed)
+    worker = Worker(
+        channel,
+        jobs,
+        hosts=hosts,
+        connector=connector,
+        lore=lore,
+        failed=failed,
+        planners=planners,
+    )
     with contextlib.suppress(EOFError, OSError):
         worker.serve()
         channel.send(left([planner.remembered() for planner in remembering(planners)]))

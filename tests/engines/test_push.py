@@ -171,3 +171,38 @@ def test_a_canary(alike: Alike) -> None:
     assert planned["step"] == "RolloutPlanned"
     assert [len(wave) for wave in planned["waves"]] == [1, LOCAL]
     assert document["summary"]["changed"] == 1
+
+
+READS = """\
+ccm:
+  resources:
+    - file:
+        - "DIR/{{ Host.name }}":
+            content: "{{ registrations('test', '*', '*', '*')[0].Address }}"
+            owner: OWNER
+            group: GROUP
+            mode: "0644"
+    - exec:
+        - "cp REGISTRY.new REGISTRY": {control: {if: "Host.name == 'h0'"}}
+"""
+
+
+def looking_up(fleet: Fleet) -> Any:
+    """The first host's turn changes what the registry says."""
+    registry = fleet.scratch / "registry.json"
+    entry = {"cluster": "test", "service": "s", "protocol": "http", "address": "192.0.2.1"}
+    for path, address in ((registry, "192.0.2.1"), (Path(f"{registry}.new"), "192.0.2.2")):
+        known = {"format": 1, "registrations": [{**entry, "address": address}]}
+        path.write_text(json.dumps(known), encoding="utf-8")
+    site = fleet.site(READS.replace("REGISTRY", str(registry)))
+    words = ("--registration", str(registry), "--waves", "1,100%")
+    document = fleet.document("push", *words, site)
+    return document["exit_code"], fleet.files(), registry.read_text(), document["failures"]
+
+
+def test_what_is_registered_is_asked_once(alike: Alike) -> None:
+    """All hosts of a run see the same answer, whoever works on them and however late."""
+    code, files, registry, failures = alike(looking_up)
+    assert (code, "192.0.2.2" in registry) == (0, True), failures
+    assert set(files.values()) == {"192.0.2.1"}
+    assert len(files) == LOCAL + 1

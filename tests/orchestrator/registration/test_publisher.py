@@ -7,6 +7,7 @@ from orchestrator.registration.entry import Query, Registration
 from orchestrator.registration.errors import RegistrationError
 from orchestrator.registration.lookup import RegistrationLookup
 from orchestrator.registration.publisher import Publisher
+from remote_runtime.errors import CcmError
 
 WEB = {"cluster": "prod", "service": "web", "protocol": "http", "address": "10.0.0.1", "port": 80}
 
@@ -120,3 +121,29 @@ def test_a_question_that_fails() -> None:
         with pytest.raises(RegistrationError, match="memory is down"):
             lookup(Query())
     assert len(store.asked) == 1
+
+
+def test_questions_of_other_processes() -> None:
+    """Lookups that ask another one see what that has seen, its failures too, word for word."""
+    import json
+
+    def through(asked: RegistrationLookup) -> RegistrationLookup:
+        made = RegistrationLookup(lambda: Memory(down=99))
+        made.ask_through(lambda question: json.loads(json.dumps(asked.answer(question))))
+        return made
+
+    store = Memory()
+    store.publish([Registration.of({**WEB, "annotations": {"a": "b"}})])
+    first = RegistrationLookup(lambda: store)
+    others = [through(first) for _ in range(2)]
+    expected = first(Query("prod"))
+    store.publish([Registration.of({**WEB, "address": "10.0.0.2"})])
+    assert [other(Query("prod")) for other in others] == [expected] * 2
+    assert store.asked == [Query("prod")]
+    down = RegistrationLookup(lambda: Memory(down=99))
+    words = []
+    for lookup in (down, through(down)):
+        with pytest.raises(CcmError) as caught:
+            lookup(Query())
+        words.append((str(caught.value), caught.value.kind))
+    assert words[0] == words[1]

@@ -1,0 +1,87 @@
+"""What the planners of workers ask those of the controller, which ask once for all (controller)."""
+
+import functools
+import queue
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from orchestrator.fleet.ports import Planner
+from orchestrator.support.crash import describe_crash
+from remote_runtime.errors import CcmError
+
+Ask = Callable[[Any], Any]
+
+
+@runtime_checkable
+class Asking(Protocol):
+    """A planner that asks something once in a run."""
+
+    def ask_through(self, ask: Ask) -> None:
+        """Have ``ask`` answer, which does so as ``answer`` of the one at the controller; it may
+        raise CcmError."""
+        ...
+
+    def answer(self, question: Any) -> Any:
+        """What it knows or comes to know, for JSON. Thread-safe."""
+        ...
+
+
+class Questions:
+    """Those of a worker; ``put`` tells the controller what is asked, by a number."""
+
+    def __init__(self, put: Callable[[int, Any], None]) -> None:
+        self._put = put
+        self._lock = threading.Lock()
+        self._last = 0
+        self._open: dict[int, queue.SimpleQueue[Any]] = {}
+
+    def have_asked(self, planners: Iterable[Planner]) -> None:
+        """Let those of the planners that ask do so through this."""
+        for place, planner in enumerate(_asking(planners)):
+            planner.ask_through(functools.partial(self._ask, place))
+
+    def answered(self, number: int, told: Any) -> None:
+        """Take the answer to what was asked by that number."""
+        with self._lock:
+            waiting = self._open.pop(number)
+        waiting.put(told)
+
+    def _ask(self, place: int, question: Any) -> Any:
+        answer: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        with self._lock:
+            self._last += 1
+            number = self._last
+            self._open[number] = answer
+        self._put(number, [place, question])
+        told, defect = answer.get()
+        if defect is not None:
+            raise CcmError(defect, "defect")
+        return told
+
+
+class Answering:
+    """Those of the controller, to what copies of these planners ask elsewhere."""
+
+    def __init__(self, planners: Iterable[Planner] = ()) -> None:
+        self._planners: Sequence[Asking] = _asking(planners)
+
+    def begin(self, asked: Any, tell: Callable[[Any], None]) -> None:
+        """Answer beside the caller. LookupError, TypeError or ValueError for what nobody asks."""
+        place, question = asked
+        planner = self._planners[place]
+        threading.Thread(
+            target=self._answer, args=(planner, question, tell), name="answer", daemon=True
+        ).start()
+
+    def _answer(self, planner: Asking, question: Any, tell: Callable[[Any], None]) -> None:
+        try:
+            told = [planner.answer(question), None]
+        except Exception as error:
+            report = describe_crash(error, "a question of a worker")
+            told = [None, f"a defect in ccm, see {report}"]
+        tell(told)
+
+
+def _asking(planners: Iterable[Planner]) -> list[Asking]:
+    return [planner for planner in planners if isinstance(planner, Asking)]
