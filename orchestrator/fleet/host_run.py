@@ -1,7 +1,7 @@
 """One host's run, from the connection to its result (controller)."""
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome as outcomes
@@ -30,6 +30,14 @@ MAX_WARNING = 2_000  # characters
 TICK = 0.1  # seconds; how late a cancel may be noticed between two attempts
 
 
+class Reached(NamedTuple):
+    """What a run has come to, as its result says it."""
+
+    planned: int
+    untried: int
+    tally: Tally
+
+
 class HostRun(LinkTask[HostResult]):
     """One host; a run that is cancelled ends the command in flight and starts nothing more."""
 
@@ -52,6 +60,7 @@ class HostRun(LinkTask[HostResult]):
         self._lore = lore
         self._notices = Notices(host.name, bus)
         self._conversation: Conversation | None = None
+        self._reached: Reached | None = None
         self._began = 0.0
         self._phase = Phase.WAITING
         self._phases: list[tuple[Phase, float]] = []
@@ -72,7 +81,7 @@ class HostRun(LinkTask[HostResult]):
         self._keep(plan)
         for text in plan.warnings:
             self._notices.say("warning", one_line(text, MAX_WARNING))
-        self._conversation = Conversation(
+        talk = self._conversation = Conversation(
             link,
             plan,
             settings=self._settings,
@@ -80,13 +89,13 @@ class HostRun(LinkTask[HostResult]):
             publisher=self._publisher,
             lore=self._lore,
         )
-        reboot = self._conversation.carry_out(self._enter)
+        reboot = talk.carry_out(self._enter)
         if reboot is not None:
             link = self._return(reboot, boot)
-            self._conversation.go_on(link, reboot, self._enter)
+            talk.go_on(link, reboot, self._enter)
         self._keep(plan)
         self._phase = Phase.DONE
-        tally = self._conversation.tally  # an earlier command of a session may have failed it
+        tally = talk.tally  # an earlier command of a session may have failed it
         return self._result(outcomes.FAILED if tally.failed or tally.unmet else OK)
 
     def _keep(self, plan: Plan) -> None:
@@ -136,23 +145,33 @@ class HostRun(LinkTask[HostResult]):
         return self._result(**ending_of(error, self._cancelled))
 
     def _result(self, outcome: str, **why: str) -> HostResult:
-        talk = self._conversation
+        reached, link = self._so_far(), self._link
         stderr = ""
-        if self._link is not None and outcome != OK:
-            tail = Mask(self._secrets).text(plain(self._link.stderr_tail()))
+        if link is not None and outcome != OK:
+            tail = Mask(self._secrets).text(plain(link.stderr_tail()))
             stderr = tail[-MAX_STDERR:]
         return HostResult(
             host=self.name,
             outcome=outcome,
             stderr=stderr,
             phase=self._phase,
-            planned=talk.planned if talk else 0,
-            untried=talk.untried if talk else 0,
+            planned=reached.planned,
+            untried=reached.untried,
             seconds=time.monotonic() - self._began if self._began else 0.0,
             phases=tuple(self._phases),
-            tally=talk.tally if talk else Tally(),
+            tally=reached.tally,
             **why,
         )
+
+    def _so_far(self) -> Reached:
+        talk = self._conversation
+        if talk is not None:
+            return Reached(talk.planned, talk.untried, talk.tally)
+        return self._reached or Reached(0, 0, Tally())
+
+    def _leave(self) -> None:
+        super()._leave()
+        self._reached, self._conversation = self._so_far(), None
 
 
 def ending_of(error: CcmError, cancelled: bool) -> dict[str, str]:

@@ -130,11 +130,20 @@ class LinkTask(HostTask[R]):
 
     def abandon(self) -> None:
         """Close the link at once; the runtime on the host ends with it."""
-        if self._link is not None:
+        link = self._link
+        if link is not None:
             with contextlib.suppress(CcmError, OSError):
-                self._link.close()
+                link.close()
 
     def tend(self, now: float) -> None:
         """Keep the link alive, and notice one that takes no bytes."""
-        if self._link is not None:
-            self._link.tend(now)
+        link = self._link
+        if link is not None:
+            link.tend(now)
+
+    def _leave(self) -> None:
+        """Let go of the connection and of all that was for it: the answer may wait for its turn to
+        be taken, and many with it."""
+        super()._leave()
+        with self._switch:
+            self._link = None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import schemas
 from orchestrator.manifest.complaint import Against, Complaint
+from orchestrator.support.recurring import Recurring
 from remote_runtime import registry
 from remote_runtime.errors import ResourceError
 
@@ -48,16 +49,19 @@ class PropertyType:
         self.alias_of: str = schema.get("x-ccm-alias-of", "")
         self._against = Against({"$defs": definitions, **schema})
         self._known: dict[tuple[type, Any], list[Complaint]] = {}
+        self._met = Recurring()
 
     def complaints(self, value: Any) -> list[Complaint]:
-        """What the schema says against a value. Scalars seen before are answered from memory."""
+        """What the schema says against a value. Scalars seen twice are answered from memory."""
         kind = value.__class__
         if kind is dict or kind is list:
             return self._against(value, self.name)
         found = self._known.get((kind, value))
         if found is None:
             found = self._against(value, self.name)
-            if len(self._known) < _REMEMBERED and not (kind is str and len(value) > 256):
+            # Text of one host alone, such as a file with its name in it, never comes again.
+            short = kind is not str or len(value) <= 256
+            if short and len(self._known) < _REMEMBERED and self._met.again((kind, value)):
                 self._known[kind, value] = found
         return found
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from orchestrator.fleet.recurring import Recurring
 from orchestrator.fleet.stable_turns import Implied
 from orchestrator.planning.compiled import Compiled
+from orchestrator.support.recurring import Recurring
 from remote_runtime.events import EventMaker, secrets_of
 from remote_runtime.expansion import implied_members
 from remote_runtime.masking import Mask

@@ -7,6 +7,7 @@ holds no single quote, backslash, exclamation mark or line break, so every shell
 from __future__ import annotations
 
 import base64
+import functools
 
 from orchestrator.image import Image
 
@@ -51,10 +52,16 @@ def start_command(
 
     ``python`` names the only interpreter to use; ``prefer`` one to try before the usual ones.
     """
-    program = _START % base64.b64encode(image.program).decode()
+    program = _program(image.program)
     interpreters = [python] if python else [*([prefer] if prefer else []), *INTERPRETERS]
     arguments = [nonce, image.sha256, image.tag, image.code_sha256, program]
     return ["/bin/sh", "-c", _SEARCH, "ccm", *arguments, *interpreters]
+
+
+@functools.lru_cache(maxsize=4)
+def _program(packed: bytes) -> str:
+    """What the interpreter is given, made once for all hosts."""
+    return _START % base64.b64encode(packed).decode()
 
 
 def become_command(command: list[str], user: str, prompt: str | None) -> list[str]:

@@ -6,8 +6,8 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.recurring import Recurring
 from orchestrator.fleet.stable_turns import Implied, StableGroup, StableTurns
+from orchestrator.support.recurring import Recurring
 
 Told = (
     happening.HostPhase
