@@ -6,11 +6,12 @@ check here that it is true, and each host that gets it checks its form.
 """
 
 import contextlib
+import hashlib
 import json
 import re
 import threading
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,8 @@ class PackageLore:
     """Thread-safe. A file of ``folder`` for each package; without a folder it lasts for the run.
 
     What is known is held as JSON text, and no more of it than there is ``room`` for, in bytes:
-    hosts look themselves into what did not fit.
+    hosts look themselves into what did not fit. Where processes of a run have one each, all but one
+    ``ask_through`` that one.
     """
 
     def __init__(self, folder: Path | None = None, wait: float = WAIT, *, room: int = ROOM) -> None:
@@ -47,6 +49,22 @@ class PackageLore:
         self._known: dict[str, str] = {}
         self._at_it: dict[str, str] = {}
         self._changed = threading.Condition()
+        self._elsewhere: _Elsewhere | None = None
+
+    def ask_through(self, ask: Callable[[Any], Any]) -> None:
+        """Have another one do it all, whose ``answer`` is what ``ask`` comes to."""
+        self._elsewhere = _Elsewhere(ask)
+
+    def answer(self, question: Any) -> Any:
+        """Do what another one is asked to, for JSON."""
+        word, *given = question
+        if word == "ask":
+            shas, held, host = given
+            known = self.ask(shas, host)
+            return {sha: None if held.get(sha) == _digest(f) else f for sha, f in known.items()}
+        does: dict[str, Callable[..., None]]
+        does = {"tell": self.tell, "compare": self.compare, "leave": self.leave}
+        return does[word](*given)
 
     def ask(self, shas: Iterable[str], host: str) -> dict[str, str]:
         """What is known of these, as JSON; the rest is for this host to find out.
@@ -54,6 +72,8 @@ class PackageLore:
         Waits for other hosts that are at it, but not longer than a host should.
         """
         wanted = list(dict.fromkeys(shas))
+        if self._elsewhere is not None:
+            return self._elsewhere.known(wanted, host)
         for sha in wanted:
             self._load(sha)
         until = time.monotonic() + self._wait
@@ -72,6 +92,8 @@ class PackageLore:
 
     def tell(self, sha: str, found: str, host: str) -> None:
         """Keep what a host found, as JSON, "" for nothing."""
+        if self._elsewhere is not None:
+            return self._elsewhere.tell(sha, found, host)
         with self._changed:
             if self._at_it.get(sha) == host:
                 del self._at_it[sha]
@@ -81,6 +103,8 @@ class PackageLore:
 
     def compare(self, sha: str, print_: str) -> None:
         """Forget what is known of a package if another thing came when it was installed."""
+        if self._elsewhere is not None:
+            return self._elsewhere.compare(sha, print_)
         self._load(sha)
         with self._changed:
             if sha not in self._known or _fingerprint(self._known[sha]) == print_:
@@ -92,6 +116,8 @@ class PackageLore:
 
     def leave(self, host: str) -> None:
         """Forget that a host is at anything: its run is over."""
+        if self._elsewhere is not None:
+            return self._elsewhere.leave(host)
         with self._changed:
             self._at_it = {sha: by for sha, by in self._at_it.items() if by != host}
             self._changed.notify_all()
@@ -125,6 +151,53 @@ class PackageLore:
             kept = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
             for path in kept[:-MOST_KEPT]:
                 path.unlink()
+
+
+class _Elsewhere:
+    """The lore of another process; what it has told is held, so that it need not tell it again."""
+
+    def __init__(self, ask: Callable[[Any], Any]) -> None:
+        self._ask = ask
+        self._lock = threading.Lock()
+        self._held: dict[str, str] = {}
+        self._left = ROOM
+        self._at_work: set[str] = set()
+
+    def known(self, shas: list[str], host: str) -> dict[str, str]:
+        with self._lock:
+            held = {sha: self._held[sha] for sha in shas if sha in self._held}
+        digests = {sha: _digest(found) for sha, found in held.items()}
+        told = self._ask(["ask", shas, digests, host])
+        found = {sha: held[sha] if text is None else text for sha, text in told.items()}
+        with self._lock:
+            for sha, text in found.items():
+                self._hold(sha, text)
+            if len(found) < len(shas):
+                self._at_work.add(host)
+        return found
+
+    def tell(self, sha: str, found: str, host: str) -> None:
+        self._ask(["tell", sha, found, host])
+
+    def compare(self, sha: str, print_: str) -> None:
+        self._ask(["compare", sha, print_])
+
+    def leave(self, host: str) -> None:
+        with self._lock:
+            was_at_work = host in self._at_work
+            self._at_work.discard(host)
+        if was_at_work:
+            self._ask(["leave", host])
+
+    def _hold(self, sha: str, text: str) -> None:
+        before = self._held.get(sha, "")
+        if len(text) - len(before) <= self._left:
+            self._left -= len(text) - len(before)
+            self._held[sha] = text
+
+
+def _digest(found: str) -> str:
+    return hashlib.sha256(found.encode("utf-8")).hexdigest()
 
 
 def _fingerprint(found: str) -> str:

@@ -1,4 +1,4 @@
-"""What the planners of workers ask those of the controller, which ask once for all (controller)."""
+"""What workers ask the controller, which asks once for all of them (controller)."""
 
 import functools
 import queue
@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from orchestrator.fleet.ports import Planner
 from orchestrator.support.crash import describe_crash
 from remote_runtime.errors import CcmError
 
@@ -15,7 +14,7 @@ Ask = Callable[[Any], Any]
 
 @runtime_checkable
 class Asking(Protocol):
-    """A planner that asks something once in a run."""
+    """A planner, or what else asks something once in a run."""
 
     def ask_through(self, ask: Ask) -> None:
         """Have ``ask`` answer, which does so as ``answer`` of the one at the controller; it may
@@ -36,10 +35,10 @@ class Questions:
         self._last = 0
         self._open: dict[int, queue.SimpleQueue[Any]] = {}
 
-    def have_asked(self, planners: Iterable[Planner]) -> None:
-        """Let those of the planners that ask do so through this."""
-        for place, planner in enumerate(_asking(planners)):
-            planner.ask_through(functools.partial(self._ask, place))
+    def have_asked(self, askers: Iterable[object]) -> None:
+        """Let those of them that ask do so through this."""
+        for place, asker in enumerate(_asking(askers)):
+            asker.ask_through(functools.partial(self._ask, place))
 
     def answered(self, number: int, told: Any) -> None:
         """Take the answer to what was asked by that number."""
@@ -61,27 +60,27 @@ class Questions:
 
 
 class Answering:
-    """Those of the controller, to what copies of these planners ask elsewhere."""
+    """The controller's, to what the likes of these ask elsewhere; they stand in the same order."""
 
-    def __init__(self, planners: Iterable[Planner] = ()) -> None:
-        self._planners: Sequence[Asking] = _asking(planners)
+    def __init__(self, askers: Iterable[object] = ()) -> None:
+        self._askers: Sequence[Asking] = _asking(askers)
 
     def begin(self, asked: Any, tell: Callable[[Any], None]) -> None:
         """Answer beside the caller. LookupError, TypeError or ValueError for what nobody asks."""
         place, question = asked
-        planner = self._planners[place]
+        asker = self._askers[place]
         threading.Thread(
-            target=self._answer, args=(planner, question, tell), name="answer", daemon=True
+            target=self._answer, args=(asker, question, tell), name="answer", daemon=True
         ).start()
 
-    def _answer(self, planner: Asking, question: Any, tell: Callable[[Any], None]) -> None:
+    def _answer(self, asker: Asking, question: Any, tell: Callable[[Any], None]) -> None:
         try:
-            told = [planner.answer(question), None]
+            told = [asker.answer(question), None]
         except Exception as error:
             report = describe_crash(error, "a question of a worker")
             told = [None, f"a defect in ccm, see {report}"]
         tell(told)
 
 
-def _asking(planners: Iterable[Planner]) -> list[Asking]:
-    return [planner for planner in planners if isinstance(planner, Asking)]
+def _asking(askers: Iterable[object]) -> list[Asking]:
+    return [asker for asker in askers if isinstance(asker, Asking)]

@@ -74,7 +74,7 @@ class Processes:
 
     def engage(self, means: RunMeans) -> "Processes":
         """Begin to hear what the workers tell, which is published."""
-        implications, answers = SharedImplied(), Answering(self._planners)
+        implications, answers = SharedImplied(), Answering([*self._planners, means.lore])
         for hand in self._hands:
             run_id = self._jobs[0].settings.run_id
             heard = Heard(run_id, implications)

@@ -63,7 +63,7 @@ class Worker:
     """Runs hosts beside each other, each in a thread, and tells what happens over the channel.
 
     ``failed`` is told a defect of the worker itself, and does not return. What the ``planners`` ask
-    once in a run is asked by the controller.
+    once in a run, and of packages, is asked by the controller.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Worker:
         self._running: dict[str, HostTask[HostResult]] = {}
         self._tended = time.monotonic()
         self._questions = Questions(outbox.ask)
-        self._questions.have_asked(planners)
+        self._questions.have_asked([*planners, lore])
 
     def serve(self) -> None:
         """Work until the controller says that no host is left; EOFError once it is gone."""

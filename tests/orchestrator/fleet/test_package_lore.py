@@ -176,3 +176,60 @@ def test_an_installation_that_is_none_ends_the_host(prints: Any) -> None:
     pushed, _ = host_lore(PackageLore())
     with pytest.raises(ProtocolError):
         pushed.confirm({"prints": prints})
+
+
+def through(lore: PackageLore) -> tuple[PackageLore, list[Any]]:
+    """The lore of a worker, and what it asks of the one that the run has."""
+    asked: list[Any] = []
+
+    def ask(question: Any) -> Any:
+        asked.append(question)
+        return json.loads(json.dumps(lore.answer(question)))
+
+    made = PackageLore()
+    made.ask_through(ask)
+    return made, asked
+
+
+def test_workers_find_out_for_one_another() -> None:
+    """A host of one worker waits for that of another one, and has what it finds; a host that asked
+    for nothing leaves without a word."""
+    whole = PackageLore(wait=60)
+    one, asked = through(whole)
+    other, _ = through(whole)
+    assert one.ask([A, A], "web1") == {}
+    got: list[Any] = []
+    waiting = threading.Thread(target=lambda: got.append(other.ask([A, B], "web2")))
+    waiting.start()
+    one.tell(A, TEXT, "web1")
+    waiting.join(30)
+    assert got == [{A: TEXT}]
+    asked.clear()
+    one.leave("web3")
+    one.leave("web1")
+    one.leave("web1")
+    assert asked == [["leave", "web1"]]
+    other.leave("web2")
+    assert whole.ask([B], "web4") == {}
+
+
+def test_a_worker_is_told_once() -> None:
+    """What it holds is not told again, until that is forgotten or another thing."""
+    whole = PackageLore(wait=0)
+    whole.tell(A, TEXT, "web9")
+    one, _ = through(whole)
+    told: list[Any] = []
+    answer = whole.answer
+
+    def noted(question: Any) -> Any:
+        told.append(answer(question))
+        return told[-1]
+
+    one.ask_through(noted)
+    assert [one.ask([A], "web1") for _ in range(2)] == [{A: TEXT}] * 2
+    assert told == [{A: TEXT}, {A: None}]
+    one.compare(A, "0" * 64)
+    assert one.ask([A], "web1") == {}
+    changed = json.dumps({**FOUND, "scripts": {"postinst": "x"}})
+    one.tell(A, changed, "web1")
+    assert one.ask([A], "web2") == {A: changed}

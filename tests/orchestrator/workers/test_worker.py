@@ -4,6 +4,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ class Scene:
         self.connector = Connectors(scripts={"hangs": hanging})
         self.failures: list[Exception] = []
         self.planner = Remembering()
+        self.lore = PackageLore()
         self.thread = threading.Thread(target=self._serve, args=(Channel(theirs),), daemon=True)
         self.thread.start()
         self._lines = self._told()
@@ -39,7 +41,7 @@ class Scene:
             hosts=HOSTS,
             connector=self.connector,
             planners=[self.planner],
-            lore=PackageLore(),
+            lore=self.lore,
             failed=self.failures.append,
         )
 
@@ -114,3 +116,17 @@ def test_what_it_cannot_tell_ends_it(scene: Scene, monkeypatch: pytest.MonkeyPat
     scene.say("begin", [[0, "web1"]])
     scene.await_("fweb1")
     assert [str(error) for error in scene.failures] == ["what is this"]
+
+
+def test_what_is_asked_once_in_a_run_is_asked_by_the_controller(scene: Scene) -> None:
+    """A question goes to it by a number, and whoever asks waits for the answer of that number."""
+    sha = "a" * 64
+    scene.say("begin", [[0, "web1"]])  # then it is at work
+    scene.await_("fweb1")
+    with ThreadPoolExecutor(1) as threads:
+        known = threads.submit(scene.lore.ask, [sha], "web1")
+        number, _, asked = scene.await_("q")[1:].partition("\t")
+        assert json.loads(asked) == [0, ["ask", [sha], {}, "web1"]]
+        assert not known.done()
+        scene.say("answer", [int(number), [{sha: "{}"}, None]])
+        assert known.result(300) == {sha: "{}"}
