@@ -5,8 +5,9 @@ The controller sends the text of this module in the argument of one command, fol
 
 The cache is ``~/.cache/ccm`` of the effective user. It holds zips, and beside them the compiled
 modules, because an import from a zip compiles every module again. A file of compiled modules is 32
-bytes of SHA-256 and the payload that they are the hash of: marshalled ``{module: (is a package,
-compressed code)}``. The bytes that were hashed are the bytes that are imported. Where the cache
+bytes of SHA-256 and the payload that they are the hash of, marshalled: ``[(module, is a package,
+code), ...]`` of those that every run imports, compressed, and ``{module: (is a package, compressed
+code)}`` of the others. The bytes that were hashed are the bytes that are imported. Where the cache
 cannot be used the runtime runs from memory.
 """
 
@@ -22,7 +23,17 @@ KEPT = 5
 RUNTIME = "remote_runtime"
 
 # What only a runtime that is not in the cache needs, so that most runs do not compile it.
-FIRST_TIME = ("obtain", "compiled", "read_verified", "store", "prune", "running", "forget", "fetch")
+FIRST_TIME = (
+    "obtain",
+    "compiled",
+    "packed",
+    "read_verified",
+    "store",
+    "prune",
+    "running",
+    "forget",
+    "fetch",
+)
 
 Entries = Dict[str, Tuple[bool, bytes]]
 
@@ -35,10 +46,32 @@ class Modules(object):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """The spec of a module of the payload, or None."""
-        if name not in self._entries:
-            return None
+        return self.spec(name, self._entries[name][0]) if name in self._entries else None
+
+    def spec(self, name: str, package: bool) -> Any:
+        """What the import system knows of a module of the runtime."""
         spec_class: Any = type(sys.__spec__)  # importlib.machinery would have to be imported
-        return spec_class(name, self, origin="<ccm>/" + name, is_package=self._entries[name][0])
+        return spec_class(name, self, origin="<ccm>/" + name, is_package=package)
+
+    def add(self, modules: List[Tuple[str, bool, Any]]) -> None:
+        """Import modules at once, each of which stands behind those that it imports.
+
+        The import system does the same, in several times the time.
+        """
+        for name, package, _ in modules:
+            module: Any = type(sys)(name)
+            spec = module.__spec__ = self.spec(name, package)
+            module.__loader__ = self
+            module.__package__ = spec.parent
+            if package:
+                module.__path__ = spec.submodule_search_locations
+            sys.modules[name] = module
+        for name, _, code in modules:
+            module = sys.modules[name]
+            exec(code, module.__dict__)
+            parent, _, child = name.rpartition(".")
+            if parent:
+                setattr(sys.modules[parent], child, module)
 
     def create_module(self, spec: Any) -> None:
         """The import system makes the module."""
@@ -72,7 +105,15 @@ def load(nonce: str, zip_sha: str, code_sha: str) -> None:
         payload = obtain(nonce, zip_sha, code_sha=code_sha, folder=folder, name=name + ".code")
     if folder is not None:
         os.close(folder)
-    sys.meta_path.insert(0, Modules(marshal.loads(payload)))
+    start(payload)
+
+
+def start(payload: bytes) -> None:
+    """Import what every run imports, and make the other modules importable."""
+    at_once, entries = marshal.loads(payload)
+    modules = Modules(entries)
+    sys.meta_path.insert(0, modules)
+    modules.add(marshal.loads(zlib.decompress(at_once)))
 
 
 def obtain(nonce: str, zip_sha: str, *, code_sha: str, folder: Optional[int], name: str) -> bytes:
@@ -98,11 +139,14 @@ def interpreter_tag() -> str:
 
 
 def compiled(archive: bytes, code_of: Any = None) -> bytes:
-    """The payload of a zip for this interpreter; ``code_of`` stands for ``compile``."""
+    """The payload of a zip for this interpreter; ``code_of`` stands for ``compile``.
+
+    The comment of the zip names the modules that every run imports, each behind what it imports.
+    """
     import io
     import zipfile
 
-    entries: Entries = {}
+    found: Dict[str, Tuple[bool, Any]] = {}
     with zipfile.ZipFile(io.BytesIO(archive)) as members:
         for path in members.namelist():
             if not path.endswith(".py"):
@@ -111,10 +155,17 @@ def compiled(archive: bytes, code_of: Any = None) -> bytes:
             package = name.endswith(".__init__")
             given = members.read(path), "<ccm>/" + path
             code = code_of(*given) if code_of else compile(*given, "exec", dont_inherit=True)
-            # Version 2 of the format has no back references, which depend on what else is loaded.
-            blob = zlib.compress(marshal.dumps(code, 2), 6)
-            entries[name[: -len(".__init__")] if package else name] = (package, blob)
-    return marshal.dumps(entries, 2)
+            found[name[: -len(".__init__")] if package else name] = (package, code)
+        names = members.comment.decode().split()
+    at_once = packed([(name,) + found.pop(name) for name in names])
+    entries: Entries = {name: (package, packed(code)) for name, (package, code) in found.items()}
+    return marshal.dumps((at_once, entries), 2)
+
+
+def packed(value: Any) -> bytes:
+    """A value, marshalled and compressed."""
+    # Version 2 of the format has no back references, which depend on what else is loaded.
+    return zlib.compress(marshal.dumps(value, 2), 6)
 
 
 def open_cache() -> Optional[int]:

@@ -1,7 +1,8 @@
 """Makes the runtime image from the installed ``remote_runtime`` package (controller).
 
 The zip is the same byte for byte whenever the sources are the same: members are sorted, with a
-fixed time and mode, and nothing but Python modules goes in, ours without what only people read.
+fixed time and mode, and nothing but Python modules goes in, ours without what only people read;
+its comment names those that every run imports.
 Beside it stands the payload of compiled modules for targets whose interpreter is like the
 controller's; they need no zip and compile nothing (see ``remote_runtime.bootstrap``).
 """
@@ -99,8 +100,11 @@ def _zip(members: Mapping[str, bytes]) -> bytes:
     import io
     import zipfile
 
+    from orchestrator.image.ordering import at_once
+
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
+        archive.comment = " ".join(at_once(members)).encode()
         for name, content in members.items():
             member = zipfile.ZipInfo(name, _EPOCH)
             member.create_system = 3

@@ -51,7 +51,7 @@ def imported(resources: list[dict[str, Any]], status: str, folder: Path, noop: b
     """What a run of these resources imports, each of which comes out with that status."""
     runtime = folder / "runtime"
     zipfile.ZipFile(io.BytesIO(building.build().archive)).extractall(runtime)
-    plan = {"t": "plan", "noop": noop, "diff": True, "resources": resources}
+    plan = {"t": "plan", "noop": noop, "diff": True, "manifest": "site", "resources": resources}
     program = _SERVE.format(lock=str(folder / "lock"), state=str(folder / "state"))
     command = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", program, str(runtime)]
     with subprocess.Popen(
