@@ -306,7 +306,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/resources/package/apt_cache.py",
         "remote_runtime/resources/package/apt_errors.py",
         "remote_runtime/resources/package/apt_lists.py",
-        "remote_runtime/resources/package/dpkg.py",
         "remote_runtime/resources/package/failures.py",
         "remote_runtime/resources/package/locks.py",
     ),

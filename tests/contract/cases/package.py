@@ -54,6 +54,7 @@ def scenario(world: World, before: str, ensure: str, **breaks: str) -> Scenario:
 
     def ready(provider: Any) -> None:
         provider.lists = Lists(world.path("lists"))  # not those of this machine
+        provider.admin = world.path("admin")
         provider.caches = world.path("caches")
 
     def become(version: str) -> None:

@@ -52,6 +52,7 @@ class Plan(object):
         if provider == "apt":
             # Not those of the machine of the tests.
             self.provider.lists = Lists("/nonexistent")
+            self.provider.admin = "/nonexistent"
             self.provider.readiness = Readiness("/nonexistent", user=lambda: 0)
 
     def messages(self) -> List[str]:

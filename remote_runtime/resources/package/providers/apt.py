@@ -1,6 +1,6 @@
 """Packages of Debian and its relatives (target).
 
-Reading: one ``dpkg-query`` for all packages, one ``apt-cache policy`` for all that are to change.
+Reading: dpkg's database once for all packages, one ``apt-cache policy`` for all that are to change.
 Changing: one ``apt-get`` per resource, so that each has its own outcome and its own event.
 Installing many packages in one transaction is faster, but one broken package would fail them all.
 
@@ -60,7 +60,8 @@ class Provider(PackageProvider):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.lists = Lists()
-        self._database: Optional[dpkg.Database] = None
+        self.admin = dpkg.ADMIN
+        self._database: Optional[dpkg.Packages] = None
         self._database_at = -1
         self._architecture = ""
         self.readiness: Optional["Readiness"] = None
@@ -86,16 +87,21 @@ class Provider(PackageProvider):
     def status(self, name: str) -> Installed:
         """What dpkg's database has, read again once anything was changed."""
         if self._database is None or self._database_at != self.context.acted:
-            result = self.context.commands.run(dpkg.QUERY, env=ENVIRONMENT, limit=_LIMIT)
-            # A database without any package makes dpkg-query fail without a word.
-            if result.code != 0 and result.stderr.strip():
-                raise ResourceError(
-                    "dpkg-query failed: %s" % result.tail(), kind="package.database"
-                )
-            self._database = dpkg.Database(result.stdout)
+            self._database = dpkg.read(self.admin) or self._queried()
             self._architecture = self._database.native
             self._database_at = self.context.acted
-        return self._database.find(name)
+        try:
+            return self._database.find(name)
+        except dpkg.Unclear:
+            self._database = self._queried()
+            return self._database.find(name)
+
+    def _queried(self) -> dpkg.Database:
+        result = self.context.commands.run(dpkg.QUERY, env=ENVIRONMENT, limit=_LIMIT)
+        # A database without any package makes dpkg-query fail without a word.
+        if result.code != 0 and result.stderr.strip():
+            raise ResourceError("dpkg-query failed: %s" % result.tail(), kind="package.database")
+        return dpkg.Database(result.stdout)
 
     def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
         """Ask ``apt-cache policy`` for all of them."""

@@ -1,0 +1,124 @@
+"""dpkg's database, read without dpkg-query."""
+
+import os
+import subprocess
+import unittest
+
+from remote_runtime.resources.package import dpkg
+from remote_runtime.resources.package.provider import Installed
+
+from ..fakes import FolderTest
+from .plan import Plan, recorded_commands
+
+STATUS = """\
+Package: dpkg
+Status: install ok installed
+Architecture: amd64
+Version: 1.21.22
+Description: package manager
+ Version: not this one
+
+Package: held
+Status: hold ok installed
+Architecture: all
+Version: 1:2.0-1
+Conffiles:
+ /etc/held 0123456789abcdef
+
+Package: gone
+Status: deinstall ok config-files
+Architecture: amd64
+Config-Version: 3.0
+
+Package: wished
+Status: hold ok not-installed
+Architecture: amd64
+
+Package: broken
+Status: install ok half-configured
+Architecture: amd64
+Version: 4.0
+"""
+TWICE = """
+Package: libc6
+Status: install ok installed
+Architecture: amd64
+Version: 2.36
+
+Package: libc6
+Status: install ok installed
+Architecture: i386
+Version: 2.35
+"""
+
+
+class StatusTest(FolderTest):
+    def admin(self, text: str) -> str:
+        """dpkg's folder with this database."""
+        for folder in ("updates", "triggers"):
+            os.makedirs(self.path(folder), exist_ok=True)
+        self.write("triggers/Unincorp")
+        self.write("status", text.encode())
+        return self.root
+
+    def test_what_it_says(self) -> None:
+        """Versions with their epoch, holds, what is half there; nothing of what is wished for."""
+        packages = dpkg.read(self.admin(STATUS))
+        assert packages is not None
+        self.assertEqual(packages.native, "amd64")
+        rows = {
+            "dpkg": Installed("1.21.22", "installed", architecture="amd64"),
+            "dpkg:i386": Installed(),
+            "held": Installed("1:2.0-1", "installed", held=True, architecture="all"),
+            "gone": Installed("", "config-files"),
+            "wished": Installed(),
+            "broken": Installed("", "half-configured"),
+            "nothing": Installed(),
+        }
+        for name, found in rows.items():
+            with self.subTest(name):
+                self.assertEqual(packages.find(name), found)
+
+    def test_dpkg_query_is_asked(self) -> None:
+        """Where dpkg is at work, and where the text is not all, or not as dpkg writes it."""
+        for name in ("updates/0001", "triggers/Unincorp"):
+            with self.subTest(name):
+                admin = self.admin(STATUS)
+                self.write(name, b"/usr/share/man man-db\n")
+                self.assertIsNone(dpkg.read(admin))
+                os.remove(self.path(name))
+        for text in ("", "Version: 1.0\n\n" + STATUS, STATUS.replace("dpkg", "other")):
+            with self.subTest(text[:10]):
+                self.assertIsNone(dpkg.read(self.admin(text)))
+        self.assertIsNone(dpkg.read(self.path("nothing")))
+
+    def test_it_is_asked_where_an_entry_is_unclear(self) -> None:
+        """An entry that is not told from the text is nobody else's trouble."""
+        for more, name in ((TWICE, "libc6"), ("\nPackage: x\nStatus: install ok\n", "x")):
+            with self.subTest(name):
+                plan = Plan(recorded_commands(), (name, {"ensure": "present"}))
+                plan.provider.admin = self.admin(STATUS + more)
+                plan.provider.status("held")
+                self.assertEqual(plan.commands.count("dpkg-query"), 0)
+                plan.provider.status(name)
+                plan.provider.status("held")
+                self.assertEqual(plan.commands.count("dpkg-query"), 1)
+
+    @unittest.skipUnless(dpkg.is_used(), "this machine is not made of dpkg's packages")
+    def test_this_machine(self) -> None:
+        """Both ways tell the same of every package of this machine."""
+        packages = dpkg.read()
+        if packages is None:
+            self.skipTest("dpkg is at work")
+        printed = subprocess.run(dpkg.QUERY, check=True, stdout=subprocess.PIPE).stdout.decode()
+        queried = dpkg.Database(printed)
+        self.assertEqual(packages.native, queried.native)
+        names = [line.partition(" ")[0] for line in printed.splitlines()]
+        self.assertGreater(len(names), 10)
+        for name in names:
+            if names.count(name) == 1:
+                self.assertEqual(packages.find(name), queried.find(name), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
