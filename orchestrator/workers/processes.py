@@ -49,6 +49,7 @@ class Processes:
         self._of_task: dict[str, Hand] = {}
         self._hands: list[Hand] = []
         self._lock = threading.Lock()
+        self._lore: PackageLore | None = None
         serve = functools.partial(
             worker.serve,
             jobs=self._jobs,
@@ -67,13 +68,14 @@ class Processes:
             for _ in range(count):
                 pid, channel = forking.start(serve, channels)
                 channels.append(channel)
-                self._hands.append(Hand(str(pid), forking.Process(pid), channel, _lose))
+                self._hands.append(Hand(str(pid), forking.Process(pid), channel, self._lose))
         except OSError:
             self.close()
             raise
 
     def engage(self, means: RunMeans) -> "Processes":
         """Begin to hear what the workers tell, which is published."""
+        self._lore = means.lore
         implications, answers = SharedImplied(), Answering([*self._planners, means.lore])
         for hand in self._hands:
             run_id = self._jobs[0].settings.run_id
@@ -123,7 +125,8 @@ class Processes:
             for planner, told in zip(self._remembering, hand.left, strict=False):
                 planner.remember(told)
 
-
-def _lose(tasks: Sequence[RemoteTask], how: str) -> None:
-    for task in tasks:
-        task.lose(how)
+    def _lose(self, tasks: Sequence[RemoteTask], how: str) -> None:
+        for task in tasks:
+            if self._lore is not None:
+                self._lore.leave(task.name)  # no other host waits for what it was at
+            task.lose(how)

@@ -123,10 +123,11 @@ class Run:
         self.hosts, self.connector, self.jobs = hosts, connector, jobs
         self.recorder = Recorder()
         self.results: dict[str, HostResult] = {}
+        self.lore = PackageLore()
 
     def means(self) -> RunMeans:
         publisher = Publisher(lambda: open_store(None))
-        return RunMeans(self.connector, Bus([self.recorder]), publisher, PackageLore())
+        return RunMeans(self.connector, Bus([self.recorder]), publisher, self.lore)
 
     def processes(self, count: int) -> Processes:
         return Processes(
@@ -184,9 +185,11 @@ def both_engines() -> Any:
 
 
 def killed() -> Any:
-    """A worker is killed that has a host in its hands, another one waits for its turn."""
+    """A worker is killed that has a host in its hands, another one waits for its turn; the host
+    that is lost was looking into a package."""
     hosts = [FakeHost(name) for name in ("hangs", "well1", "well2", "well3")]
     run = Run(hosts, Connectors(scripts={"hangs": hanging}), [Job(Remembering(), SETTINGS)])
+    run.lore.ask(["a" * 64], "hangs")
     processes = run.processes(2)
     engine = processes.engage(run.means())
 
@@ -198,7 +201,8 @@ def killed() -> Any:
                 os.kill(int(hand.name), signal.SIGKILL)
 
     run.carry_out(engine, watch=watch)
-    return {name: result.record() for name, result in run.results.items()}
+    results = {name: result.record() for name, result in run.results.items()}
+    return {"results": results, "looking": run.lore._at_it}
 
 
 def all_killed() -> Any:

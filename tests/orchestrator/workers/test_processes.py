@@ -51,8 +51,10 @@ def test_both_engines_tell_the_same() -> None:
 
 def test_a_worker_that_is_killed_loses_its_host_and_no_other() -> None:
     """The host in its hands is lost with the reason and with what was told of it; the others are
-    well."""
-    results = play("killed")
+    well, and wait for no package that it was looking into."""
+    found = play("killed")
+    assert found["looking"] == {}
+    results = found["results"]
     lost = results.pop("hangs")
     assert (lost["outcome"], lost["kind"]) == ("unreachable", "worker.lost")
     assert "killed by signal 9" in lost["message"]
