@@ -125,10 +125,13 @@ class Conversation:
         if not self._part.asks(plan, self._name):
             error = {"kind": "plan", "message": "this stand-in plays another plan than this one"}
             return [{"t": "done", "events": 0, "cancelled": False, "error": error}]
-        ids = EventIds()
-        own = {"id": ids.advance(), "at": int(time.time() * 1e6)}
+        own = {"id": EventIds().advance(), "at": int(time.time() * 1e6)}
         told = []
         for message in self._part.answer:
-            told.append({**message, **own} if message["t"] == "stable" else message)
-            own["id"] = ids.advance()
+            if message["t"] == "stable":
+                told.append({**message, **own})
+                lasted = [one for group in message["groups"] for one in group["durations"]]
+                own = {"id": own["id"] + len(lasted), "at": own["at"] + sum(lasted) // 1000}
+            else:
+                told.append(message)
         return told

@@ -53,6 +53,8 @@ class StandIns:
         self._host_key = _make_key(folder / "host_key")
         self._settings = folder / "stand_ins.json"
         self.inventory = folder / "hosts.json"
+        self.port = 0
+        """Where those listen that need a server."""
         self._wanted = processes
         settings = {
             "recording": recording.record(),
@@ -75,6 +77,7 @@ class StandIns:
             }
             for _ in range(self._wanted):
                 self._processes.append(self._start(listener))
+            self.port = ports[""]
             self._write(ports)
             self._open = opened.pop_all()
         return self
@@ -101,7 +104,6 @@ class StandIns:
             process.wait()
 
     def _write(self, ports: Mapping[str, int]) -> None:
-        known = self._folder / "known_hosts"
         hosts: dict[str, dict[str, Any]] = {}
         lines = []
         key = _public(self._host_key)
@@ -110,9 +112,23 @@ class StandIns:
             port = ports.get(self._faults.get(number, ""), ports[""])
             hosts[name_of(number)] = {"address": address, "port": port}
             lines.append(f"[{address}]:{port} {key}\n")
+        self.inventory.write_text(json.dumps(self._reached(hosts, lines)), "utf-8")
+
+    def elsewhere(self, port: int) -> Path:
+        """An inventory with the first of them alone, which is reached by a port of localhost."""
+        path = self._folder / f"at_{port}.json"
+        line = f"[127.0.0.1]:{port} {_public(self._host_key)}\n"
+        hosts = {name_of(0): {"address": "127.0.0.1", "port": port}}
+        path.write_text(json.dumps(self._reached(hosts, [line], f"known_{port}")), "utf-8")
+        return path
+
+    def _reached(
+        self, hosts: dict[str, dict[str, Any]], lines: list[str], name: str = "known_hosts"
+    ) -> dict[str, Any]:
+        known = self._folder / name
         known.write_text("".join(lines), encoding="utf-8")
         common = {"user": "root", "key_file": str(self._key), "known_hosts": str(known)}
-        self.inventory.write_text(json.dumps({"defaults": common, "hosts": hosts}), "utf-8")
+        return {"defaults": common, "hosts": hosts}
 
 
 def allow_files(wanted: int = 20_000) -> None:

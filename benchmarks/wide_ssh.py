@@ -63,16 +63,18 @@ class Ground:
     """A manifest that was recorded, and where the runs are kept."""
 
     def __init__(self, folder: Path, resources: int = RESOURCES) -> None:
+        folder.mkdir(exist_ok=True)
         self.folder = folder
         self.site = write_site(folder, resources)
         self.recording: Recording = record(self.site)
         self.others: Mapping[str, int] = {}
 
-    def push(self, played: StandIns, engine: str, forks: int, *words: str) -> Row:
-        """One push to all; RuntimeError where a host that is well was not as desired."""
+    def push(self, played: StandIns, engine: str, forks: int, inventory: Path | None = None) -> Row:
+        """One push to all, or to those of an ``inventory``; RuntimeError where a host that is well
+        was not as desired."""
         state = self.folder / "state"
-        command = [str(OWN), "push", "-i", str(played.inventory), "--engine", engine]
-        command += ["--forks", str(forks), *words, str(self.site)]
+        command = [str(OWN), "push", "-i", str(inventory or played.inventory)]
+        command += ["--engine", engine, "--forks", str(forks), str(self.site)]
         before = played.cpu()
         environment = {"XDG_STATE_HOME": str(state), "NO_COLOR": "1"}
         watched = watch(command, environment, self.others)

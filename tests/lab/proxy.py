@@ -64,6 +64,8 @@ class DelayProxy:
 
         These are its round trips after connecting, whatever else takes time on a busy machine.
         """
+        self.sent = self.received = 0
+        """Bytes that clients have sent so far, and that they have received."""
         self._target = (target_host, target_port)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -178,6 +180,10 @@ class DelayProxy:
             most = self.drop_after if limited else None
             data = data if most is None else data[: max(0, most - sent)]
             sent += len(data)
+            if side.begins:
+                self.received += len(data)
+            else:
+                self.sent += len(data)
             writer.write(data)
             await writer.drain()
             if most is not None and sent >= most:

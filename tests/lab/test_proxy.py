@@ -81,6 +81,17 @@ def test_much_data_arrives_whole(echo: int) -> None:
         )
 
 
+def test_bytes_are_counted_in_both_directions(echo: int) -> None:
+    """What clients sent and received is known, whatever becomes of the connection."""
+    with DelayProxy("127.0.0.1", echo) as proxy:
+        with socket.create_connection(("127.0.0.1", proxy.port), 10) as connection:
+            connection.sendall(b"x" * 1000)
+            received = 0
+            while received < 1005:
+                received += len(connection.recv(65536))
+        assert (proxy.sent, proxy.received) == (1000, 1005)
+
+
 def test_an_orderly_end_is_passed_on(echo: int) -> None:
     """When the client has said all, it still gets all answers, then the end."""
     with DelayProxy("127.0.0.1", echo, 0.01) as proxy, connect(proxy) as connection:

@@ -1,0 +1,43 @@
+import pytest
+
+from benchmarks.cost_model import HOST_ITSELF, Model, line
+
+MODEL = Model(
+    start=0.2,
+    host=0.005,
+    resource=0.00005,
+    memory=50.0,
+    memory_host=0.02,
+    memory_place=0.2,
+    turns=6,
+    bytes_host=20_000.0,
+    bytes_resource=300.0,
+    busy=0.9,
+)
+
+
+def test_a_line_is_found_through_points() -> None:
+    """Exactly where they lie on one, and between them where they do not."""
+    assert line([(0, 1), (10, 21), (5, 11)]) == pytest.approx((1, 2))
+    assert line([(0, 0), (0, 2), (2, 4), (2, 6)]) == pytest.approx((1, 2))
+
+
+def test_near_hosts_wait_for_the_processor() -> None:
+    """So twice the cores take half the time."""
+    one, two = (MODEL.seconds(10_000, 100, 0.0, forks=64, cores=cores) for cores in (1, 2))
+    assert one - HOST_ITSELF == pytest.approx(2 * (two - HOST_ITSELF))
+    assert one - HOST_ITSELF == pytest.approx(MODEL.cpu(10_000, 100) / 0.9)
+
+
+def test_far_hosts_are_waited_for() -> None:
+    """So a window of twice the width takes half the time, whatever the cores."""
+    narrow, wide = (MODEL.seconds(6_400, 1, 2.0, forks=forks, cores=8) for forks in (32, 64))
+    one = 6 * 2.0 + HOST_ITSELF
+    assert narrow == pytest.approx(200 * one + one)
+    assert wide == pytest.approx(100 * one + one)
+
+
+def test_memory_and_traffic_grow_with_the_fleet() -> None:
+    """By the constants that were fitted."""
+    assert MODEL.peak(1000, 64) == pytest.approx(50 + 20 + 12.8)
+    assert MODEL.bytes(1000, 100) == pytest.approx(50_000_000)
