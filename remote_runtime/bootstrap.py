@@ -108,7 +108,7 @@ def load(nonce: str, zip_sha: str, code_sha: str) -> None:
     start(payload)
 
 
-def start(payload: bytes) -> None:
+def start(payload: Any) -> None:
     """Import what every run imports, and make the other modules importable."""
     at_once, entries = marshal.loads(payload)
     modules = Modules(entries)
@@ -197,12 +197,13 @@ def open_cache() -> Optional[int]:
     return None
 
 
-def read_code(folder: Optional[int], name: str, expected: str) -> Optional[bytes]:
+def read_code(folder: Optional[int], name: str, expected: str) -> Any:
     """The payload of a file of compiled modules; None unless it is whole and as ``expected``."""
     data = read_file(folder, name)
     if data is None or (expected and data[:32].hex() != expected):
         return None
-    return data[32:] if sha256(data[32:]).digest() == data[:32] else None
+    payload = memoryview(data)[32:]  # half a megabyte, of which no copy is made
+    return payload if sha256(payload).digest() == data[:32] else None
 
 
 def read_verified(folder: Optional[int], name: str, sha: str) -> Optional[bytes]:
@@ -320,7 +321,7 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def sha256(data: bytes) -> Any:
+def sha256(data: Any) -> Any:
     """A SHA-256; the built-in one first, because hashlib loads OpenSSL and that takes time."""
     try:
         return __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256(data)

@@ -183,7 +183,8 @@ def visible(diff: str) -> str:
         end = line[len(text) :]
         return text + end.replace(" ", "\u2420").replace("\t", "\u2409")
 
-    return "\n".join([blanks(line) for line in diff.translate(_signs).split("\n")])
+    lines = diff.translate(_signs).split("\n")
+    return "\n".join([blanks(line) if line.endswith((" ", "\t")) else line for line in lines])
 
 
 _signs: Dict[int, str] = {}  # what stands for what is not seen; made when it is needed

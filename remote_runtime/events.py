@@ -270,7 +270,7 @@ def _holds_secret(item: Item, mask: Mask) -> bool:
 
 def _change(change: Change, sensitive: bool, mask: Mask) -> Dict[str, Any]:
     if not sensitive:
-        record: Dict[str, Any] = mask.value(change.record())
+        record = {key: mask.value(value) for key, value in change.record().items()}
         if MASKED in (record.get("diff") or ""):
             record["diff"] = _without_former_secrets(record["diff"])
         if record.get("diff"):

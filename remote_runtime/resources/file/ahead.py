@@ -32,13 +32,17 @@ _SELINUX = "/sys/fs/selinux/enforce"  # there each label is asked for with a com
 
 
 class Store(NamedTuple):
-    """A regular file that is to be put at a path: what it takes to be the same one."""
+    """A regular file that is to be put at a path: what it takes to be the same one.
+
+    ``replaces`` is the identity of what was there when that was found out; () for nothing.
+    """
 
     path: str
     content: Content
     uid: int
     gid: int
     mode: int
+    replaces: Tuple[int, ...] = ()
 
     @property
     def made_of(self) -> Tuple[str, int, int, int]:
@@ -69,8 +73,7 @@ def coming_after(resource: ResourceType) -> Iterator[Coming]:
 
 class _Written(NamedTuple):
     temporary: Temporary
-    made_of: Tuple[str, int, int, int]
-    replaces: Tuple[int, ...]  # the identity of what is there; () for nothing
+    store: Store
 
 
 class FilesAhead(Ahead):
@@ -111,11 +114,9 @@ class FilesAhead(Ahead):
                 if room < 0 or len(self._written) + 1 >= _MOST or store.path in self._written:
                     break
                 try:
-                    replaces = self._identity(store.path)
-                    temporary = self._write(store)
+                    self._written[store.path] = _Written(self._write(store), store)
                 except ResourceError:
                     break  # which is told at its turn
-                self._written[store.path] = _Written(temporary, store.made_of, replaces)
             self._turns.add(item.id)
         if self._written:
             self._context.ahead = self
@@ -134,7 +135,10 @@ class FilesAhead(Ahead):
         return None
 
     def _fits(self, written: _Written, store: Store) -> bool:
-        if (written.made_of, written.replaces) != (store.made_of, self._identity(store.path)):
+        if written.store.made_of != store.made_of:
+            return False
+        status = self._context.files.status(store.path)
+        if written.store.replaces != (() if status is None else status.identity):
             return False
         return written.temporary.is_beside(self._context.files.place(store.path, "write"))
 
@@ -153,7 +157,3 @@ class FilesAhead(Ahead):
         self._written.clear()
         self._turns.clear()
         self._context.ahead = None
-
-    def _identity(self, path: str) -> Tuple[int, ...]:
-        status = self._context.files.status(path)
-        return () if status is None else status.identity

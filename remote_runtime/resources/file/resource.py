@@ -57,16 +57,15 @@ class Resource(PathType):
 
             if not self.context.options.diff or size > LARGEST:
                 return False
-        return self._differs(sha, size)
-
-    def _differs(self, sha: str, size: int) -> bool:
         try:
-            status = self.context.files.status(self.name)
-            if status is None or status.kind != "file" or status.size != size:
-                return True
-            return self.context.files.sha256(self.name, status) != sha
+            return self._differs(sha, size, self.context.files.status(self.name))
         except ResourceError:
             return False  # told at the resource's turn
+
+    def _differs(self, sha: str, size: int, status: "Optional[Status]") -> bool:
+        if status is None or status.kind != "file" or status.size != size:
+            return True
+        return self.context.files.sha256(self.name, status) != sha
 
     def observe(self) -> State:
         status = self.context.files.status(self.name)
@@ -327,15 +326,15 @@ class Resource(PathType):
             content = self._content()
             if content is None or not content.at_hand:
                 return None
-            if not self._differs(content.sha256, content.size):
-                return None
             status = self.context.files.status(self.name)
+            if not self._differs(content.sha256, content.size, status):
+                return None
             self._refuse(status, False)
             want, unmet = self._wanted(status)
         except ResourceError:
             return None
-        unmet += needs.parent(self.context, self.name)
-        return None if unmet else Store(self.name, content, want.uid, want.gid, want.mode)
+        replaces = () if status is None else status.identity
+        return None if unmet else Store(self.name, content, *want, replaces=replaces)
 
     def _store(self, content: Optional[Content], want: Wanted) -> None:
         if content is None:
