@@ -121,8 +121,8 @@ def _said(row: Row) -> None:
 def table(found: Sequence[Row]) -> list[str]:
     """What each run cost."""
     lines = [
-        "| Hosts | Engine | Hosts/s | CPU per host | Of it in the controller | In others "
-        "| Peak of the controller | Of all processes | Stand-ins' CPU per host |",
+        "| Hosts | Engine | Hosts/s | CPU per host | Controller's | Others' "
+        "| Controller's peak | All peaks | Stand-ins' CPU |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in found:
