@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -95,7 +96,8 @@ class HostPlan:
 
     def identities(self) -> Iterator[str]:
         """The ``type#name`` of every resource, pre-order: the index counts along it."""
-        return (resource.item.id for resource in self._everything)
+        # hosts mostly have the same ones: each text is held once for those that are at work
+        return (sys.intern(resource.item.id) for resource in self._everything)
 
     def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each resource that subscribes, with the ``type#name`` of what it subscribes to."""
