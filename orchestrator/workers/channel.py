@@ -10,6 +10,7 @@ From the controller, as JSON, what a worker is to do. ``begin`` may name any num
 From a worker what has happened there since it told last, see ``telling.py``.
 """
 
+import contextlib
 import select
 import socket
 import struct
@@ -31,12 +32,20 @@ class Channel:
 
     def send(self, text: str) -> None:
         """Send a message whole; OSError where the other side is gone."""
-        data = text.encode("utf-8")
+        self.send_data(text.encode("utf-8"))
+
+    def send_data(self, data: bytes) -> None:
+        """The same of bytes."""
         with self._sending:
             self._end.sendall(_HEAD.pack(len(data)) + data)
 
     def receive(self, timeout: float | None = None) -> str | None:
         """The next message; None after ``timeout`` seconds without one, EOFError at the end."""
+        data = self.receive_data(timeout)
+        return None if data is None else data.decode("utf-8")
+
+    def receive_data(self, timeout: float | None = None) -> bytes | None:
+        """The same of bytes."""
         while True:
             found = self._take()
             if found is not None:
@@ -51,16 +60,21 @@ class Channel:
                 raise EOFError
             self._buffer += data
 
-    def _take(self) -> str | None:
+    def _take(self) -> bytes | None:
         if len(self._buffer) < _HEAD.size:
             return None
         (size,) = _HEAD.unpack_from(self._buffer)
         end = _HEAD.size + size
         if len(self._buffer) < end:
             return None
-        text = self._buffer[_HEAD.size : end].decode("utf-8")
+        data = bytes(self._buffer[_HEAD.size : end])
         del self._buffer[:end]
-        return text
+        return data
+
+    def shut(self) -> None:
+        """Have both sides see the end, who receives here, too."""
+        with contextlib.suppress(OSError):
+            self._end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Hang up; the other side sees the end."""

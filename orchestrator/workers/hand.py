@@ -4,7 +4,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from orchestrator.fleet import events as happening
@@ -71,16 +71,18 @@ class Hand:
         )
         self._thread.start()
 
-    def begin(self, task: RemoteTask) -> None:
-        """Have it begin with a host."""
+    def begin(self, tasks: Sequence[RemoteTask], records: Mapping[str, Any] | None = None) -> None:
+        """Have it begin with hosts; ``records`` for a worker that does not know them."""
         with self._switch:
             ended = self.ended
             if ended is None:
-                self.running[task.name] = task
+                self.running.update((task.name, task) for task in tasks)
         if ended is not None:
-            self._lost([task], ended)
-        else:
-            self._send("begin", [(task.job, task.name)])
+            self._lost(tasks, ended)
+            return
+        if records is not None:
+            self._send("hosts", records)
+        self._send("begin", [(task.job, task.name) for task in tasks])
 
     def tell(self, task: RemoteTask, word: str) -> None:
         """Tell it of a host, unless that is done."""
@@ -93,14 +95,19 @@ class Hand:
 
     def join(self, until: float) -> None:
         """Wait until it has ended; one that has not at that time is killed."""
-        if self._thread is not None:
-            self._thread.join(max(0.0, until - time.monotonic()))
-            if self._thread.is_alive():
-                self._life.kill()
-                self._thread.join()
-        else:
+        if self._thread is None:
             self.channel.close()
             self._life.ending()
+        elif not self.wait(until):
+            self._life.kill()
+            self._thread.join()
+
+    def wait(self, until: float) -> bool:
+        """Wait until all that it told is heard; whether that is so by then."""
+        if self._thread is None:
+            return True
+        self._thread.join(max(0.0, until - time.monotonic()))
+        return not self._thread.is_alive()
 
     def _send(self, *message: Any) -> None:
         with contextlib.suppress(OSError):  # its end is met by who listens

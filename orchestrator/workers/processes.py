@@ -107,7 +107,7 @@ class Processes:
             if self._sticky:
                 self._of_host[name] = hand
             self._of_task[task.name] = hand
-        hand.begin(task)
+        hand.begin([task])
 
     def tell(self, task: RemoteTask, word: str) -> None:
         """Tell the worker of a host that has begun."""

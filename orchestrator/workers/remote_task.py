@@ -94,6 +94,21 @@ class RemoteTask(HostTask[HostResult]):
         """Its worker is gone; ``how`` it ended."""
         self.finish(self._ended(WorkerLostError(how)))
 
+    def refuse(self, error: CcmError) -> None:
+        """Nobody can do it."""
+        self.finish(self._ended(error))
+
+    def begin_again(self) -> bool:
+        """Forget what was told of it, since another worker is to begin; False for one that is to
+        end, or has."""
+        with self._switch:
+            if self._cancelled or self._done is None:
+                return False
+            self._told.clear()
+            self._phases.clear()
+            self._planned = 0
+            return True
+
     def cancel(self) -> None:
         """End it; one that has not begun never does."""
         with self._switch:

@@ -21,6 +21,10 @@ from orchestrator.workers.telling import Outbox, left
 class OwnConnector(Connector, Protocol):
     """A connector that a copy of its process can use."""
 
+    def become_password(self) -> str | None:
+        """What was given for sudo, for those who open links in its place."""
+        ...
+
     def share(self) -> None:
         """Let copies of this process, which are yet to be made, know what each of them finds."""
         ...
