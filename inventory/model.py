@@ -56,6 +56,7 @@ class Host:
     connection = _Nearest[Literal["ssh", "local"]]("ssh")
     connect_timeout = _Nearest[float | None](None)
     jump = _Nearest[str | None](None)
+    site = _Nearest[str | None](None)
 
     def __init__(self, entry: HostEntry, shared: Shared) -> None:
         self._entry = entry

@@ -18,6 +18,7 @@ ADDRESS = r"^[A-Za-z0-9_:\[][A-Za-z0-9._:%\[\]-]*$"
 USER = r"^[\w][\w.@+\\-]*\$?$"
 PYTHON = r"^[\w./+][\w./+-]*$"
 JUMP = r"^[A-Za-z0-9_\[][A-Za-z0-9._:%@,\[\]+-]*$"
+SITE = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 DURATION = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$"
 MAX_CONNECT_TIMEOUT = 3600
 TRUTH_WORDS = ("true", "false", "yes", "no", "on", "off")
@@ -156,5 +157,6 @@ PROPERTIES: dict[str, tuple[str, Callable[[str, Scalar, str], PropertyValue]]] =
     "python": ("the path or name of a Python interpreter", _matching(PYTHON)),
     "connection": ("ssh or local", _connection),
     "connect_timeout": ("seconds or a duration such as 10s", _connect_timeout),
+    "site": ("the name of a site", _matching(SITE)),
     "jump": ("a host such as user@gate:22, several with commas", _matching(JUMP)),
 }
