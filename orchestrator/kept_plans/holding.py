@@ -34,14 +34,14 @@ class HeldPlanner:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._planner = planner
-        self._kept = kept
+        self.kept = kept
         self._stage = stage
         self._clock = clock
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
         """The plan of one host, to be held to what was kept."""
         name = StageHost(self._stage, host).name if self._stage else host.name
-        kept, planned = self._kept.record, self._kept.hosts[name]
+        kept, planned = self.kept.record, self.kept.hosts[name]
         if self._clock() >= kept["expires"]:
             raise _refused("expired", "the plan has expired while the push was under way")
         identity = identity_of(host, gathered)
@@ -55,7 +55,7 @@ class HeldPlanner:
         found = differing(items, desired_of(plan), kept["salt"])
         if found:
             raise _refused("differs", f"it is not what was planned: {_some(found)}")
-        told = self._kept.outcomes(name)
+        told = self.kept.outcomes(name)
         plan.binding = {
             "salt": kept["observed_key"],
             "serial": serial_of(kept["serial"], self._stage),

@@ -49,13 +49,14 @@ class PlanMaker(Subscriber):
     """In place of the planner of a preview and a subscriber of it; ``of_stage`` is in that of a
     stage's. Hosts may be planned by a copy of it in another process.
 
-    What hosts have in common is held once. ``readers`` are the planners of all stages.
+    What hosts have in common is held once. ``readers`` are the planners of all stages. All of them
+    have the ``key`` of the run, by which what was observed is told apart.
     """
 
-    def __init__(self, planner: HostPlanner, readers: Sequence[Reader] = ()) -> None:
+    def __init__(self, planner: HostPlanner, readers: Sequence[Reader] = (), key: str = "") -> None:
         self._planner = planner
         self._readers = readers
-        self._key = os.urandom(16).hex()
+        self.key = key or os.urandom(16).hex()
         self._order: tuple[str, ...] = ()
         self._hosts: dict[str, Record] = {}
         self._left_out: dict[str, Record] = {}
@@ -81,7 +82,7 @@ class PlanMaker(Subscriber):
     def _plan(self, planner: HostPlanner, host: Any, gathered: Gathered, name: str) -> HostPlan:
         identity = identity_of(host, gathered)
         plan = planner.plan(host, gathered)
-        plan.binding = {"salt": self._key}
+        plan.binding = {"salt": self.key}
         desired = desired_of(plan)
         hidden = {text for item, _ in plan.desired() for text in secrets_of(item)}
         whole: Record = {
@@ -151,7 +152,7 @@ class PlanMaker(Subscriber):
             "format": FORMAT,
             "serial": os.urandom(16).hex(),
             **about,
-            "observed_key": self._key,
+            "observed_key": self.key,
             "hosts": {name: self._hosts[name] for name in self._order if name in self._hosts},
             "left_out": self._left_out,
             **({"rollout": self._rollout} if self._rollout else {}),

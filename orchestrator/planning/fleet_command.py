@@ -5,10 +5,11 @@ Nothing in it is a template, so it needs no facts: what the user wrote is what r
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.planning.blobs import Blob, FileBlobs
 from orchestrator.planning.compiled import Compiled
@@ -23,6 +24,16 @@ _SHELL = "/bin/sh"
 _HEAD = 4096  # bytes of a script in which its first line ends
 
 
+class Said(NamedTuple):
+    """A command as the user said it: ``words``, which may be a ``line`` for the shell or the
+    arguments of a ``script``; its ``timeout`` in seconds."""
+
+    words: tuple[str, ...]
+    timeout: float = 0.0
+    line: bool = False
+    script: str = ""
+
+
 class FleetCommand:
     """A command with all that it takes to run it; ``shown`` is how people read it.
 
@@ -31,10 +42,18 @@ class FleetCommand:
 
     def __init__(self, shown: str, argv: Sequence[str], timeout: float = 0.0) -> None:
         self.shown = shown
+        self.said = Said(tuple(argv), timeout)
         self._properties: dict[str, Any] = {"argv": list(argv)}
         if timeout:
             self._properties["timeout"] = f"{timeout:g}s"
         self._blobs: tuple[Blob, ...] = ()
+
+    @classmethod
+    def of(cls, said: Said) -> FleetCommand:
+        """The command that was said."""
+        if said.script:
+            return cls.of_script(Path(said.script), said.words, said.timeout)
+        return (cls.of_line if said.line else cls.of_words)(said.words, said.timeout)
 
     @classmethod
     def of_words(cls, words: Sequence[str], timeout: float = 0.0) -> FleetCommand:
@@ -60,7 +79,9 @@ class FleetCommand:
         if not line.strip():
             raise UsageError("run: there is no command", hint="write it behind --: -- 'df | tail'")
         _check(words)
-        return cls(line, [_SHELL, "-c", line], timeout)
+        command = cls(line, [_SHELL, "-c", line], timeout)
+        command.said = Said((line,), timeout, line=True)
+        return command
 
     @classmethod
     def of_script(cls, path: Path, arguments: Sequence[str], timeout: float = 0.0) -> FleetCommand:
@@ -80,6 +101,7 @@ class FleetCommand:
             "arguments": list(arguments),
         }
         command._blobs = (blob,)
+        command.said = Said(tuple(arguments), timeout, script=os.path.abspath(path))
         return command
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:

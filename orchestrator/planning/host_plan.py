@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -96,8 +95,7 @@ class HostPlan:
 
     def identities(self) -> Iterator[str]:
         """The ``type#name`` of every resource, pre-order: the index counts along it."""
-        # hosts mostly have the same ones: each text is held once for those that are at work
-        return (sys.intern(resource.item.id) for resource in self._everything)
+        return (resource.item.id for resource in self._everything)
 
     def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each resource that subscribes, with the ``type#name`` of what it subscribes to."""

@@ -96,6 +96,11 @@ class Connector:
         """The runtime that ``open`` starts."""
         return self._image
 
+    def become_password(self) -> str | None:
+        """What was given for sudo, for those who open links in its place; UsageError."""
+        password = self._credentials.become_password
+        return None if password is None else password.read()
+
     def share(self) -> None:
         """Let copies of this process, which are yet to be made, open links as it would. OSError."""
         self._credentials.share()
