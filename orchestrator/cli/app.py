@@ -30,6 +30,8 @@ COMMANDS = (
     "init",
     "config",
     "registration",
+    "worker",
+    "engine",
     "runs",
     "report",
     "diff",

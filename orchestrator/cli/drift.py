@@ -50,7 +50,9 @@ def run(args: argparse.Namespace) -> int:
     )
     check_options(options)
     chosen = assembly.choose(options.where, args.manifest)
-    site, planner = assembly.planner(args.manifest, options.data._replace(run=options.run))
+    data = options.data._replace(run=options.run)
+    site, planner = assembly.planner(args.manifest, data)
     path = os.path.abspath(args.manifest)
-    push = Push("drift", path, site, planner, identity=identity(path), remarks=planner.unmatched)
+    remarks = planner.unmatched
+    push = Push("drift", path, site, planner, identity=identity(path), remarks=remarks, data=data)
     return carry_out(push, options, chosen)

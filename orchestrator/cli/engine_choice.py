@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from remote_runtime.errors import UsageError
 
@@ -18,33 +18,46 @@ if TYPE_CHECKING:
 
     Engage = Callable[[RunMeans], Engine]
 
-AUTO, THREADS, PROCESSES = "auto", "threads", "processes"
+AUTO, THREADS, PROCESSES, DASK = "auto", "threads", "processes", "dask"
 FEWEST = 200  # hosts for which processes are chosen by themselves
 MOST = 8  # processes that are started where no number is given
 _CHOICE = r"(auto|threads|processes(?::([1-9]\d{0,2}))?)"
+_DASK = "dask://"
 
 
 class EngineChoice(NamedTuple):
     """The word for an engine, and how many ``processes`` there are to be.
 
-    None: one per core, and no more than ``MOST``.
+    None: one per core, and no more than ``MOST``. ``scheduler`` is that of Dask, as HOST:PORT.
     """
 
     word: str = AUTO
     processes: int | None = None
+    scheduler: str = ""
 
     @property
     def text(self) -> str:
         """As it is given; "" for what is chosen without a word."""
         if self.word == AUTO:
             return ""
+        if self.word == DASK:
+            return _DASK + self.scheduler
         return self.word if self.processes is None else f"{self.word}:{self.processes}"
+
+
+class FarSide(Protocol):
+    """What workers on other machines need of a push."""
+
+    def engine(self, scheduler: str, staff: "Staff") -> "Engage":
+        """What makes the engine of a Dask scheduler, which has answered. UsageError."""
+        ...
 
 
 class Staff(NamedTuple):
     """Who is to work: on which hosts of a run, how many at a time, at which jobs.
 
-    ``planners`` are those of the manifests, which a job's may stand behind.
+    ``planners`` are those of the manifests, which a job's may stand behind. ``far`` is what
+    workers on other machines need.
     """
 
     hosts: "Sequence[Target]"
@@ -52,6 +65,7 @@ class Staff(NamedTuple):
     forks: int
     jobs: "Sequence[Job]"
     planners: "Sequence[Planner]" = ()
+    far: "FarSide | None" = None
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +75,8 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
         metavar="ENGINE",
         help="what works on the hosts: threads of one process, processes[:N], N of them that "
         "divide --forks (default: one per core, at most "
-        f"{MOST}), or auto, which takes processes for {FEWEST} hosts and more (default: auto)",
+        f"{MOST}), dask://HOST:PORT, the workers of that scheduler, or auto, which takes processes "
+        f"for {FEWEST} hosts and more (default: auto)",
     )
 
 
@@ -72,11 +87,16 @@ def read_engine(args: argparse.Namespace) -> EngineChoice:
 
 def parse_engine(given: str) -> EngineChoice:
     """The choice that a word makes; UsageError."""
+    if given.startswith(_DASK):
+        from orchestrator.cluster.trust import scheduler_address
+
+        return EngineChoice(DASK, scheduler=scheduler_address(given.removeprefix(_DASK)))
     found = re.fullmatch(_CHOICE, given)
     if found is None:
         raise UsageError(
             f"--engine {given[:40]!r} is no engine",
-            hint="give auto, threads, processes or processes:N with a number from 1 to 999",
+            hint="give auto, threads, processes, processes:N with a number from 1 to 999, or "
+            "dask://HOST:PORT",
         )
     word, number = found[1].partition(":")[0], found[2]
     return EngineChoice(word, int(number) if number else None)
@@ -85,6 +105,9 @@ def parse_engine(given: str) -> EngineChoice:
 @contextlib.contextmanager
 def engaged(choice: EngineChoice, staff: Staff) -> "Iterator[Engage]":
     """What makes the engine once there is a bus; processes are started now. UsageError."""
+    if choice.word == DASK:
+        yield _engine_of_dask(choice, staff)
+        return
     processes = _started(choice, staff)
     if processes is None:
         from orchestrator.fleet.engine import Threads
@@ -95,6 +118,14 @@ def engaged(choice: EngineChoice, staff: Staff) -> "Iterator[Engage]":
         yield processes.engage
     finally:
         processes.close()
+
+
+def _engine_of_dask(choice: EngineChoice, staff: Staff) -> "Engage":
+    if staff.far is None:
+        raise UsageError(
+            f"--engine {choice.text} is not for this command", hint="take another --engine"
+        )
+    return staff.far.engine(choice.scheduler, staff)
 
 
 def _started(choice: EngineChoice, staff: Staff) -> "Processes | None":

@@ -71,10 +71,11 @@ def push_kept(
     else:
         refuse_choice(choice, command, "the plan")
         chosen = _choose(kept, options.where)
-        site, planner = assembly.planner(record["manifest"], data._replace(run=options.run))
+        data = data._replace(run=options.run)
+        site, planner = assembly.planner(record["manifest"], data)
         path = os.path.abspath(record["manifest"])
         held = HeldPlanner(planner, kept)
-        push = Push(command, path, site, planner, identity=identity(path), binder=held)
+        push = Push(command, path, site, planner, identity=identity(path), binder=held, data=data)
     if build(own_types(push)).sha256 != record["runtime"]:
         raise _refused(
             f"the plan was made with another runtime, that of ccm {record['ccm']}",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.cli.engine_choice import THREADS, EngineChoice
+from orchestrator.cli.engine_choice import THREADS, EngineChoice, FarSide
 from orchestrator.cli.options import ConnectionOptions, InventoryOptions
 from orchestrator.cli.output import OutputOptions
 from orchestrator.project.settings import KEPT
@@ -51,7 +51,8 @@ class Push(NamedTuple):
     takes the planner's place where a plan is kept, or was. A command over the fleet has no site,
     and ``words`` are those of the command line that say it again. ``remarks`` are
     what is to be said of the run once its hosts are done. Of each of the ``clusters`` of hosts the
-    first goes ahead. What is pushed in ``stages`` is in these, and ``what`` is their file.
+    first goes ahead. What is pushed in ``stages`` is in these, and ``what`` is their file. The
+    planner was made of the site and the ``data``.
     """
 
     command: str
@@ -66,6 +67,7 @@ class Push(NamedTuple):
     clusters: tuple[tuple[str, ...], ...] = ()
     remarks: Callable[[], Sequence[str]] = tuple
     stages: "tuple[PushStage, ...]" = ()
+    data: "PlanOptions | None" = None
 
     @property
     def pushes(self) -> "list[Push]":
@@ -100,7 +102,8 @@ class How(NamedTuple):
 
     ``registration`` is where stable resources are announced, None for the default. ``verify`` looks
     at the hosts once more when all of them are done. ``again`` are the words of the command that
-    does the same, but for ``-l``. ``keep`` is how many runs are kept.
+    does the same, but for ``-l``. ``keep`` is how many runs are kept, ``far`` what workers on other
+    machines need.
     """
 
     settings: "RunSettings"
@@ -111,3 +114,4 @@ class How(NamedTuple):
     again: tuple[str, ...] = ()
     keep: int = KEPT
     engine: EngineChoice = EngineChoice(THREADS)
+    far: "FarSide | None" = None

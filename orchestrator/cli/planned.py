@@ -85,9 +85,13 @@ def _preview(
         push = staged_push("plan", manifest, options=options, chosen=chosen, choice=choice)
     else:
         refuse_choice(choice, "plan", manifest)
-        site, planner = assembly.planner(manifest, options.data._replace(run=options.run))
+        data = options.data._replace(run=options.run)
+        site, planner = assembly.planner(manifest, data)
         path = os.path.abspath(manifest)
-        push = Push("plan", path, site, planner, identity=identity(path), remarks=planner.unmatched)
+        remarks = planner.unmatched
+        push = Push(
+            "plan", path, site, planner, identity=identity(path), remarks=remarks, data=data
+        )
     push, maker = _kept_by(push)
     created = int(time.time())
     code = carry_out(push, options, chosen, output)

@@ -116,10 +116,11 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
         push = staged_push(command, args.manifest, options=options, chosen=chosen, choice=choice)
         return carry_out(push, options, chosen)
     refuse_choice(choice, command, args.manifest)
-    site, planner = assembly.planner(args.manifest, options.data._replace(run=options.run))
+    data = options.data._replace(run=options.run)
+    site, planner = assembly.planner(args.manifest, data)
     path = os.path.abspath(args.manifest)
     remarks = planner.unmatched
-    push = Push(command, path, site, planner, identity=identity(path), remarks=remarks)
+    push = Push(command, path, site, planner, identity=identity(path), remarks=remarks, data=data)
     if options.rollout.canary:
         from orchestrator.cli.canaries import previewed_with_canaries, push_with_canaries
 

@@ -4,7 +4,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, cast
 
-from orchestrator.cli.engine_choice import THREADS, EngineChoice
+from orchestrator.cli.engine_choice import DASK, THREADS, EngineChoice
 from orchestrator.cli.exit_code import CHANGED
 from orchestrator.cli.job import How, Push, PushOptions, Targets
 from orchestrator.cli.options import (
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestrator.cli.assembly import Chosen
+    from orchestrator.cli.far_work import FarWork
     from orchestrator.cli.verifying import AfterPush
     from orchestrator.planning import Planner
     from orchestrator.transport import Connector
@@ -100,6 +101,7 @@ def carry_out(
         again=words_again(shown, options),
         keep=options.keep,
         engine=options.engine or EngineChoice(THREADS),
+        far=_far_work(push, options, chosen),
     )
     with connector:
         code = running.carry_out(shown, targets, how, output)
@@ -107,6 +109,15 @@ def carry_out(
         for site in push.sites:
             output.say(site.post_message)
     return code
+
+
+def _far_work(push: Push, options: PushOptions, chosen: "Chosen") -> "FarWork | None":
+    """What workers of a Dask scheduler need, where they are to work."""
+    if options.engine is None or options.engine.word != DASK:
+        return None
+    from orchestrator.cli.far_work import FarWork
+
+    return FarWork(push, options, chosen)
 
 
 def _unshared(push: Push, options: PushOptions, chosen: "Chosen") -> "Iterator[str]":

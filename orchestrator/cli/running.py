@@ -76,6 +76,7 @@ def _staff(push: Push, targets: Targets, how: How) -> Staff:
         forks=targets.forks,
         jobs=[_job(part) for part in parts],
         planners=[part.push.planner for part in parts],
+        far=how.far,
     )
 
 

@@ -150,7 +150,15 @@ def _stage(
     site, planner = assembly.planner(stage.manifest, data)
     planner.host_secrets = secrets
     path = os.path.abspath(stage.manifest)
-    push = Push(command, path, site, planner, identity=identity(path), remarks=planner.unmatched)
+    push = Push(
+        command,
+        path,
+        site,
+        planner,
+        identity=identity(path),
+        remarks=planner.unmatched,
+        data=data,
+    )
     return PushStage(stage.name, push, hosts, stage.rollout(options.rollout))
 
 

@@ -63,6 +63,12 @@ def test_only_the_stream_of_registrations_imports_nats() -> None:
     assert offenders(elsewhere, {"nats"}) == []
 
 
+def test_only_one_module_imports_dask() -> None:
+    """dask and distributed are imported by orchestrator/cluster/dask_api.py alone."""
+    elsewhere = [p for p in modules(*LAYERS) if p.name != "dask_api.py"]
+    assert offenders(elsewhere, {"dask", "distributed"}) == []
+
+
 def test_only_the_live_report_imports_rich() -> None:
     """rich is imported by orchestrator/report/live.py alone."""
     elsewhere = [p for p in modules(*LAYERS) if p.parts[-2:] != ("report", "live.py")]
@@ -89,7 +95,8 @@ def test_the_doors_know_nothing_of_resources() -> None:
     assert beyond == []
 
 
-COPIES = "orchestrator/workers/forking.py"  # ends the copies of the process that it makes
+# These end processes that are no command: copies of one, and one that stands for a controller.
+PROGRAMS = ("orchestrator/workers/forking.py", "orchestrator/cluster/stand.py")
 
 
 def test_only_the_cli_and_the_reports_print_and_only_the_cli_exits() -> None:
@@ -104,7 +111,7 @@ def test_only_the_cli_and_the_reports_print_and_only_the_cli_exits() -> None:
             if called == "print" and room not in {"cli", "report"}:
                 found.append(f"{shown(path)}:{node.lineno} prints")
             exits = called in {"sys.exit", "exit", "os._exit"}
-            if exits and room != "cli" and shown(path) != COPIES:
+            if exits and room != "cli" and shown(path) not in PROGRAMS:
                 found.append(f"{shown(path)}:{node.lineno} exits")
     assert found == []
 

@@ -7,6 +7,7 @@ ROOMS = (
     "cli",
     "report",
     "verify",
+    "cluster",
     "kept_plans",
     "planning",
     "transport",

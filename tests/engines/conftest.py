@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.engines.fleet import Fleet, differing
+from tests.orchestrator.cluster.dask_cluster import DaskCluster
 
 Scene = Callable[[Fleet], Any]
 Alike = Callable[[Scene], Any]
@@ -15,10 +16,24 @@ Alike = Callable[[Scene], Any]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are copies, on Linux only")
 
 
-@pytest.fixture(scope="session", params=[pytest.param("processes:2", marks=linux)])
-def engine(request: pytest.FixtureRequest) -> str:
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param("processes:2", marks=linux), pytest.param("dask", marks=linux)],
+)
+def engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     """What ``--engine`` is given; each is compared with threads."""
-    return str(request.param)
+    if request.param != "dask":
+        yield str(request.param)
+        return
+    cluster = DaskCluster(tmp_path_factory.mktemp("dask"))
+    try:
+        cluster.hire()
+        cluster.hire()
+        yield cluster.engine
+    finally:
+        cluster.close()
 
 
 @pytest.fixture(scope="module")

@@ -40,6 +40,8 @@ class Fleet:
         self.engine = "threads"
         self.ccm = Ccm(scratch)
         self.folder = scratch / "hosts"
+        self.sites = scratch / "sites"
+        self.sites.mkdir()
         self.inventory = scratch / "hosts.json"
         self._server = server = Sshd(scratch / "sshd")
         far = {
@@ -75,7 +77,7 @@ class Fleet:
         """A manifest in a file."""
         for word, value in self._who.items():
             text = text.replace(word, value)
-        return str(self.ccm.site(text, name))
+        return str(self.ccm.site(text, f"{self.sites.name}/{name}"))
 
     def words(self, command: str, *words: str) -> list[str]:
         """A command on all hosts with the engine."""

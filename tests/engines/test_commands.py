@@ -48,8 +48,14 @@ def fetching(fleet: Fleet) -> Any:
     return document, found, ends, refused.code
 
 
-def test_fetch(alike: Alike, fleet: Fleet) -> None:
+def test_fetch(alike: Alike, fleet: Fleet, engine: str) -> None:
     """Files lie below the folder of their host, and all hosts together are bounded."""
+    if engine.startswith("dask:"):
+        done = fleet.ccm.run(
+            "fetch", "-i", str(fleet.inventory), "--engine", engine, "-d", "out", "/x"
+        )
+        assert (done.code, "which workers cannot" in done.stderr) == (2, True)
+        return
     document, found, ends, code = alike(fetching)
     assert document["exit_code"] == 0
     assert len(found) == 2 * (LOCAL + 1)

@@ -40,8 +40,8 @@ def made(fleet: Fleet, *options: str) -> tuple[Any, int]:
 def files(fleet: Fleet) -> None:
     """What the site reads, on the controller and on the hosts."""
     for name in NAMES:
-        (fleet.scratch / f"of-{name}").write_text(f"this is {name}\n")
-    (fleet.scratch / "beside").write_text("beside")
+        (fleet.sites / f"of-{name}").write_text(f"this is {name}\n")
+    (fleet.sites / "beside").write_text("beside")
     (fleet.folder / "seed").write_text("seed")
 
 
@@ -68,7 +68,8 @@ def test_a_plan_is_made_and_pushed(alike: Alike) -> None:
     found = alike(planning)
     assert sorted(found["plan"]["hosts"]) == sorted(NAMES)
     read = set(found["plan"]["files"])
-    assert {f"of-{name}" for name in NAMES} | {"site.yaml", "hosts.json", "beside"} == read
+    beside = {f"sites/{name}" for name in ("beside", *(f"of-{name}" for name in NAMES))}
+    assert beside | {"sites/site.yaml", "hosts.json"} == read
     assert found["codes"] == (0, 0, 1)
     summary = found["pushed"]["summary"]
     assert 0 < summary["compared"] == summary["as_predicted"] == summary["total"]
@@ -105,7 +106,7 @@ def changing(fleet: Fleet) -> Any:
         (fleet.folder / f"h{number}").write_text("another hand")
     engine = ("--engine", fleet.engine)
     drifted = fleet.ccm.run("push", *engine, "--json", "change.plan")
-    (fleet.scratch / "of-h2").write_text("another text")
+    (fleet.sites / "of-h2").write_text("another text")
     refused = fleet.ccm.run("push", *engine, "change.plan")
     return told(drifted.stdout), refused.code, shown(refused.stderr)
 

@@ -79,14 +79,6 @@ def test_hosts_share_what_is_the_same(tmp_path: Path) -> None:
     assert not any(one.shared for one in own if one)
 
 
-def test_hosts_share_the_names_of_resources(tmp_path: Path) -> None:
-    """A thousand plans of the same resources hold each name once."""
-    first, second = made(tmp_path), made(tmp_path)
-    pairs = list(zip(first.identities(), second.identities(), strict=True))
-    assert pairs
-    assert all(one is other for one, other in pairs)
-
-
 def test_hosts_with_other_secrets_share_nothing(tmp_path: Path) -> None:
     """What one host masks, another may not have to."""
     site = """

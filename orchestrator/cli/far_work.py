@@ -1,0 +1,199 @@
+"""What workers of a Dask scheduler need of a push: the engine, and what it sends (controller)."""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from orchestrator.cli.assembly import Chosen
+    from orchestrator.cli.engine_choice import Engage, Staff
+    from orchestrator.cli.job import Push, PushOptions
+    from orchestrator.cluster.brief import Access, Brief, Recipe
+
+
+def required(what: str) -> None:
+    """UsageError where Dask is not installed."""
+    if find_spec("distributed") is None:
+        raise UsageError(f"{what} needs Dask", hint="pip install 'ccm-push[dask]'")
+
+
+class FarWork:
+    """A push as its workers need it; made before anything is sent."""
+
+    def __init__(self, push: "Push", options: "PushOptions", chosen: "Chosen") -> None:
+        self._push = push
+        self._options = options
+        self._chosen = chosen
+
+    def engine(self, scheduler: str, staff: "Staff") -> "Engage":
+        """What makes the engine of the one at ``HOST:PORT``, which has answered. UsageError."""
+        required("--engine dask://...")
+        self._refuse()
+        from orchestrator.cluster import trust
+        from orchestrator.cluster.dask_engine import DaskEngine
+        from orchestrator.cluster.far_link import Papers
+        from orchestrator.cluster.post import Post
+
+        where, security = trust.protected(scheduler, "client")
+        settings = staff.jobs[0].settings
+        password = staff.connector.become_password()
+        papers = Papers(*self._papers(settings.run_id, settings.user, password))
+        post = Post(where, security, settings.run_id)
+        try:
+            _check_members(post.members(), where)
+            return DaskEngine(post, papers, staff.jobs, staff.planners).engage
+        except BaseException:
+            post.close()
+            raise
+
+    def _papers(self, run_id: str, user: str, password: str | None) -> "tuple[Brief, bytes]":
+        import hashlib
+
+        from orchestrator.cluster.brief import Brief
+        from orchestrator.cluster.bundle import pack
+        from orchestrator.cluster.sealing import seal_content
+
+        folders, named = self._files()
+        site = pack(folders, named, self._left_out())
+        key, sealed = seal_content(site)
+        brief = Brief(
+            run_id=run_id,
+            user=user,
+            options=self._options.run,
+            recipes=tuple(self._recipes()),
+            access=self._access(password),
+            folder=os.getcwd(),
+            environ=_environ(site),
+            hosts=self._jumps(),
+            bundle=hashlib.sha256(sealed).hexdigest(),
+            key=key.hex(),
+            **self._binding(),
+        )
+        return brief, sealed
+
+    def _refuse(self) -> None:
+        """UsageError for what workers cannot do."""
+        if self._options.connection.ask_pass or os.environ.get("CCM_SSH_PASSWORD"):
+            raise UsageError(
+                "a password for the login does not go to workers: they log in as themselves",
+                hint="have workers log in with keys, or take another --engine",
+            )
+        from orchestrator.planning import Planner
+        from orchestrator.planning.fleet_command import FleetCommand
+
+        for push in self._push.pushes:
+            manifest = isinstance(push.planner, Planner) and push.data is not None
+            if not (manifest or isinstance(push.planner, FleetCommand)):
+                raise UsageError(
+                    f"ccm {push.command} brings here what is on hosts, which workers cannot",
+                    hint="take another --engine",
+                )
+
+    def _files(self) -> "tuple[list[Path], list[Path]]":
+        """The folders of the manifests, and the files that are named."""
+        folders: list[Path] = []
+        named: list[Path] = []
+        for push in self._push.pushes:
+            planner: Any = push.planner
+            if push.data is None:
+                named += [Path(planner.said.script)] if planner.said.script else []
+                continue
+            named += [Path(path) for path in (*push.data.hiera, *push.data.facts)]
+            named += planner.files()
+            folders.append(planner.site.path.parent)
+        return folders, named
+
+    def _recipes(self) -> "Iterator[Recipe]":
+        from orchestrator.cluster.brief import Recipe
+
+        for push in self._push.pushes:
+            planner: Any = push.planner
+            if push.data is None:
+                yield Recipe("", planner.said._asdict())
+                continue
+            data = push.data._asdict()
+            del data["run"], data["environ"]
+            yield Recipe(str(planner.site.path), data, push.identity, *self._stage_of(push))
+
+    def _stage_of(self, push: "Push") -> "tuple[str, tuple[str, ...]]":
+        for stage in self._push.stages:
+            if stage.push is push:
+                noop = self._options.run.noop
+                return stage.name, tuple(host.host.name for host in stage.hosts) if noop else ()
+        return "", ()
+
+    def _binding(self) -> "dict[str, Any]":
+        """What the plan is made with, or held to."""
+        from orchestrator.kept_plans.holding import HeldPlanner
+        from orchestrator.kept_plans.making import PlanMaker
+
+        binder = self._push.binder
+        if isinstance(binder, PlanMaker):
+            return {"making": binder.key}
+        if isinstance(binder, HeldPlanner):
+            return {"held": binder.kept.record}
+        return {}
+
+    def _access(self, password: str | None) -> "Access":
+        from orchestrator.cluster.brief import Access
+
+        connection = self._options.connection
+        return Access(
+            user=connection.user,
+            become=connection.become,
+            connect_timeout=connection.connect_timeout,
+            inventory=self._chosen.files,
+            become_password=password,
+        )
+
+    def _jumps(self) -> "dict[str, Any]":
+        """The hosts of the inventory that others are reached through, with all their own."""
+        from orchestrator.cluster.far_host import host_record
+
+        known = self._chosen.inventory.hosts
+        found: dict[str, Any] = {}
+        left: list[Any] = list(self._chosen.hosts)
+        while left:
+            jump = left.pop().jump or ""
+            for text in jump.split(","):
+                name = text.rpartition("@")[2]
+                for one in (text, name, name.rpartition(":")[0]):
+                    if one in known and one not in found:
+                        found[one] = host_record(known[one])
+                        left.append(known[one])
+        return found
+
+    def _left_out(self) -> "set[Path]":
+        """Files in the folder of a site that are the controller's own."""
+        keys = {host.key_file for host in self._chosen.hosts if host.key_file}
+        return {Path(os.path.abspath(path)) for path in (*keys, *self._chosen.files, ".env")}
+
+
+def _environ(site: bytes) -> "dict[str, str]":
+    """The variables of the environment whose names stand in the files of a site."""
+    from orchestrator.planning.options import load_environ
+
+    environ = load_environ()
+    return {name: value for name, value in environ.items() if os.fsencode(name) in site}
+
+
+def _check_members(members: "Sequence[Any]", where: str) -> None:
+    """UsageError where no worker is there that has the same ccm."""
+    from orchestrator.cluster.membership import code
+
+    if not members:
+        raise UsageError(
+            f"--engine: the scheduler {where} has no worker of ccm's",
+            hint="start one with ccm worker --scheduler HOST:PORT",
+        )
+    if all(member.code != code() for member in members):
+        raise UsageError(
+            f"--engine: no worker is the same ccm as this one ({code()}): "
+            f"{members[0].address} is {members[0].code}",
+            hint="install the same version on the workers, then start them anew",
+        )

@@ -1,0 +1,50 @@
+"""``ccm worker``: work for the pushes of others, by a Dask scheduler (worker)."""
+
+import argparse
+import sys
+
+HELP = "Work on hosts for pushes that name the same Dask scheduler."
+EXAMPLE = """
+ccm worker --scheduler scheduler.example.net:8786
+ccm worker --scheduler scheduler.example.net:8786 --site paris --site lyon
+ccm worker --scheduler 127.0.0.1:8786              # no TLS needed on one machine
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the scheduler and the sites."""
+    parser.add_argument(
+        "--scheduler", metavar="HOST:PORT", required=True, help="the Dask scheduler to work for"
+    )
+    parser.add_argument(
+        "--site",
+        metavar="SITE",
+        action="append",
+        default=[],
+        help="work on hosts of this site, too, beside those that name none; repeatable",
+    )
+    parser.add_argument(
+        "--tls",
+        metavar="DIR",
+        help="the folder of ca.pem, worker.pem and worker-key.pem (default: $CCM_ENGINE_TLS, else "
+        "engine/ in ccm's configuration folder; needed where the scheduler is another machine)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Work until a signal comes; 3 where the scheduler went away."""
+    from orchestrator.cli.far_work import required
+
+    required("ccm worker")
+    from orchestrator.cluster import host_worker, trust
+
+    address, security = trust.protected(trust.scheduler_address(args.scheduler), "worker", args.tls)
+    sites = f" for {', '.join(args.site)}" if args.site else ""
+
+    def told(own: str) -> None:
+        print(f"ccm: {own} works for {address}{sites}; Ctrl-C ends it", file=sys.stderr, flush=True)
+
+    if host_worker.run(address, security, args.site, told):
+        return 0
+    print(f"ccm: error: the scheduler at {address} has gone away", file=sys.stderr)
+    return 3

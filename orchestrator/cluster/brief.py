@@ -1,0 +1,71 @@
+"""What a worker has to know to stand for the controller in a run (both sides); it is sealed."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from remote_runtime.options import RunOptions
+
+
+class Recipe(NamedTuple):
+    """What a planner is made of: a manifest, and the ``data`` that options give, as ``PlanOptions``
+    has them; of a command ``Said`` in their place.
+
+    Of a stage: its name, and in a preview the names of the hosts that it is for.
+    """
+
+    manifest: str
+    data: Mapping[str, Any]
+    identity: str = ""
+    stage: str = ""
+    hosts: tuple[str, ...] = ()
+
+
+class Access(NamedTuple):
+    """How hosts are reached, as far as the user of the controller says it; see ``Settings``."""
+
+    user: str | None
+    become: bool | str | None
+    connect_timeout: float | None
+    inventory: tuple[str, ...]
+    become_password: str | None
+
+
+class Brief(NamedTuple):
+    """A run. ``folder`` is where the user stands there; ``bundle`` and ``key`` say which site, and
+    open it; ``hosts`` are those that others are reached through."""
+
+    run_id: str
+    user: str
+    options: RunOptions
+    recipes: tuple[Recipe, ...]
+    access: Access
+    folder: str
+    environ: Mapping[str, str]
+    hosts: Mapping[str, Mapping[str, Any]]
+    bundle: str
+    key: str
+    making: str = ""
+    held: Mapping[str, Any] | None = None
+
+    def record(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            **self._asdict(),
+            "options": self.options._asdict(),
+            "recipes": [recipe._asdict() for recipe in self.recipes],
+            "access": self.access._asdict(),
+        }
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "Brief":
+        """That of a record; TypeError."""
+        recipes = (Recipe(**{**one, "hosts": tuple(one["hosts"])}) for one in record["recipes"])
+        access = record["access"]
+        return cls(
+            **{
+                **record,
+                "options": RunOptions(**record["options"]),
+                "recipes": tuple(recipes),
+                "access": Access(**{**access, "inventory": tuple(access["inventory"])}),
+            }
+        )

@@ -1,0 +1,121 @@
+"""The files of a site as one piece, and that piece as files again (both sides).
+
+A file that a manifest names goes along wherever it is; beside it all that lies in the folder of the
+manifest, since a name may be put together on a host's facts.
+"""
+
+import io
+import os
+import stat
+import tarfile
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from remote_runtime.errors import UsageError
+
+MOST_FILES = 20_000
+MOST_BYTES = 256 << 20
+_NOT_A_SITE = {".git", ".hg", ".svn", ".ssh", ".gnupg", "__pycache__", ".venv", "node_modules"}
+_PRIVATE = b"-----BEGIN OPENSSH PRIVATE KEY-----"
+
+
+def pack(folders: Iterable[Path], named: Iterable[Path], without: Collection[Path] = ()) -> bytes:
+    """The files below the folders, and those that are named, each by its absolute path.
+
+    What is not named and looks like the private key of a person stays here, as does what is
+    ``without``. UsageError where a folder is none of a site's or is too large.
+    """
+    found: dict[str, Path] = {}
+    for folder in sorted({Path(os.path.abspath(folder)) for folder in folders}):
+        _check_folder(folder)
+        for path in _below(folder):
+            if path not in without and not _is_private(path):
+                found[str(path)] = path
+                _check_number(found, folder)
+    contents = {os.path.abspath(path) for path in named}
+    found.update({name: Path(name) for name in contents if os.path.isfile(name)})
+    out = io.BytesIO()
+    left = MOST_BYTES
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, path in sorted(found.items()):
+            left -= _add(archive, name, path, name in contents)
+            if left < 0:
+                raise UsageError(
+                    f"the files of the site are larger than {MOST_BYTES >> 20} MiB",
+                    hint="have hosts fetch what is large (archive), or take another --engine",
+                )
+    return out.getvalue()
+
+
+def unpack(data: bytes, root: Path) -> None:
+    """Put the files under a folder of our own, each below its path. ValueError, OSError."""
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+        for member in archive:
+            parts = member.name.split("/")
+            if ".." in parts or member.name.startswith("/"):
+                raise ValueError(f"{member.name} leads out")
+            path = root / member.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if member.issym():
+                target = member.linkname
+                os.symlink(f"{root}{target}" if target.startswith("/") else target, path)
+            elif member.isreg():
+                stream = archive.extractfile(member)
+                assert stream is not None
+                with open(path, "xb") as file:
+                    file.write(stream.read())
+                path.chmod(0o700 if member.mode & 0o100 else 0o600)
+
+
+def _check_folder(folder: Path) -> None:
+    home = Path.home()
+    if folder in (home, *home.parents):
+        raise UsageError(
+            f"the manifest lies in {folder}, all of which would go to the workers",
+            hint="keep manifests, with the files that they name, in a folder of their own",
+        )
+
+
+def _check_number(found: Collection[str], folder: Path) -> None:
+    if len(found) > MOST_FILES:
+        raise UsageError(
+            f"{folder} holds more than {MOST_FILES:,} files, all of which would go to the workers",
+            hint="keep manifests, with the files that they name, in a folder of their own",
+        )
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        here = Path(parent)
+        links = [name for name in folders if (here / name).is_symlink()]
+        folders[:] = sorted(set(folders) - set(links) - _NOT_A_SITE)
+        yield from (here / name for name in sorted([*names, *links]))
+
+
+def _is_private(path: Path) -> bool:
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return False
+        with open(path, "rb") as file:
+            return file.read(len(_PRIVATE)) == _PRIVATE
+    except OSError:
+        return True  # what cannot be read here is no part of the site
+
+
+def _add(archive: tarfile.TarFile, name: str, path: Path, followed: bool) -> int:
+    """Add a file, by its content where a link is ``followed``; its size. UsageError."""
+    member = tarfile.TarInfo(name.lstrip("/"))
+    try:
+        found = os.stat(path) if followed else os.lstat(path)
+        if stat.S_ISLNK(found.st_mode):
+            member.type, member.linkname = tarfile.SYMTYPE, os.readlink(path)
+            archive.addfile(member)
+            return 0
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
+            return found.st_size if stat.S_ISREG(found.st_mode) else 0
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    member.size, member.mode = len(data), 0o755 if found.st_mode & 0o100 else 0o644
+    archive.addfile(member, io.BytesIO(data))
+    return len(data)

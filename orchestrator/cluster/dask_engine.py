@@ -1,0 +1,319 @@
+"""The engine whose hosts are worked on by workers of a Dask scheduler (controller).
+
+Which host begins is decided here, as with any engine. What may begin at a time goes to a worker of
+its site as one task, at most ``CHUNK`` hosts; what comes of it is told host by host.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from orchestrator.cluster import frames, membership
+from orchestrator.cluster.far_host import host_record
+from orchestrator.cluster.far_link import FarLink, Papers
+from orchestrator.cluster.post import ClusterMember, Post
+from orchestrator.cluster.relay import Order
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.engine import Job, Maker, RunMeans, Threads
+from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.ports import Planner, Target
+from orchestrator.fleet.stage_host import host_itself
+from orchestrator.workers.asking import Answering
+from orchestrator.workers.hand import Hand
+from orchestrator.workers.hearing import Heard, SharedImplied
+from orchestrator.workers.remote_task import RemoteTask
+from orchestrator.workers.worker import remembering
+from remote_runtime.errors import UnreachableError
+
+CHUNK = 250  # hosts of a task, at most
+TRIES = 3  # workers that a host is given to, one after the other
+PATIENCE = 30.0  # seconds that a host waits for a worker of its site
+ENDING = 10.0  # seconds that workers have to end once no host is left
+_GATHERING = 0.05  # seconds that a host waits for others of its task
+_LOOKING = 2.0  # seconds between two looks at who is there
+_BEATS = 5.0
+
+
+class NoWorkerError(UnreachableError):
+    """No worker was there for a host."""
+
+    default_kind = "worker.none"
+
+
+class _Waiting(NamedTuple):
+    """A host that is to begin, and since when."""
+
+    task: RemoteTask
+    since: float
+
+
+class _Staffed:
+    """A worker of this run."""
+
+    def __init__(self, hand: Hand, link: FarLink, member: ClusterMember) -> None:
+        self.hand = hand
+        self.link = link
+        self.member = member
+        self.chunks = 0
+        self.beaten = 0.0
+
+
+class DaskEngine:
+    """Workers as they come and go; ``engage`` comes before the first host, ``close`` last.
+
+    Hosts that are this machine are worked on here. A worker that is lost gives the hosts that have
+    no outcome to another one.
+    """
+
+    def __init__(
+        self,
+        post: Post,
+        papers: Papers,
+        jobs: Sequence[Job],
+        planners: Sequence[Planner] = (),
+    ) -> None:
+        self._post = post
+        self._papers = papers
+        self._jobs = list(jobs)
+        self._planners = planners
+        self._remembering = remembering(planners)
+        self._sticky = len(self._jobs) > 1
+        self._staff: dict[str, _Staffed] = {}
+        self._of_task: dict[str, _Staffed] = {}
+        self._of_host: dict[str, _Staffed] = {}
+        self._tries: dict[str, int] = {}
+        self._pending: list[_Waiting] = []
+        self._shunned: set[str] = set()  # addresses of workers that hang
+        self._number = 0
+        self._gone = ""  # why nothing can be begun any more
+        self._looked = 0.0
+        self._changed = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._tend, name="dask", daemon=True)
+
+    def engage(self, means: RunMeans) -> "DaskEngine":
+        """Begin to hear what workers tell, which is published."""
+        self._means = means
+        self._implications = SharedImplied()
+        self._answers = Answering([*self._planners, means.lore])
+        self._here = Threads(means)
+        self._post.listen(self._heard)
+        self._thread.start()
+        return self
+
+    def maker(self, job: Job) -> Maker:
+        """The same, as ``Engine`` has it; of one of the jobs."""
+        number = self._jobs.index(job)
+        here = self._here.maker(job)
+
+        def make(host: Target) -> HostTask[HostResult]:
+            itself: Any = host_itself(host)
+            return here(host) if itself.connection == "local" else RemoteTask(host, number, self)
+
+        return make
+
+    def begin(self, task: RemoteTask) -> None:
+        """Give it to a worker of its site, with the others that may begin now."""
+        with self._changed:
+            self._pending.append(_Waiting(task, time.monotonic()))
+            self._changed.notify_all()
+
+    def finished(self, task: RemoteTask) -> None:
+        """Forget a task that is over."""
+        self._of_task.pop(task.name, None)
+        self._tries.pop(task.name, None)
+
+    def tell(self, task: RemoteTask, word: str) -> None:
+        """Tell the worker of a host that has begun; one that has not never does."""
+        with self._changed:
+            kept = [one for one in self._pending if one.task is not task]
+            begun = len(kept) == len(self._pending)
+            self._pending = kept
+            staffed = self._of_task.get(task.name)
+        if not begun:
+            task.finish(task.interrupted())
+        elif staffed is not None:
+            staffed.hand.tell(task, word)
+
+    def close(self) -> None:
+        """Let the workers end, bounded; the planners here come to know what theirs do."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._thread.join()
+        everyone = [one for one in self._staff.values() if one.hand.ended is None]
+        for one in everyone:
+            one.hand.close()
+        until = time.monotonic() + ENDING
+        for one in everyone:
+            one.hand.wait(until)
+            one.link.kill()
+            one.link.end("the run is over")
+            for planner, told in zip(self._remembering, one.hand.left, strict=False):
+                planner.remember(told)
+        self._post.close()
+
+    def _heard(self, name: str, frame: bytes) -> None:
+        staffed = self._staff.get(name)
+        if staffed is not None:
+            staffed.link.heard(frame)
+
+    def _tend(self) -> None:
+        """What the clock brings about, until the engine is closed."""
+        while not self._closing:
+            if not self._gone:
+                self._look()
+            self._assign()
+            with self._changed:
+                if not self._closing:
+                    self._changed.wait(_GATHERING if self._pending else 10 * _GATHERING)
+            if self._pending and not self._closing:
+                time.sleep(_GATHERING)
+
+    def _look(self) -> None:
+        """See who is there, and who is not any more."""
+        now = time.monotonic()
+        if now - self._looked < _LOOKING:
+            return
+        try:
+            if not self._post.is_up:
+                raise OSError("its connection has ended")
+            members = {member.address: member for member in self._post.members()}
+        except Exception as error:
+            self._lose_all(f"the scheduler is gone: {str(error)[:200]}")
+            return
+        self._looked = now
+        for name, one in list(self._staff.items()):
+            if one.hand.ended is not None:
+                continue
+            silent = now - self._post.alive[name] > frames.SILENCE
+            if one.member.address not in members:
+                one.link.end("it has left the scheduler")
+            elif silent and one.hand.running:
+                self._shunned.add(one.member.address)
+                one.link.end(f"it has said nothing for {frames.SILENCE:.0f} s")
+                one.link.kill()
+            elif now - one.beaten > _BEATS:
+                one.beaten = now
+                with contextlib.suppress(OSError):
+                    self._post.send(name, frames.BEAT)
+        at_work = {one.member.address for one in self._staff.values() if one.hand.ended is None}
+        for address in members.keys() - at_work - self._shunned:
+            if members[address].code == membership.code():
+                self._hire(members[address])
+
+    def _hire(self, member: ClusterMember) -> None:
+        self._number += 1
+        name = f"w{self._number}"
+        link = FarLink(name, self._post, self._papers)
+        staffed: list[_Staffed] = []
+        hand = Hand(member.address, link, link, partial(self._lost, staffed))
+        staffed.append(_Staffed(hand, link, member))
+        self._post.alive[name] = time.monotonic()
+        self._staff[name] = staffed[0]
+        heard = Heard(self._papers.run_id, self._implications)
+        means = self._means
+        hand.listen(heard, means.bus, means.publisher, answers=self._answers)
+
+    def _assign(self) -> None:
+        """Give what is to begin to workers, in chunks."""
+        with self._changed:
+            pending, self._pending = self._pending, []
+        chunks: dict[str, list[RemoteTask]] = {}
+        waiting: list[_Waiting] = []
+        now = time.monotonic()
+        for one in pending:
+            name = self._choose(one.task, chunks)
+            if name is not None:
+                chunks.setdefault(name, []).append(one.task)
+            elif self._gone:
+                one.task.lose(self._gone)
+            elif now - one.since > PATIENCE:
+                one.task.refuse(_no_worker(one.task.host))
+            else:
+                waiting.append(one)
+        with self._changed:
+            self._pending = waiting + self._pending
+        for name, tasks in chunks.items():
+            for at in range(0, len(tasks), CHUNK):
+                self._order(name, tasks[at : at + CHUNK])
+
+    def _choose(self, task: RemoteTask, chunks: dict[str, list[RemoteTask]]) -> str | None:
+        """The worker for a host: the one that has had it, else that of its site with the fewest."""
+        itself: Any = host_itself(task.host)
+        able = [
+            name
+            for name, one in self._staff.items()
+            if one.hand.ended is None and (itself.site is None or itself.site in one.member.sites)
+        ]
+        before = self._of_host.get(itself.name)
+        if before is not None and before.hand.ended is None:
+            return next(name for name, one in self._staff.items() if one is before)
+        if not able or self._gone:
+            return None
+
+        def load(name: str) -> int:
+            return len(self._staff[name].hand.running) + len(chunks.get(name, ()))
+
+        return min(able, key=load)
+
+    def _order(self, name: str, tasks: Sequence[RemoteTask]) -> None:
+        staffed = self._staff[name]
+        with self._changed:
+            for task in tasks:
+                self._of_task[task.name] = staffed
+                if self._sticky:
+                    self._of_host[host_itself(task.host).name] = staffed
+        records = {task.name: host_record(host_itself(task.host)) for task in tasks}
+        hosts = tuple(records)
+        key = staffed.link.keys.public.hex()
+        order = Order(
+            run=self._papers.run_id, hand=name, key=key, number=staffed.chunks, hosts=hosts
+        )
+        staffed.chunks += 1
+
+        def over(status: str) -> None:
+            if status != "finished" and not self._post.is_up:
+                self._lose_all("the scheduler is gone")
+            elif status != "finished":
+                staffed.link.end(f"its task is {status}")
+
+        try:
+            self._post.order(staffed.member, order, over)
+        except Exception as error:
+            staffed.link.end(f"the scheduler is gone: {str(error)[:200]}")
+        staffed.hand.begin(tasks, records)
+
+    def _lost(self, staffed: Sequence[_Staffed], tasks: Sequence[RemoteTask], how: str) -> None:
+        """Give the hosts of a worker that is lost to others, each at most twice."""
+        who = staffed[0].member.address
+        for task in tasks:
+            self._means.lore.leave(task.name)  # no other host waits for what it was at
+            tries = self._tries[task.name] = self._tries.get(task.name, 0) + 1
+            if self._gone or self._closing or tries >= TRIES or not task.begin_again():
+                task.lose(f"{who}: {how}")
+                continue
+            text = f"the worker {who} that had it is lost ({how}): another one begins anew"
+            self._means.bus.publish(happening.HostNotice(task.name, "warning", text))
+            self.begin(task)
+
+    def _lose_all(self, how: str) -> None:
+        self._gone = how
+        for one in list(self._staff.values()):
+            if one.hand.ended is None:
+                one.link.end(how)
+
+
+def _no_worker(host: Target) -> NoWorkerError:
+    itself: Any = host_itself(host)
+    what = f"no worker of the site {itself.site}" if itself.site else "no worker"
+    return NoWorkerError(
+        f"{what} was there for {PATIENCE:.0f} s",
+        hint="start one with ccm worker"
+        + (f" --site {itself.site}" if itself.site else "")
+        + ", of the same version as this ccm",
+    )

@@ -1,0 +1,105 @@
+"""The controller's end of what leads to a worker, through the scheduler (controller)."""
+
+import contextlib
+import json
+import queue
+import threading
+
+from orchestrator.cluster import frames
+from orchestrator.cluster.brief import Brief
+from orchestrator.cluster.post import Post
+from orchestrator.cluster.sealing import Box, KeyPair, SealError
+
+
+class Papers:
+    """What every worker of a run is given: the brief, and the sealed files of the site."""
+
+    def __init__(self, brief: Brief, site: bytes) -> None:
+        self.run_id = brief.run_id
+        self.bundle = brief.bundle
+        self.site = site
+        self.brief = json.dumps(brief.record()).encode()
+
+
+class FarLink:
+    """As a ``Channel`` to the stand of a worker, and what that lives in.
+
+    What is sent before the worker has greeted waits for that.
+    """
+
+    def __init__(self, hand: str, post: Post, papers: Papers) -> None:
+        self.keys = KeyPair()
+        self._hand = hand
+        self._post = post
+        self._papers = papers
+        self._box: Box | None = None
+        self._waiting: list[str] = []
+        self._sending = threading.Lock()
+        self._inbox: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._how = ""
+
+    def send(self, text: str) -> None:
+        """Tell the worker; OSError where the scheduler is gone."""
+        with self._sending:
+            if self._box is None:
+                self._waiting.append(text)
+            else:
+                self._post.send(self._hand, frames.SEALED + self._box.seal(text.encode("utf-8")))
+
+    def receive(self) -> str:
+        """What the worker tells; EOFError once it is over."""
+        text = self._inbox.get()
+        if text is None:
+            raise EOFError
+        if text.startswith("!"):
+            self.end(str(json.loads(text[1:])))
+            raise EOFError
+        return text
+
+    def heard(self, frame: bytes) -> None:
+        """Take a frame of the worker."""
+        kind, data = frame[:1], frame[1:]
+        try:
+            if kind == frames.HELLO:
+                self._greet(data)
+            elif kind == frames.BUNDLE:
+                self._post.send_site(self._hand, self._papers.bundle, self._papers.site)
+            elif kind == frames.ENDED:
+                self.end(f"its process has ended, {data[:100].decode('ascii', 'replace')}")
+            elif kind == frames.SEALED and self._box is not None:
+                self._inbox.put(self._box.open(data).decode("utf-8"))
+            else:
+                raise SealError("a frame that comes out of turn")
+        except OSError as error:
+            self.end(str(error))
+        except ValueError as error:
+            self.end(f"what came was not what it sent: {error}")
+            self.kill()
+
+    def end(self, how: str) -> None:
+        """No more comes of the worker; the first reason counts."""
+        self._how = self._how or how
+        self._inbox.put(None)
+
+    def close(self) -> None:
+        """Nothing is held for one worker alone."""
+
+    def kill(self) -> None:
+        """Have its process ended."""
+        with contextlib.suppress(OSError):
+            self._post.send(self._hand, frames.CLOSE)
+
+    def ending(self) -> str:
+        """Why no more comes of it."""
+        return self._how or "ended"
+
+    def _greet(self, public: bytes) -> None:
+        with self._sending:
+            if self._box is not None:
+                raise SealError("it greets twice")
+            box = self.keys.box(public, self._papers.run_id, leads=True)
+            self._post.send(self._hand, frames.SEALED + box.seal(self._papers.brief))
+            for text in self._waiting:
+                self._post.send(self._hand, frames.SEALED + box.seal(text.encode("utf-8")))
+            self._waiting.clear()
+            self._box = box

@@ -1,0 +1,33 @@
+"""What goes between controller, relay and stand: a byte for the kind, then data (both sides).
+
+The controller puts them into the queue of a worker, the relay into that of the run, behind the
+name of the worker; between relay and stand they are messages of a ``Channel``.
+
+    START   relay → stand: JSON {"run": id, "key": the controller's public key in hex}
+    HELLO   stand → controller: its public key
+    SEALED  either way: sealed for the other side
+    BUNDLE  stand → relay → controller: the site of this hash is wanted; back: its bytes
+    ENDED   stand → relay: JSON list of hosts that are over; relay → controller: why it ended
+    BEAT    from the controller to its relays, and between relay and stand each second
+    CLOSE   controller → relay: end the stand
+"""
+
+START, HELLO, SEALED, BUNDLE, ENDED, BEAT, CLOSE = b"0", b"k", b"s", b"=", b"e", b"b", b"x"
+
+BEATS = 1.0  # seconds between two
+SILENCE = 30.0  # seconds after which whoever says nothing is taken for gone
+
+
+def up_queue(run_id: str) -> str:
+    """The name of the queue that leads to the controller of a run."""
+    return f"ccm-{run_id}"
+
+
+def down_queue(run_id: str, hand: str) -> str:
+    """The name of the queue that leads to a worker of a run."""
+    return f"ccm-{run_id}-{hand}"
+
+
+def topic(run_id: str) -> str:
+    """The topic of what the workers of a run say of themselves."""
+    return f"ccm-{run_id}"

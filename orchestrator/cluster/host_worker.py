@@ -1,0 +1,75 @@
+"""What ``ccm worker`` runs: a worker of Dask that has nothing but the ways of ccm (worker)."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import tempfile
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from orchestrator.cluster import membership
+from orchestrator.cluster.dask_api import Worker, configure
+from remote_runtime.errors import UsageError
+
+CONNECT = 10.0  # seconds
+_TASKS = 256  # chunks that may be under way; each only waits
+_SETTINGS = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.comm.timeouts.connect": f"{CONNECT:.0f}s",
+    "distributed.admin.low-level-log-length": 100,
+}
+
+
+def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str], None]) -> bool:
+    """Work for a scheduler until a signal ends it; False where the scheduler went away.
+
+    ``told`` is given the address that the worker has. UsageError where there is no scheduler.
+    """
+    resources = membership.resources(sites)
+    logging.getLogger("distributed").setLevel(logging.WARNING)
+    configure(_SETTINGS)
+    with tempfile.TemporaryDirectory(prefix="ccm-worker-") as folder:
+        return asyncio.run(_run(address, security, resources, folder, told))
+
+
+async def _run(
+    address: str,
+    security: Any,
+    resources: dict[str, float],
+    folder: str,
+    told: Callable[[str], None],
+) -> bool:
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, asked.set)
+    worker = Worker(
+        address,
+        security=security,
+        nthreads=_TASKS,
+        memory_limit=0,
+        resources=resources,
+        dashboard=False,
+        local_directory=folder,
+        death_timeout=CONNECT,
+    )
+    try:
+        await worker
+    except (OSError, ValueError, TimeoutError) as error:
+        with contextlib.suppress(Exception):
+            await worker.close(timeout=2)
+        raise UsageError(
+            f"no Dask scheduler answers at {address}: {error}",
+            hint="start one there with 'dask scheduler', see docs/howto/many-machines.md",
+        ) from error
+    told(worker.address)
+    ended = asyncio.create_task(worker.finished())
+    signalled = asyncio.create_task(asked.wait())
+    await asyncio.wait([ended, signalled], return_when=asyncio.FIRST_COMPLETED)
+    with contextlib.suppress(Exception):
+        await worker.close(timeout=5, nanny=False)
+    return asked.is_set()

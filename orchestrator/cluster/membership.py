@@ -1,0 +1,61 @@
+"""What workers say of themselves, as resources of Dask (both sides).
+
+A task that asks for them lands nowhere else.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+import inventory
+import orchestrator
+import remote_runtime
+import schemas
+from orchestrator.cluster.dask_api import VERSION as DASK
+from remote_runtime.errors import UsageError
+from remote_runtime.version import VERSION
+
+PLENTY = 1e9
+_CODE = "ccm-code:"
+_SITE = "ccm-site:"
+_NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
+
+
+@cache
+def code() -> str:
+    """Which ccm this is, to the last byte of its code, and which ``distributed``."""
+    digest = hashlib.sha256()
+    for package in (orchestrator, inventory, schemas, remote_runtime):
+        root = Path(str(package.__file__)).parent
+        for path in sorted(root.rglob("*.py")):
+            digest.update(path.relative_to(root.parent).as_posix().encode() + b"\0")
+            digest.update(path.read_bytes() + b"\0")
+    return f"{VERSION}/{digest.hexdigest()[:12]}/distributed {DASK}"
+
+
+def resources(sites: Iterable[str]) -> dict[str, float]:
+    """What a worker has that is at home in these sites; UsageError."""
+    for site in sites:
+        if not re.fullmatch(_NAME, site):
+            raise UsageError(
+                f"--site {site[:60]!r} is no name of a site",
+                hint="write letters, digits, dots, underscores and hyphens",
+            )
+    return {_CODE + code(): PLENTY, **{_SITE + site: PLENTY for site in sites}}
+
+
+def needs(site: str | None) -> dict[str, float]:
+    """What a task for hosts of a site asks for."""
+    return {_CODE + code(): 1.0, **({_SITE + site: 1.0} if site else {})}
+
+
+def code_of(known: Mapping[str, float]) -> str | None:
+    """Which ccm a worker is; None for one that is none of ours."""
+    return next((name.removeprefix(_CODE) for name in known if name.startswith(_CODE)), None)
+
+
+def sites_of(known: Mapping[str, float]) -> frozenset[str]:
+    """The sites of a worker."""
+    return frozenset(name.removeprefix(_SITE) for name in known if name.startswith(_SITE))

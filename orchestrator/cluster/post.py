@@ -1,0 +1,149 @@
+"""The controller's door to the scheduler: who is there, and what is told to whom (controller)."""
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from orchestrator.cluster import frames, membership
+from orchestrator.cluster.dask_api import Client, Queue, configure, refuse_pickles
+from orchestrator.cluster.relay import Order, work
+from remote_runtime.errors import UsageError
+
+PIECE = 4 << 20  # bytes of a site that go at a time
+_CONNECT = 10.0  # seconds
+_SETTINGS = {
+    "distributed.client.heartbeat": "5s",
+    "distributed.comm.timeouts.connect": f"{_CONNECT:.0f}s",
+    "distributed.comm.retry.count": 0,
+}
+
+
+class ClusterMember(NamedTuple):
+    """A worker that is there: its address, which ccm it is, and where it is at home."""
+
+    address: str
+    code: str
+    sites: frozenset[str]
+
+
+class Post:
+    """One run's line to a scheduler; ``close`` it at the end. UsageError where there is none."""
+
+    def __init__(self, address: str, security: Any, run_id: str) -> None:
+        self._run = run_id
+        self._downs: dict[str, Any] = {}
+        self._futures: dict[tuple[str, int], Any] = {}
+        self._heard: Callable[[str, bytes], None] = lambda hand, data: None
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        configure(_SETTINGS)
+        refuse_pickles()
+        try:
+            self._client = Client(
+                address,
+                security=security,
+                set_as_default=False,
+                timeout=_CONNECT,
+                name=f"ccm-{run_id}",
+            )
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"--engine: no Dask scheduler answers at {address}: {_reason(error)}",
+                hint="start one there with 'dask scheduler', or give the address of another",
+            ) from error
+        self._up = Queue(frames.up_queue(run_id), client=self._client, maxsize=64)
+        self.alive: dict[str, float] = {}
+        """When each worker was heard of last, by the clock of ``time.monotonic``."""
+        self._client.subscribe_topic(frames.topic(run_id), self._note)
+        self._thread = threading.Thread(target=self._receive, name="post", daemon=True)
+
+    def listen(self, heard: Callable[[str, bytes], None]) -> None:
+        """Hand over what workers tell, from a thread of its own, each with its name."""
+        self._heard = heard
+        self._thread.start()
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the scheduler is there."""
+        return self._client.status == "running" and not self._client.scheduler_comm.comm.closed()
+
+    def members(self) -> list[ClusterMember]:
+        """The workers of ccm's that are there, of whatever version."""
+        told = self._client.scheduler_info()["workers"]
+        found = ((address, about.get("resources", {})) for address, about in told.items())
+        return [
+            ClusterMember(address, code, membership.sites_of(has))
+            for address, has in found
+            if (code := membership.code_of(has)) is not None
+        ]
+
+    def order(self, member: ClusterMember, order: Order, over: Callable[[str], None]) -> None:
+        """Have a worker begin with a chunk; ``over`` is told its task's end, from any thread."""
+        site = next(iter(sorted(member.sites)), None)
+        future = self._client.submit(
+            work,
+            order.encode(),
+            key=f"ccm-{order.run}-{order.hand}-{order.number}",
+            workers=[member.address],
+            resources=membership.needs(site),
+            allow_other_workers=False,
+            retries=0,
+            pure=False,
+        )
+        self._futures[order.hand, order.number] = future
+
+        def done(ended: Any) -> None:
+            self._futures.pop((order.hand, order.number), None)
+            over(str(ended.status))
+
+        future.add_done_callback(done)
+
+    def send(self, hand: str, data: bytes) -> None:
+        """Put a frame into a worker's queue; OSError where the scheduler is gone."""
+        queue = self._downs.get(hand)
+        if queue is None:
+            name = frames.down_queue(self._run, hand)
+            queue = self._downs[hand] = Queue(name, client=self._client)
+        try:
+            queue.put(data)
+        except Exception as error:
+            raise OSError(f"the scheduler is gone: {_reason(error)}") from error
+
+    def send_site(self, hand: str, name: str, site: bytes) -> None:
+        """Send the sealed files of a site; OSError."""
+        head = frames.BUNDLE + name.encode() + b"\n"
+        for at in range(0, len(site), PIECE):
+            self.send(hand, head + site[at : at + PIECE])
+        self.send(hand, head)
+
+    def close(self) -> None:
+        """Hang up; what is left of the run's tasks is let go."""
+        for future in list(self._futures.values()):
+            with contextlib.suppress(Exception):
+                future.release()
+        with contextlib.suppress(Exception):
+            if self.is_up:
+                self._up.put(b"")  # for the thread that waits there
+                if self._thread.is_alive():
+                    self._thread.join(_CONNECT)
+                for queue in (self._up, *self._downs.values()):
+                    queue.close()
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=2)
+
+    def _note(self, event: tuple[float, Any]) -> None:
+        hand = event[1].get("hand") if isinstance(event[1], dict) else None
+        if isinstance(hand, str) and hand in self.alive:
+            self.alive[hand] = time.monotonic()
+
+    def _receive(self) -> None:
+        with contextlib.suppress(Exception):  # the scheduler is gone, which ``is_up`` tells
+            while data := self._up.get():
+                hand, _, frame = data.partition(b"\n")
+                self._heard(hand.decode("ascii", "replace"), frame)
+
+
+def _reason(error: BaseException) -> str:
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

@@ -1,0 +1,218 @@
+"""On a worker: a task of the scheduler's is a chunk of hosts, which a stand works on (worker).
+
+The first chunk of a run starts the stand. What it and the controller tell each other goes through
+queues of the scheduler; who is alive is told by events.
+"""
+
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orchestrator.cluster import frames
+from orchestrator.cluster.dask_api import Client, Queue, get_worker
+from orchestrator.support.state_folder import state_folder
+from orchestrator.workers.channel import Channel
+
+MOST_KEPT = 8  # sites whose files are kept for the next run, sealed
+_CONNECT = 10.0  # seconds
+_GRACE = 5.0
+_clients: dict[str, Any] = {}
+_relays: dict[tuple[str, str], "Relay"] = {}
+_making = threading.Lock()
+
+
+class Order(NamedTuple):
+    """A chunk: ``hosts`` of a ``run``, for the worker that the controller calls ``hand``.
+
+    ``key`` is the controller's public one, in hex; ``number`` counts the chunks of the hand.
+    """
+
+    run: str
+    hand: str
+    key: str
+    number: int
+    hosts: tuple[str, ...]
+
+    def encode(self) -> bytes:
+        """As it travels."""
+        return json.dumps(self._asdict()).encode()
+
+    @classmethod
+    def decode(cls, data: bytes) -> "Order":
+        """That of a task; TypeError, ValueError."""
+        record = json.loads(data)
+        return cls(**{**record, "hosts": tuple(record["hosts"])})
+
+
+def work(order: bytes) -> bytes:
+    """Work on a chunk of hosts; returns once all of them are over, or no more comes of them."""
+    chunk = Order.decode(order)
+    worker = get_worker()
+    with _making:
+        relay = _relays.get((chunk.run, chunk.hand))
+        if relay is None:
+            if chunk.number:  # this worker has begun anew, and has none of the hosts before
+                raise RuntimeError("this worker has begun anew")
+            relay = _relays[chunk.run, chunk.hand] = Relay(chunk, _client(worker))
+    relay.wait(chunk.hosts)
+    return b"over"
+
+
+def _client(worker: Any) -> Any:
+    """This process's own line to the scheduler, made once."""
+    address = worker.scheduler.address
+    found = _clients.get(address)
+    if found is None or found.status != "running":
+        found = _clients[address] = Client(
+            address, security=worker.security, set_as_default=False, timeout=_CONNECT
+        )
+    return found
+
+
+class Relay:
+    """Carries frames between the controller of a run and a stand, which it starts."""
+
+    def __init__(self, chunk: Order, client: Any) -> None:
+        self._run, self._hand = chunk.run, chunk.hand
+        self._client = client
+        self._up = Queue(frames.up_queue(chunk.run), client=client, maxsize=64)
+        self._down = Queue(frames.down_queue(chunk.run, chunk.hand), client=client)
+        self._changed = threading.Condition()
+        self._ended: set[str] = set()
+        self._is_over = False
+        self._why = ""
+        self._heard = time.monotonic()  # of the controller
+        self._beaten = time.monotonic()  # by the stand
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._stand = subprocess.Popen(
+                [sys.executable, "-m", "orchestrator.cluster.stand", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        self._channel = Channel(ours)
+        start = {"run": chunk.run, "key": chunk.key}
+        self._channel.send_data(frames.START + json.dumps(start).encode())
+        for part in (self._carry_up, self._carry_down, self._watch):
+            threading.Thread(target=part, name=f"relay {self._hand}", daemon=True).start()
+
+    def wait(self, hosts: tuple[str, ...]) -> None:
+        """Until these hosts have ended, or the stand has."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_over or self._ended.issuperset(hosts))
+
+    def _carry_up(self) -> None:
+        try:
+            while data := self._channel.receive_data():
+                kind, rest = data[:1], data[1:]
+                if kind == frames.BEAT:
+                    self._beaten = time.monotonic()
+                elif kind == frames.ENDED:
+                    with self._changed:
+                        self._ended.update(json.loads(rest))
+                        self._changed.notify_all()
+                elif kind != frames.BUNDLE or not self._kept(rest.decode()):
+                    self._tell(data)
+        except (EOFError, OSError):
+            pass
+        finally:
+            self._end()
+
+    def _kept(self, name: str) -> bool:
+        """Give the stand the site of that hash, where it was here before."""
+        path = _sites() / name
+        if not name.isalnum() or not path.is_file():
+            return False
+        path.touch()
+        self._channel.send_data(frames.BUNDLE + path.read_bytes())
+        return True
+
+    def _carry_down(self) -> None:
+        """Frames of the controller."""
+        pieces: list[bytes] = []
+        with contextlib.suppress(Exception):  # whatever it is: no more comes of the controller
+            while (data := self._down.get())[:1] != frames.CLOSE:
+                self._heard = time.monotonic()
+                kind, rest = data[:1], data[1:]
+                if kind == frames.BUNDLE:
+                    self._take(rest, pieces)
+                elif kind == frames.SEALED:
+                    self._channel.send_data(data)
+        self._hang_up()
+
+    def _take(self, piece: bytes, pieces: list[bytes]) -> None:
+        """A piece of the site; an empty one is the last, and says its hash before it."""
+        name, _, data = piece.partition(b"\n")
+        if data:
+            pieces.append(data)
+            return
+        site = b"".join(pieces)
+        pieces.clear()
+        _keep(name.decode(), site)
+        self._channel.send_data(frames.BUNDLE + site)
+
+    def _watch(self) -> None:
+        """Say each second that this worker is there, while its stand and the controller are."""
+        with contextlib.suppress(Exception):  # the line to the scheduler is gone
+            while not self._is_over and time.monotonic() - self._heard < frames.SILENCE:
+                self._channel.send_data(frames.BEAT)
+                if time.monotonic() - self._beaten < frames.SILENCE / 2:
+                    self._client.log_event(frames.topic(self._run), {"hand": self._hand})
+                time.sleep(frames.BEATS)
+        self._hang_up()
+
+    def _tell(self, data: bytes) -> None:
+        self._up.put(self._hand.encode() + b"\n" + data)
+
+    def _hang_up(self) -> None:
+        """End the stand, which sees the end of its channel."""
+        with contextlib.suppress(OSError):
+            self._channel.shut()
+
+    def _end(self) -> None:
+        """The stand is over, or is to be."""
+        try:
+            code = self._stand.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            self._stand.kill()
+            code = self._stand.wait()
+        how = f"killed by signal {-code}" if code < 0 else f"exit status {code}"
+        with contextlib.suppress(Exception):  # nobody may be there any more
+            self._tell(frames.ENDED + how.encode())
+            self._down.put(frames.CLOSE)  # for the thread that waits there
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+        self._channel.close()
+        with _making:
+            _relays.pop((self._run, self._hand), None)
+        for queue in (self._up, self._down):
+            with contextlib.suppress(Exception):
+                queue.close()
+
+
+def _sites() -> Path:
+    return state_folder() / "sites"
+
+
+def _keep(name: str, site: bytes) -> None:
+    """Keep a site's files, sealed, for the next run; the oldest of too many go."""
+    if not name.isalnum():
+        return
+    folder = _sites()
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = folder / f"{name}.{threading.get_ident()}.part"
+        part.write_bytes(site)
+        part.rename(folder / name)
+        known = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime)
+        for path in known[:-MOST_KEPT]:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,94 @@
+"""A stand's end of what leads to its controller through a relay, which understands none (worker).
+
+``receive`` and ``send`` are those of a ``Channel``, so a worker works with it as with any other.
+"""
+
+import json
+import queue
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+from orchestrator.cluster import frames
+from orchestrator.cluster.far_host import FarHost, far_host
+from orchestrator.cluster.sealing import Box
+from orchestrator.fleet.stage_host import StageHost
+from orchestrator.workers.channel import Channel
+
+
+class SealedChannel(Channel):
+    """The records of ``hosts`` come before what is to be done with them.
+
+    ``told`` makes a text of here one of the controller's. Until the ``box`` is there nothing is
+    sealed; from ``listen`` on one thread receives for all others.
+    """
+
+    def __init__(self, end: socket.socket, told: Callable[[str], str]) -> None:
+        super().__init__(end)
+        self.hosts: dict[str, FarHost | StageHost] = {}
+        self.box: Box | None = None
+        self.heard = time.monotonic()
+        """When the relay was heard of last."""
+        self._told = told
+        self._sealing = threading.Lock()
+        self._words: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._bundles: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+
+    def listen(self) -> None:
+        """Receive from now on, in a thread."""
+        threading.Thread(target=self._listen, name="listening", daemon=True).start()
+
+    def put(self, kind: bytes, data: bytes = b"") -> None:
+        """Send a frame; OSError."""
+        self.send_data(kind + data)
+
+    def bundle(self) -> bytes:
+        """The sealed files of the site, once they are there; EOFError."""
+        data = self._bundles.get()
+        if data is None:
+            raise EOFError
+        return data
+
+    def send(self, text: str) -> None:
+        """Tell the controller, and the relay which hosts have ended by it."""
+        with self._sealing:
+            assert self.box is not None
+            self.put(frames.SEALED, self.box.seal(self._told(text).encode("utf-8")))
+        ended = [line[1:].partition("\t")[0] for line in text.split("\n") if line[0] == "f"]
+        if ended:
+            self.put(frames.ENDED, json.dumps(ended).encode())
+
+    def receive(self, timeout: float | None = None) -> str | None:
+        """The next word of the controller; see ``Channel``."""
+        try:
+            text = self._words.get(timeout=timeout)
+        except queue.Empty:
+            return None
+        if text is None:
+            raise EOFError
+        return text
+
+    def _listen(self) -> None:
+        try:
+            while (data := self.receive_data()) is not None:
+                self.heard = time.monotonic()
+                kind, rest = data[:1], data[1:]
+                if kind == frames.BUNDLE:
+                    self._bundles.put(rest)
+                elif kind == frames.SEALED and self.box is not None:
+                    self._understand(self.box.open(rest).decode("utf-8"))
+        except (EOFError, OSError, ValueError):
+            pass  # nothing that could be believed comes any more
+        self._words.put(None)
+        self._bundles.put(None)
+
+    def _understand(self, text: str) -> None:
+        told = json.loads(text)
+        if isinstance(told, dict) or told[0] != "hosts":
+            self._words.put(text)
+            return
+        for name, record in told[1].items():
+            host = far_host(record)
+            stage, _, _ = name.rpartition("/")
+            self.hosts[name] = StageHost(stage, host) if stage else host

@@ -1,0 +1,84 @@
+"""Seals what goes between a controller and a worker of one run (both sides).
+
+Each makes a key pair for the run; of the two comes a key for either direction. The scheduler, which
+passes all of it on, can neither read nor change, repeat or leave out a message unnoticed.
+"""
+
+import hashlib
+import zlib
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+_KEY = 32
+_NONCE = 12
+
+
+class SealError(ValueError):
+    """What was received is not the next thing that the other side has sealed."""
+
+
+class KeyPair:
+    """The keys of one side of one run; ``public`` may be seen by anybody."""
+
+    def __init__(self) -> None:
+        self._private = X25519PrivateKey.generate()
+        self.public = self._private.public_key().public_bytes_raw()
+
+    def box(self, theirs: bytes, run_id: str, *, leads: bool) -> "Box":
+        """What both sides of a run seal with; the controller ``leads``. SealError."""
+        try:
+            shared = self._private.exchange(X25519PublicKey.from_public_bytes(theirs))
+        except ValueError as error:
+            raise SealError("no public key") from error
+        leader, other = (self.public, theirs) if leads else (theirs, self.public)
+        info = b"ccm run " + run_id.encode() + leader + other
+        keys = HKDF(SHA256(), 2 * _KEY, None, info).derive(shared)
+        down, up = AESGCM(keys[:_KEY]), AESGCM(keys[_KEY:])
+        return Box(*((down, up) if leads else (up, down)))
+
+
+class Box:
+    """Seals and opens messages, each once and in their order; one thread for either."""
+
+    def __init__(self, ours: AESGCM, theirs: AESGCM) -> None:
+        self._ours = ours
+        self._theirs = theirs
+        self._sealed = 0
+        self._opened = 0
+
+    def seal(self, data: bytes) -> bytes:
+        """The next message to the other side."""
+        nonce = self._sealed.to_bytes(_NONCE, "big")
+        self._sealed += 1
+        return self._ours.encrypt(nonce, data, None)
+
+    def open(self, sealed: bytes) -> bytes:
+        """The next message of the other side; SealError for anything else."""
+        nonce = self._opened.to_bytes(_NONCE, "big")
+        try:
+            data = self._theirs.decrypt(nonce, sealed, None)
+        except InvalidTag as error:
+            raise SealError("a message was changed, repeated or left out") from error
+        self._opened += 1
+        return data
+
+
+def seal_content(data: bytes) -> tuple[bytes, bytes]:
+    """A key that is made of the content, and the content sealed with it.
+
+    The same content is the same bytes each time, so it can be kept by whoever may not read it.
+    """
+    key = hashlib.sha256(b"ccm site" + data).digest()
+    return key, AESGCM(key).encrypt(bytes(_NONCE), zlib.compress(data, 1), None)
+
+
+def open_content(key: bytes, sealed: bytes) -> bytes:
+    """What ``seal_content`` sealed; SealError where it is something else."""
+    try:
+        return zlib.decompress(AESGCM(key).decrypt(bytes(_NONCE), sealed, None))
+    except (InvalidTag, zlib.error) as error:
+        raise SealError("the site's files were changed on their way") from error

@@ -1,0 +1,236 @@
+"""The process that stands for the controller on a worker, for some hosts of one run (worker).
+
+    python -m orchestrator.cluster.stand FD
+
+``FD`` is a socket to the relay that started it. It works in a copy of the site's files, where all
+stands below one folder as it stands on the controller: what is told names it as it is there.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn, cast
+
+from orchestrator.cluster import frames
+from orchestrator.cluster.brief import Brief, Recipe
+from orchestrator.cluster.bundle import unpack
+from orchestrator.cluster.far_host import far_host
+from orchestrator.cluster.sealed_channel import SealedChannel
+from orchestrator.cluster.sealing import KeyPair, open_content
+from orchestrator.fleet.descriptors import make_room
+from orchestrator.fleet.engine import Job
+from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.settings import RunSettings
+from orchestrator.image import build
+from orchestrator.kept_plans.holding import HeldPlanner
+from orchestrator.kept_plans.kept_plan import KeptPlan
+from orchestrator.kept_plans.making import PlanMaker
+from orchestrator.manifest import load_site
+from orchestrator.planning import Planner, PlanOptions
+from orchestrator.planning.behind import EarlierStage, HostPlanner, PlannerBehind
+from orchestrator.planning.fleet_command import FleetCommand, Said
+from orchestrator.planning.host_secrets import HostSecrets
+from orchestrator.support.crash import describe_crash
+from orchestrator.support.state_folder import state_folder
+from orchestrator.transport import Connector, Credentials, Settings
+from orchestrator.transport.credentials import BECOME_PASSWORD
+from orchestrator.workers.worker import serve
+from remote_runtime.errors import CcmError
+
+MOST_AT_ONCE = 1_000  # hosts, for which there are to be descriptors
+_FILES = ("hiera", "facts")  # of ``PlanOptions``: names of files
+
+
+class Office:
+    """Where a stand works: a folder of its own, gone when it ends."""
+
+    def __init__(self) -> None:
+        parent = os.environ.get("XDG_RUNTIME_DIR")
+        within = parent if parent and os.path.isdir(parent) else None
+        self.root = os.path.realpath(tempfile.mkdtemp(prefix="ccm-stand-", dir=within))
+
+    def furnish(self, site: bytes, folder: str) -> None:
+        """Put the site's files there, and stand where the user stands."""
+        unpack(site, Path(self.root))
+        here = self.place(folder)
+        os.makedirs(here, exist_ok=True)
+        os.chdir(here)
+
+    def place(self, path: str) -> str:
+        """Where a file of the controller is here; what is relative stays as it is."""
+        return f"{self.root}{path}" if path.startswith("/") else path
+
+    def told(self, text: str) -> str:
+        """A text with the controller's paths."""
+        return text.replace(self.root, "")
+
+    def leave(self) -> None:
+        """Take it away."""
+        os.chdir("/")
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def planners(brief: Brief, office: Office) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
+    """What plans, what is to be done, and the types that sites have of their own. CcmError."""
+    if not brief.recipes[0].manifest:
+        return _command(brief, office)
+    made: list[Planner] = []
+    jobs: list[Job] = []
+    types: dict[str, bytes] = {}
+    before: list[EarlierStage] = []
+    secrets: HostSecrets | None = None
+    for recipe in brief.recipes:
+        data = {**recipe.data, **{n: list(map(office.place, recipe.data[n])) for n in _FILES}}
+        options = PlanOptions(**{**data, "environ": brief.environ, "run": brief.options})
+        site = load_site(office.place(recipe.manifest))
+        planner = Planner(site, options)
+        settings = _settings(brief, recipe)
+        binder: Any = planner
+        if recipe.stage:
+            secrets = planner.host_secrets = HostSecrets(secrets)
+            if brief.options.noop:
+                binder = PlannerBehind(planner, tuple(before))
+                hosts = frozenset(recipe.hosts)
+                before.append(EarlierStage(recipe.stage, hosts, planner, recipe.identity))
+        made.append(planner)
+        jobs.append(Job(binder, settings))
+        types.update(site.types.sources())
+    return made, _bound(brief, made, jobs), types
+
+
+def _settings(brief: Brief, recipe: Recipe) -> RunSettings:
+    return RunSettings(brief.run_id, brief.user, brief.options, recipe.identity)
+
+
+def _bound(brief: Brief, made: list[Planner], jobs: list[Job]) -> list[Job]:
+    """The jobs of a run that makes a plan, or is held to one."""
+    stages = [recipe.stage for recipe in brief.recipes]
+    if brief.making:
+        maker = PlanMaker(made[0], made, key=brief.making)
+        if not stages[0]:
+            return [Job(maker, jobs[0].settings)]
+        binders: list[Any] = [
+            maker.of_stage(stage, cast("HostPlanner", job.planner))
+            for stage, job in zip(stages, jobs, strict=True)
+        ]
+    elif brief.held is not None:
+        kept = KeptPlan(dict(brief.held))
+        binders = [
+            HeldPlanner(one, kept, stage=stage) for one, stage in zip(made, stages, strict=True)
+        ]
+    else:
+        return jobs
+    return [Job(one, job.settings) for one, job in zip(binders, jobs, strict=True)]
+
+
+def _command(brief: Brief, office: Office) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
+    """The same of a command, which is no manifest."""
+    recipe = brief.recipes[0]
+    said = Said(**recipe.data)
+    script = said.script and office.place(said.script)
+    command = FleetCommand.of(said._replace(words=tuple(said.words), script=script))
+    return [], [Job(command, _settings(brief, recipe))], {}
+
+
+def connector(brief: Brief, types: Mapping[str, bytes]) -> Connector:
+    """What logs in, with what this worker has; the password of become is the controller's."""
+    access = brief.access
+    environ = {name: text for name, text in os.environ.items() if BECOME_PASSWORD not in name}
+    if access.become_password is not None:
+        environ[BECOME_PASSWORD] = access.become_password
+    settings = Settings(
+        {name: far_host(record) for name, record in brief.hosts.items()},
+        user=access.user,
+        become=access.become,
+        connect_timeout=access.connect_timeout,
+        inventory=access.inventory,
+    )
+    made = Connector(settings, Credentials(environ=environ), build(types))
+    made.prepare([])
+    return made
+
+
+class _Readiness(NamedTuple):
+    """What has to be there before the first host."""
+
+    brief: Brief
+    made: list[Planner]
+    jobs: list[Job]
+    connector: Connector
+
+
+def _ready(channel: SealedChannel, office: Office) -> _Readiness:
+    """Greet the controller, hear what is to be done, and make all ready for it. CcmError."""
+    start = json.loads((channel.receive_data() or b"")[1:])
+    keys = KeyPair()
+    channel.box = keys.box(bytes.fromhex(start["key"]), start["run"], leads=False)
+    channel.listen()
+    channel.put(frames.HELLO, keys.public)
+    brief = Brief.of(json.loads(channel.receive() or ""))
+    channel.put(frames.BUNDLE, brief.bundle.encode())
+    office.furnish(open_content(bytes.fromhex(brief.key), channel.bundle()), brief.folder)
+    made, jobs, types = planners(brief, office)
+    make_room(MOST_AT_ONCE)
+    return _Readiness(brief, made, jobs, connector(brief, types))
+
+
+def _beat(channel: SealedChannel) -> None:
+    """Tell the relay each second that this process runs; end it where the relay does not."""
+    while time.monotonic() - channel.heard < frames.SILENCE:
+        with contextlib.suppress(OSError):
+            channel.put(frames.BEAT)
+        time.sleep(frames.BEATS)
+    os._exit(75)  # others have its hosts by now
+
+
+def _work(channel: SealedChannel, office: Office) -> None:
+    try:
+        ready = _ready(channel, office)
+    except CcmError as error:
+        channel.send("!" + json.dumps(f"it cannot work here: {error.message}"))
+        return
+    serve(
+        channel,
+        ready.jobs,
+        hosts=channel.hosts,
+        connector=ready.connector,
+        planners=ready.made,
+        lore=PackageLore(state_folder() / "packages"),
+        failed=_crash,
+    )
+
+
+def _crash(error: BaseException) -> NoReturn:
+    describe_crash(error, "work of a worker")
+    os._exit(70)
+
+
+def main() -> NoReturn:
+    """Stand for the controller until that closes, or the relay is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    office = Office()
+    code = 0
+    try:
+        channel = SealedChannel(socket.socket(fileno=int(sys.argv[1])), office.told)
+        threading.Thread(target=_beat, args=(channel,), daemon=True).start()
+        with contextlib.suppress(EOFError, OSError):
+            _work(channel, office)
+    except Exception as error:
+        describe_crash(error, "work of a worker")
+        code = 70
+    finally:
+        office.leave()
+        os._exit(code)  # with all that it is connected to
+
+
+if __name__ == "__main__":
+    main()

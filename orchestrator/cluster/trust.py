@@ -1,0 +1,138 @@
+"""Certificates of a scheduler, its workers and controllers: a small CA, and where they are (both).
+
+A folder has ``ca.pem`` and, for each role that it is there for, ``ROLE.pem`` and ``ROLE-key.pem``.
+"""
+
+import datetime
+import os
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Literal
+
+from remote_runtime.errors import UsageError
+
+VARIABLE = "CCM_ENGINE_TLS"
+Role = Literal["scheduler", "worker", "client"]
+ROLES: tuple[Role, ...] = ("scheduler", "worker", "client")
+_AUTHORITY_DAYS = 3650
+_DAYS = 825
+
+
+def default_folder() -> Path:
+    """``$XDG_CONFIG_HOME/ccm/engine``, by default ``~/.config/ccm/engine``."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    root = Path(base) if os.path.isabs(base) else Path.home() / ".config"
+    return root / "ccm" / "engine"
+
+
+def scheduler_address(given: str) -> str:
+    """``HOST:PORT`` in its own form; UsageError."""
+    host, _, port = given.rpartition(":")
+    is_port = port.isdecimal() and 0 < int(port) < 65536
+    if not (host and is_port) or set(host) & set(" /@"):
+        raise UsageError(
+            f"{given[:80]!r} is no address of a scheduler",
+            hint="write HOST:PORT, such as scheduler.example.net:8786",
+        )
+    return given
+
+
+def is_loopback(address: str) -> bool:
+    """Whether ``HOST:PORT`` can be nowhere but on this machine."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def protected(address: str, role: Role, folder: str | None = None) -> tuple[str, Any]:
+    """The address as Dask writes it, and its ``Security``: TLS wherever it is not this machine.
+
+    On this machine only where a ``folder`` is named, here or in ``CCM_ENGINE_TLS``. UsageError.
+    """
+    named = folder or os.environ.get(VARIABLE)
+    if named is None and is_loopback(address):
+        return f"tcp://{address}", None
+    home = Path(named) if named else default_folder()
+    names = ("ca.pem", f"{role}.pem", f"{role}-key.pem")
+    missing = [str(home / name) for name in names if not (home / name).is_file()]
+    if missing:
+        raise UsageError(
+            f"no TLS for the scheduler {address}: {missing[0]} is not there",
+            hint="make certificates with ccm engine init, copy what belongs here, and name the "
+            f"folder in {VARIABLE}",
+        )
+    _check_private(home / names[2])
+    from orchestrator.cluster.dask_api import Security
+
+    files = [str(home / name) for name in names]
+    security = Security(
+        require_encryption=True,
+        tls_ca_file=files[0],
+        **{f"tls_{part}_cert": files[1] for part in (role, "client")},  # a worker is both
+        **{f"tls_{part}_key": files[2] for part in (role, "client")},
+    )
+    return f"tls://{address}", security
+
+
+def make_authority(folder: Path) -> list[Path]:
+    """Make a CA and a certificate for each role in a folder; the files. UsageError, OSError."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
+    made: list[Path] = []
+    known = [path.name for path in folder.glob("*.pem")] if folder.is_dir() else []
+    if known:
+        raise UsageError(
+            f"{folder} has certificates already: {', '.join(sorted(known)[:4])}",
+            hint="give another folder; whoever has one of the old ones stays trusted there",
+        )
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    now = datetime.datetime.now(datetime.timezone.utc)
+
+    def write(name: str, data: bytes) -> None:
+        path = folder / name
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+        made.append(path)
+
+    def issue(common: str, issuer: Any, signer: Any, days: int) -> tuple[Any, Any]:
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
+        is_authority = issuer is None
+        builder = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(subject if is_authority else issuer.subject)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(minutes=5))
+            .not_valid_after(now + datetime.timedelta(days=days))
+            .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False)
+        )
+        certificate = builder.sign(key if is_authority else signer, hashes.SHA256())
+        return certificate, key
+
+    def keep(name: str, certificate: Any, key: Any) -> None:
+        write(f"{name}.pem", certificate.public_bytes(serialization.Encoding.PEM))
+        private = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        write(f"{name}-key.pem", private)
+
+    authority, signer = issue("ccm engine CA", None, None, _AUTHORITY_DAYS)
+    keep("ca", authority, signer)
+    for role in ROLES:
+        keep(role, *issue(f"ccm {role}", authority, signer, _DAYS))
+    return made
+
+
+def _check_private(path: Path) -> None:
+    if path.stat().st_mode & 0o077:
+        raise UsageError(f"{path} can be read by others", hint=f"chmod 600 {path}")

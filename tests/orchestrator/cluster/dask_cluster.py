@@ -1,0 +1,96 @@
+"""A real scheduler and real workers on loopback."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+_PATIENCE = 120.0  # seconds
+_SCHEDULER = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
+_CCM = [sys.executable, "-m", "orchestrator.cli.app"]
+
+
+def wait_for(what: Callable[[], object], why: Callable[[], str] = str) -> None:
+    """Until something is so."""
+    until = time.monotonic() + _PATIENCE
+    while not what():
+        assert time.monotonic() < until, why()
+        time.sleep(0.05)
+
+
+class DaskCluster:
+    """Ends all that it has started; ``tls`` is a folder of certificates."""
+
+    def __init__(self, folder: Path, tls: Path | None = None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._tls = tls
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": str(REPOSITORY),
+            "XDG_STATE_HOME": str(folder / "state"),
+        }
+        self.workers: list[subprocess.Popen[bytes]] = []
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.address = f"127.0.0.1:{probe.getsockname()[1]}"
+        host, _, port = self.address.partition(":")
+        words = ["--host", f"{'tls' if tls else 'tcp'}://{host}", "--port", port]
+        if tls:
+            words += [
+                "--tls-ca-file",
+                str(tls / "ca.pem"),
+                "--tls-cert",
+                str(tls / "scheduler.pem"),
+            ]
+            words += ["--tls-key", str(tls / "scheduler-key.pem")]
+        self.scheduler = self._start([*_SCHEDULER, *words], "scheduler")
+        wait_for(lambda: "Scheduler at" in self.said("scheduler"), lambda: self.said("scheduler"))
+
+    @property
+    def engine(self) -> str:
+        """What ``--engine`` is given."""
+        return f"dask://{self.address}"
+
+    def hire(self, *words: str, fails: bool = False) -> subprocess.Popen[bytes]:
+        """Start a worker, which is there when this returns."""
+        name = f"worker{len(self.workers)}"
+        command = [*_CCM, "worker", "--scheduler", self.address, *words]
+        if self._tls and "--tls" not in words:
+            command += ["--tls", str(self._tls)]
+        process = self._start(command, name)
+        self.workers.append(process)
+        if not fails:
+            wait_for(lambda: "works for" in self.said(name), lambda: self.said(name))
+        return process
+
+    def said(self, name: str) -> str:
+        """What a process has written."""
+        return (self._folder / f"{name}.log").read_text(errors="replace")
+
+    def close(self) -> None:
+        """End the workers, then the scheduler."""
+        for process in (*self.workers, self.scheduler):
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.terminate()
+                try:
+                    process.wait(20)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+
+    def _start(self, command: list[str], name: str) -> subprocess.Popen[bytes]:
+        with (self._folder / f"{name}.log").open("wb") as log:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=self.environment,
+            )

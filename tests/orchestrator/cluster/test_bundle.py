@@ -1,0 +1,105 @@
+"""The files of a site travel whole, and nothing that is not one of them."""
+
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cluster import bundle
+from orchestrator.cluster.bundle import pack, unpack
+from remote_runtime.errors import UsageError
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A folder with a manifest and what belongs to it."""
+    folder = tmp_path / "site"
+    (folder / "files").mkdir(parents=True)
+    (folder / "site.yaml").write_text("ccm: {}\n")
+    (folder / "files/tool").write_text("#!/bin/sh\n")
+    (folder / "files/tool").chmod(0o755)
+    (folder / "files/link").symlink_to("tool")
+    (folder / "all").symlink_to("files")
+    return folder
+
+
+def test_all_files_are_there_again_with_links_and_what_may_be_run(
+    site: Path, tmp_path: Path
+) -> None:
+    """Below another root, each at the path that it had."""
+    outside = tmp_path / "common.yaml"
+    outside.write_text("a: 1\n")
+    root = tmp_path / "root"
+    unpack(pack([site], [outside, site / "site.yaml"]), root)
+    there = Path(f"{root}{site}")
+    assert (there / "site.yaml").read_text() == "ccm: {}\n"
+    assert os.access(there / "files/tool", os.X_OK)
+    assert not os.access(there / "site.yaml", os.X_OK)
+    assert os.readlink(there / "files/link") == "tool"
+    assert (there / "all/tool").read_text() == "#!/bin/sh\n"
+    assert Path(f"{root}{outside}").read_text() == "a: 1\n"
+
+
+def test_the_same_files_are_the_same_bytes(site: Path) -> None:
+    """Whenever they were written."""
+    first = pack([site], [])
+    os.utime(site / "site.yaml", (1, 1))
+    assert pack([site], []) == first
+    (site / "site.yaml").write_text("ccm: {resources: []}\n")
+    assert pack([site], []) != first
+
+
+def test_histories_and_private_keys_stay(site: Path) -> None:
+    """Unless the manifest names them: then they are content."""
+    key = "-----BEGIN OPENSSH PRIVATE KEY-----\nsecret\n"
+    (site / ".git").mkdir()
+    (site / ".git/config").write_text("url\n")
+    (site / "mine").write_text(key)
+    (site / "hosts.yaml").write_text("hosts: {}\n")
+    packed = pack([site], [], [site / "hosts.yaml"])
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        names = archive.getnames()
+    assert {Path(name).name for name in names} == {"site.yaml", "tool", "link", "all"}
+    assert b"secret" in pack([site], [site / "mine"])
+
+
+def test_a_named_link_goes_as_what_it_leads_to(site: Path, tmp_path: Path) -> None:
+    """It may lead out of the folder, since the user wrote its name."""
+    outside = tmp_path / "outside"
+    outside.write_text("text")
+    (site / "named").symlink_to(outside)
+    root = tmp_path / "root"
+    unpack(pack([site], [site / "named"]), root)
+    assert not Path(f"{root}{site}/named").is_symlink()
+    assert Path(f"{root}{site}/named").read_text() == "text"
+
+
+def test_a_home_folder_is_no_site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """All that a person has would go to the workers."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for folder in (tmp_path / "home", tmp_path, Path("/")):
+        with pytest.raises(UsageError, match="all of which would go to the workers"):
+            pack([folder], [])
+
+
+def test_what_is_too_much_is_refused(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
+    """Too many files, or too large ones."""
+    monkeypatch.setattr(bundle, "MOST_FILES", 3)
+    with pytest.raises(UsageError, match="more than 3 files"):
+        pack([site], [])
+    monkeypatch.setattr(bundle, "MOST_FILES", 100)
+    monkeypatch.setattr(bundle, "MOST_BYTES", 12)
+    with pytest.raises(UsageError, match="larger than"):
+        pack([site], [])
+
+
+@pytest.mark.parametrize("name", ["../out", "/etc/x", "a/../../b"])
+def test_nothing_is_written_outside_of_the_root(tmp_path: Path, name: str) -> None:
+    """Whatever an archive says."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo(name))
+    with pytest.raises(ValueError, match="leads out"):
+        unpack(out.getvalue(), tmp_path / "root")

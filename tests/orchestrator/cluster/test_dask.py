@@ -1,0 +1,310 @@
+"""Pushes by a real scheduler and real workers, whatever becomes of these."""
+
+import contextlib
+import getpass
+import grp
+import json
+import os
+import pwd
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.cluster import trust
+from tests.orchestrator.cluster.dask_cluster import DaskCluster, wait_for
+from tests.orchestrator.transport.sshd import Sshd
+from tests.push.command import Ccm
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and an sshd of Linux")
+
+HOSTS = 4
+SITE = """\
+data:
+  password: hunter2-hunter2 # @secret
+ccm:
+  resources:
+    - file:
+        - defaults: {owner: OWNER, group: GROUP, mode: "0600"}
+        - "DIR/{{ Host.name }}":
+            content: >
+              {{ Data.password }} {{ file('files/' ~ Facts.part) }} {{ Environ.COLOUR }}
+              {{ registrations('test', 'http', 'web', '*') | map(attribute='Port') | list }}
+        - "DIR/{{ Host.name }}.copy": {source: files/copy}
+"""
+# Each host waits for a file, so that what is under way can be watched.
+WAITS = """\
+ccm:
+  resources:
+    - exec:
+        - wait:
+            command: >-
+              touch DIR/begun-{{ Host.name }};
+              n=0; while [ ! -e DIR/go ] && [ $n -lt 2400 ]; do sleep 0.05; n=$((n+1)); done
+            provider: shell
+            timeout: 3m
+"""
+
+
+class Scene:
+    """Hosts that are one sshd under several names, a site, and a cluster of Dask."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+        self.ccm = Ccm(scratch, {"COLOUR": "blue"})
+        self.sshd = Sshd(scratch / "sshd")
+        self.folder = scratch / "hosts"
+        self.folder.mkdir()
+        site = scratch / "site"
+        (site / "files").mkdir(parents=True)
+        (site / "files/a").write_text("text of a")
+        (site / "files/copy").write_text("copied\n")
+        self.inventory = scratch / "hosts.json"
+        self.write_inventory({})
+
+    def write_inventory(self, changes: dict[str, Any]) -> None:
+        """``h0`` and so on; ``changes`` by name."""
+        ssh = {
+            "address": "127.0.0.1",
+            "port": self.sshd.port,
+            "user": getpass.getuser(),
+            "key_file": str(self.sshd.user_key),
+            "known_hosts": str(self.sshd.known_hosts),
+            "vars": {"part": "a"},
+        }
+        hosts = {f"h{n}": {**ssh, **changes.get(f"h{n}", {})} for n in range(HOSTS)}
+        self.inventory.write_text(json.dumps({"hosts": hosts}))
+
+    def site(self, text: str) -> str:
+        """A manifest in the folder of the site."""
+        words = {
+            "DIR": str(self.folder),
+            "OWNER": pwd.getpwuid(os.geteuid()).pw_name,
+            "GROUP": grp.getgrgid(os.getegid()).gr_name,
+        }
+        for word, value in words.items():
+            text = text.replace(word, value)
+        (self.scratch / "site/site.yaml").write_text(text)
+        return "site/site.yaml"
+
+    def words(self, cluster: DaskCluster, site: str, *more: str) -> list[str]:
+        """A push by the workers of a cluster."""
+        words = ["push", "-i", str(self.inventory), "--engine", cluster.engine, "--json"]
+        return [*words, *more, self.site(site)]
+
+    def begun(self) -> int:
+        """How many hosts are at work."""
+        return len(list(self.folder.glob("begun-*")))
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    """A scene, taken down."""
+    made = Scene(tmp_path)
+    yield made
+    (made.folder / "go").touch()
+    made.sshd.stop()
+
+
+@contextlib.contextmanager
+def cluster_of(scene: Scene, workers: int, tls: Path | None = None) -> Iterator[DaskCluster]:
+    """A scheduler and so many workers, ended."""
+    cluster = DaskCluster(scene.scratch / "dask", tls)
+    try:
+        for _ in range(workers):
+            cluster.hire()
+        yield cluster
+    finally:
+        (scene.folder / "go").touch()
+        cluster.close()
+
+
+def ends(document: dict[str, Any]) -> dict[str, str]:
+    """What each host came to."""
+    return {name: host["kind"] or host["outcome"] for name, host in document["hosts"].items()}
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes of which each thread has been started below one."""
+    tasks = Path(f"/proc/{pid}/task")
+    return [int(c) for task in tasks.iterdir() for c in (task / "children").read_text().split()]
+
+
+def test_a_preview_and_a_push_by_two_workers_over_tls(scene: Scene) -> None:
+    """The site travels, host by host it is carried out, and nothing secret is left anywhere."""
+    tls = scene.scratch / "tls"
+    trust.make_authority(tls)
+    scene.ccm.environment[trust.VARIABLE] = str(tls)
+    web = ("--service", "web", "--address", "192.0.2.1", "--port", "80")
+    words = ("registration", "create", "--cluster", "test", "--protocol", "http", *web)
+    assert scene.ccm.run(*words).code == 0
+    with cluster_of(scene, 2, tls) as cluster:
+        preview = scene.ccm.run(*scene.words(cluster, SITE, "--noop"))
+        told = json.loads(preview.stdout)
+        assert (preview.code, set(ends(told).values())) == (0, {"ok"}), preview.stderr
+        assert told["summary"]["changed"] == 2 * HOSTS
+        assert list(scene.folder.iterdir()) == []
+        pushed = scene.ccm.run(*scene.words(cluster, SITE))
+        document = json.loads(pushed.stdout)
+        assert (pushed.code, set(ends(document).values())) == (0, {"ok"}), pushed.stdout
+        assert (scene.folder / "h1").read_text() == "hunter2-hunter2 text of a blue [80]\n"
+        assert (scene.folder / "h3.copy").read_text() == "copied\n"
+        again = json.loads(scene.ccm.run(*scene.words(cluster, SITE)).stdout)
+        assert again["summary"]["stable"] == 2 * HOSTS
+        plain = scene.ccm.run(*scene.words(cluster, SITE, "--engine", "threads", "--noop"))
+        assert json.loads(plain.stdout)["summary"]["stable"] == 2 * HOSTS
+        sinks = [scene.scratch / "state", scene.scratch / "dask"]
+        written = [path for sink in sinks for path in sink.rglob("*") if path.is_file()]
+        assert [path for path in written if b"hunter2" in path.read_bytes()] == []
+        texts = [path for sink in sinks for path in sink.rglob("*.jsonl")]
+        assert texts
+        assert "ccm-stand-" not in "".join(path.read_text() for path in texts)
+        kept = list((scene.scratch / "dask/state/ccm/sites").iterdir())
+        assert len(kept) == 1, "the same site is kept once"
+
+
+def test_a_mistake_in_the_site_names_its_place_here(scene: Scene) -> None:
+    """What fails on a worker is told with the paths of the controller."""
+    text = SITE.replace("Environ.COLOUR", "lookup('data.missing')")
+    with cluster_of(scene, 1) as cluster:
+        done = scene.ccm.run(*scene.words(cluster, text))
+        document = json.loads(done.stdout)
+        assert set(ends(document).values()) == {"failed"}
+        failed = [e for e in document["events"] if e.get("failed") and e["name"].endswith("h0")]
+        assert "(site/site.yaml:9:" in str(failed[0]["error"])
+
+
+def test_a_worker_that_is_killed_gives_its_hosts_to_another(scene: Scene) -> None:
+    """They are begun anew there, which is told; none is missing."""
+    with cluster_of(scene, 2) as cluster:
+        command = scene.ccm.start(*scene.words(cluster, WAITS, "--lock-timeout", "0s"))
+        wait_for(lambda: scene.begun() >= 1 or command.poll() is not None)
+        cluster.workers[0].kill()
+        time.sleep(1)
+        (scene.folder / "go").touch()
+        out, err = command.communicate(timeout=200)
+        document = json.loads(out)
+        assert set(ends(document)) == {f"h{n}" for n in range(HOSTS)}, err
+        assert "another one begins anew" in " ".join(scene.ccm.run("report").stdout.split())
+        assert "worker.lost" not in ends(document).values()
+
+
+def test_without_the_scheduler_hosts_are_lost_and_nothing_begins(scene: Scene) -> None:
+    """The exit code is that of hosts that cannot be reached; the workers end."""
+    with cluster_of(scene, 1) as cluster:
+        command = scene.ccm.start(*scene.words(cluster, WAITS, "--forks", "1"))
+        wait_for(lambda: scene.begun() == 1 or command.poll() is not None)
+        cluster.scheduler.kill()
+        out, err = command.communicate(timeout=200)
+        assert command.returncode == 3, err
+        document = json.loads(out)
+        assert set(ends(document).values()) == {"worker.lost"}
+        assert scene.begun() == 1
+        assert cluster.workers[0].wait(120) == 3
+        assert "has gone away" in cluster.said("worker0")
+
+
+@pytest.mark.begun_first
+def test_a_worker_that_hangs_is_given_up(scene: Scene) -> None:
+    """After half a minute of silence its hosts are another one's; once awake it does nothing."""
+    with cluster_of(scene, 1) as cluster:
+        command = scene.ccm.start(*scene.words(cluster, WAITS, "--forks", "1"))
+        wait_for(lambda: scene.begun() == 1 or command.poll() is not None)
+        hung = cluster.workers[0].pid
+        stands = descendants(hung)
+        assert len(stands) == 1
+        for pid in (*stands, hung):
+            os.kill(pid, signal.SIGSTOP)
+        cluster.hire()
+        (scene.folder / "go").touch()
+        out, err = command.communicate(timeout=250)
+        assert set(ends(json.loads(out)).values()) == {"ok"}, err
+        assert "has said nothing for 30 s" in " ".join(scene.ccm.run("report").stdout.split())
+        for pid in (hung, *stands):
+            os.kill(pid, signal.SIGCONT)
+        wait_for(lambda: not descendants(hung))
+
+
+def test_hosts_of_a_site_go_to_its_workers_only(scene: Scene) -> None:
+    """A host of a site without a worker is unreachable, and the others are not."""
+    scene.write_inventory({"h0": {"site": "paris"}, "h1": {"site": "rome"}})
+    with cluster_of(scene, 0) as cluster:
+        cluster.hire("--site", "paris")
+        done = scene.ccm.run(*scene.words(cluster, SITE))
+        document = json.loads(done.stdout)
+        found = ends(document)
+        assert (found.pop("h1"), set(found.values())) == ("worker.none", {"ok"}), done.stdout
+        assert "no worker of the site rome was there for 30 s" in done.stdout
+        assert done.code == 3
+
+
+def test_ctrl_c_ends_what_is_under_way(scene: Scene) -> None:
+    """As with any engine."""
+    with cluster_of(scene, 1) as cluster:
+        command = scene.ccm.start(*scene.words(cluster, WAITS, "--forks", "1"))
+        wait_for(lambda: scene.begun() == 1 or command.poll() is not None)
+        command.send_signal(signal.SIGINT)
+        out, err = command.communicate(timeout=200)
+        assert command.returncode == 130, err
+        assert set(ends(json.loads(out)).values()) == {"run.interrupted"}
+        assert scene.begun() == 1
+        wait_for(lambda: not descendants(cluster.workers[0].pid))
+
+
+def test_a_controller_that_dies_takes_its_hosts_along(scene: Scene) -> None:
+    """The worker ends what it has of it, and is there for the next run."""
+    with cluster_of(scene, 1) as cluster:
+        command = scene.ccm.start(*scene.words(cluster, WAITS, "--forks", "1"))
+        wait_for(lambda: scene.begun() == 1 or command.poll() is not None)
+        command.kill()
+        command.communicate()
+        wait_for(lambda: not descendants(cluster.workers[0].pid))
+        assert scene.begun() == 1
+        (scene.folder / "go").touch()
+        done = scene.ccm.run(*scene.words(cluster, SITE))
+        assert set(ends(json.loads(done.stdout)).values()) == {"ok"}
+
+
+def test_who_is_not_of_the_same_authority_is_not_let_in(scene: Scene) -> None:
+    """With another CA's certificate, or in plain text: neither worker nor controller."""
+    ours, others = scene.scratch / "tls", scene.scratch / "others"
+    trust.make_authority(ours)
+    trust.make_authority(others)
+    with cluster_of(scene, 0, ours) as cluster:
+        stranger = cluster.hire("--tls", str(others), fails=True)
+        assert stranger.wait(120) == 2
+        assert "no Dask scheduler answers" in cluster.said("worker0")
+        scene.ccm.environment[trust.VARIABLE] = str(others)
+        done = scene.ccm.run(*scene.words(cluster, SITE))
+        assert done.code == 2
+        assert "no Dask scheduler answers" in done.stderr
+        del scene.ccm.environment[trust.VARIABLE]
+        plain = scene.ccm.run(*scene.words(cluster, SITE))
+        assert plain.code == 2
+        assert "no Dask scheduler answers" in plain.stderr
+
+
+def test_what_workers_cannot_do_is_refused_before_anything(scene: Scene) -> None:
+    """No worker, a login's password, another version, a folder that is no site."""
+    with cluster_of(scene, 0) as cluster:
+        words = scene.words(cluster, SITE)
+        done = scene.ccm.run(*words)
+        assert (done.code, "has no worker of ccm's" in done.stderr) == (2, True), done.stderr
+        scene.ccm.environment["CCM_SSH_PASSWORD"] = "hunter2"
+        done = scene.ccm.run(*words)
+        assert (done.code, "they log in as themselves" in done.stderr) == (2, True), done.stderr
+        del scene.ccm.environment["CCM_SSH_PASSWORD"]
+        older = scene.scratch / "older"
+        older.mkdir()
+        (older / "sitecustomize.py").write_text(
+            "import remote_runtime.version\nremote_runtime.version.VERSION = '0.0.1'\n"
+        )
+        cluster.environment["PYTHONPATH"] = f"{older}:{scene.ccm.environment['PYTHONPATH']}"
+        cluster.hire()
+        done = scene.ccm.run(*words)
+        assert (done.code, "no worker is the same ccm" in done.stderr) == (2, True), done.stderr
+        assert "0.0.1" in done.stderr

@@ -1,0 +1,27 @@
+"""Workers say which ccm they are, and where they are at home."""
+
+import pytest
+
+from orchestrator.cluster import membership
+from remote_runtime.errors import UsageError
+
+
+def test_what_a_worker_has_is_what_tasks_ask_for() -> None:
+    """Its own code, and each of its sites."""
+    has = membership.resources(["paris", "lyon"])
+    assert membership.code_of(has) == membership.code()
+    assert membership.sites_of(has) == {"paris", "lyon"}
+    assert membership.needs("paris").keys() <= has.keys()
+    assert membership.needs(None).keys() <= has.keys()
+    assert not membership.needs("rome").keys() <= has.keys()
+
+
+def test_a_worker_of_others_is_none_of_ours() -> None:
+    """Dask may have other work, too."""
+    assert membership.code_of({"GPU": 1.0}) is None
+
+
+def test_a_site_has_a_plain_name() -> None:
+    """Since it stands in a name of Dask's."""
+    with pytest.raises(UsageError, match="no name of a site"):
+        membership.resources(["a b"])

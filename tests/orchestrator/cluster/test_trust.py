@@ -1,0 +1,85 @@
+"""TLS is there wherever the scheduler may be another machine."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cluster import trust
+from remote_runtime.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv(trust.VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+@pytest.mark.parametrize(
+    "text", ["host", "host:", ":8786", "host:0", "host:99999", "a b:1", "h/x:1"]
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    """With how one is written."""
+    with pytest.raises(UsageError, match="no address of a scheduler"):
+        trust.scheduler_address(text)
+
+
+@pytest.mark.parametrize(
+    ("address", "here"),
+    [
+        ("127.0.0.1:1", True),
+        ("127.9.9.9:1", True),
+        ("localhost:1", True),
+        ("[::1]:1", True),
+        ("192.0.2.1:1", False),
+        ("localhost.example.net:1", False),
+        ("127.0.0.1.example.net:1", False),
+    ],
+)
+def test_loopback(address: str, here: bool) -> None:
+    """A name that only looks like it is another machine's."""
+    assert trust.is_loopback(address) is here
+
+
+def test_another_machine_without_certificates_is_refused() -> None:
+    """Nothing goes there in plain text."""
+    with pytest.raises(UsageError, match="no TLS for the scheduler") as caught:
+        trust.protected("192.0.2.1:8786", "client")
+    assert "ccm engine init" in caught.value.hint
+
+
+def test_certificates_are_made_once_and_are_private(tmp_path: Path) -> None:
+    """A second time would leave two that are mixed up."""
+    made = trust.make_authority(tmp_path / "tls")
+    assert {path.name for path in made} == {
+        f"{name}{part}.pem" for name in ("ca", *trust.ROLES) for part in ("", "-key")
+    }
+    assert {stat.S_IMODE(path.stat().st_mode) for path in made} == {0o600}
+    with pytest.raises(UsageError, match="has certificates already"):
+        trust.make_authority(tmp_path / "tls")
+
+
+def test_a_folder_is_taken_from_the_flag_the_environment_or_the_configuration(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In this order; on this machine only where it is named."""
+    trust.make_authority(tmp_path / "named")
+    trust.make_authority(trust.default_folder())
+    address, security = trust.protected("192.0.2.1:1", "client")
+    assert address == "tls://192.0.2.1:1"
+    assert security.require_encryption
+    assert security.tls_client_cert == str(trust.default_folder() / "client.pem")
+    assert trust.protected("127.0.0.1:1", "client") == ("tcp://127.0.0.1:1", None)
+    monkeypatch.setenv(trust.VARIABLE, str(tmp_path / "named"))
+    _, security = trust.protected("127.0.0.1:1", "worker")
+    assert security.tls_worker_key == str(tmp_path / "named/worker-key.pem")
+    with pytest.raises(UsageError, match="is not there"):
+        trust.protected("127.0.0.1:1", "worker", str(tmp_path))
+
+
+def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    """As ssh does it."""
+    trust.make_authority(tmp_path / "tls")
+    (tmp_path / "tls/client-key.pem").chmod(0o644)
+    with pytest.raises(UsageError, match="can be read by others"):
+        trust.protected("192.0.2.1:1", "client", str(tmp_path / "tls"))
