@@ -72,9 +72,15 @@ class Model(NamedTuple):
         one = self.turns * delay + HOST_ITSELF
         return max(worked, math.ceil(hosts / forks) * one) + one
 
-    def peak(self, hosts: int, forks: int) -> float:
+    def peak(self, hosts: float, forks: float) -> float:
         """MiB of one process that does all of it."""
         return self.memory + self.memory_host * hosts + self.memory_place * forks
+
+    def peaks(self, hosts: int, *, forks: int, cores: int) -> float:
+        """MiB of the controller, and of a worker for each core where there is more than one."""
+        if cores == 1:
+            return self.peak(hosts, forks)
+        return self.peak(hosts, 0) + cores * self.peak(hosts / cores, forks / cores)
 
     def bytes(self, hosts: int, resources: int) -> float:
         """Both directions together."""
@@ -132,14 +138,17 @@ def measure(folder: Path) -> Measured:
     return Measured(by_resources, by_hosts, by_forks, lines)
 
 
-def fitted(found: Measured) -> Model:
-    """The constants that are nearest to what was measured."""
+def fitted(found: Measured, wide: Sequence[Row] = ()) -> Model:
+    """The constants that are nearest to what was measured; memory to the ``wide`` runs as well."""
     start, _ = line([(hosts, row.watched.cpu) for hosts, row in found.by_hosts.items()])
     host, resource = line(
         [(n, (row.watched.cpu - start) / HOSTS) for n, row in found.by_resources.items()]
     )
-    memory, memory_host = line([(n, row.watched.peak) for n, row in found.by_hosts.items()])
     _, memory_place = line([(n, row.watched.peak) for n, row in found.by_forks.items()])
+    alone = [*found.by_hosts.values(), *(row for row in wide if not row.watched.workers)]
+    memory, memory_host = line(
+        [(row.hosts, row.watched.peak - memory_place * row.forks) for row in alone]
+    )
     both = [(n, one.sent + one.received) for n, one in found.traffic.items()]
     bytes_host, bytes_resource = line(both)
     many = found.by_hosts[MANY].watched
@@ -147,7 +156,7 @@ def fitted(found: Measured) -> Model:
         start=start,
         host=host,
         resource=resource,
-        memory=memory - memory_place * NARROW,
+        memory=memory,
         memory_host=memory_host,
         memory_place=memory_place,
         turns=max(one.turns for one in found.traffic.values()),
@@ -200,7 +209,7 @@ def calculated(model: Model) -> list[str]:
     ]
     for hosts, resources, delay, forks, cores in CASES:
         seconds = model.seconds(hosts, resources, delay, forks=forks, cores=cores)
-        memory = model.peak(hosts, forks / cores) + (cores - 1) * model.peak(0, forks / cores)
+        memory = model.peaks(hosts, forks=forks, cores=cores)
         traffic = model.bytes(hosts, resources)
         lines.append(
             f"| {hosts:,} | {resources} | {delay * MS:.0f} ms | {forks} | {cores} "
@@ -217,16 +226,17 @@ def _span(seconds: float) -> str:
 def page(folder: Path, counts: Sequence[int], engines: Sequence[str], ill: int) -> str:
     """All figures, those that were measured apart from those that were not."""
     found = measure(folder)
-    model = fitted(found)
-    parts = ["## Measured", machine(), "\n".join(runs_of(found, model))]
     ground = Ground(folder / "wide")
-    if counts:
+    wide = wide_ssh.rows(ground, counts, engines)
+    model = fitted(found, wide)
+    parts = ["## Measured", machine(), "\n".join(runs_of(found, model))]
+    if wide:
         parts.append(f"{wide_ssh.RESOURCES} resources, `--forks {wide_ssh.FORKS}`:")
-        parts.append("\n".join(wide_ssh.table(wide_ssh.rows(ground, counts, engines))))
+        parts.append("\n".join(wide_ssh.table(wide)))
     if ill:
         parts.append(f"{ill:,} hosts, a tenth of them down, slow or hanging:")
         parts.append("\n".join(wide_ssh.faulty(ground, ill, engines)))
-    parts += ["Fitted to the first table:", "\n".join(constants(model, found))]
+    parts += ["Fitted to these runs, CPU to the first table:", "\n".join(constants(model, found))]
     parts += ["## Calculated", "\n".join(calculated(model))]
     return "\n\n".join(parts)
 

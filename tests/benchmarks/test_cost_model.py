@@ -40,4 +40,7 @@ def test_far_hosts_are_waited_for() -> None:
 def test_memory_and_traffic_grow_with_the_fleet() -> None:
     """By the constants that were fitted."""
     assert MODEL.peak(1000, 64) == pytest.approx(50 + 20 + 12.8)
+    assert MODEL.peaks(1000, forks=64, cores=1) == MODEL.peak(1000, 64)
+    of_two = MODEL.peak(1000, 0) + 2 * MODEL.peak(500, 32)
+    assert MODEL.peaks(1000, forks=64, cores=2) == pytest.approx(of_two)
     assert MODEL.bytes(1000, 100) == pytest.approx(50_000_000)
