@@ -42,6 +42,7 @@ class Host:
     ) -> None:
         self.name = name
         self.address = place.network.address(place.number)
+        self.gateway = place.network.gateway
         self._place = place
         place.directory.mkdir()
         key = place.directory / "ssh_host_ed25519_key"

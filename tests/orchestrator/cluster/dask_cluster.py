@@ -26,7 +26,7 @@ def wait_for(what: Callable[[], object], why: Callable[[], str] = str) -> None:
 class DaskCluster:
     """Ends all that it has started; ``tls`` is a folder of certificates."""
 
-    def __init__(self, folder: Path, tls: Path | None = None) -> None:
+    def __init__(self, folder: Path, tls: Path | None = None, host: str = "127.0.0.1") -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._tls = tls
@@ -37,9 +37,9 @@ class DaskCluster:
         }
         self.workers: list[subprocess.Popen[bytes]] = []
         with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{probe.getsockname()[1]}"
-        host, _, port = self.address.partition(":")
+            probe.bind((host, 0))
+            port = str(probe.getsockname()[1])
+        self.address = f"{host}:{port}"
         words = ["--host", f"{'tls' if tls else 'tcp'}://{host}", "--port", port]
         if tls:
             words += [
