@@ -34,6 +34,8 @@ TRIES = 3  # workers that a host is given to, one after the other
 PATIENCE = 30.0  # seconds that a host waits for a worker of its site
 ENDING = 10.0  # seconds that workers have to end once no host is left
 _GATHERING = 0.05  # seconds that a host waits for others of its task
+_GATHERING_MORE = 0.25  # while so many are at work that they keep the workers busy
+_ENOUGH = 4  # a task is worth it once it has this part of those at work
 _LOOKING = 2.0  # seconds between two looks at who is there
 _BEATS = 5.0
 
@@ -167,12 +169,22 @@ class DaskEngine:
         while not self._closing:
             if not self._gone:
                 self._look()
-            self._assign()
+            if self._is_due():
+                self._assign()
             with self._changed:
                 if not self._closing:
                     self._changed.wait(_GATHERING if self._pending else 10 * _GATHERING)
             if self._pending and not self._closing:
                 time.sleep(_GATHERING)
+
+    def _is_due(self) -> bool:
+        """Whether the hosts that are to begin have waited for others long enough."""
+        if not self._pending or self._gone:
+            return True
+        since = self._pending[0].since
+        at_work = sum(len(one.hand.running) for one in list(self._staff.values()))
+        enough = len(self._pending) * _ENOUGH >= at_work
+        return enough or time.monotonic() - since >= _GATHERING_MORE
 
     def _look(self) -> None:
         """See who is there, and who is not any more."""

@@ -206,6 +206,7 @@ def _work(channel: SealedChannel, office: Office) -> None:
         planners=ready.made,
         lore=PackageLore(state_folder() / "packages"),
         failed=_crash,
+        dear=True,
     )
 
 

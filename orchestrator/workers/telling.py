@@ -43,12 +43,16 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 class Outbox(Subscriber):
     """Subscriber of a worker's bus that tells the controller, from a thread of its own.
 
-    The end of a host is sent at once, so that another one may begin, with what stands before it.
+    The end of a host is sent at once, so that another one may begin, with what stands before it;
+    where a message is ``dear``, ends wait for others, too.
     """
 
-    def __init__(self, channel: Channel, gathering: float = GATHERING) -> None:
+    def __init__(
+        self, channel: Channel, gathering: float = GATHERING, *, dear: bool = False
+    ) -> None:
         self._channel = channel
         self._gathering = gathering
+        self._dear = dear
         self._implied: dict[Implied, int] = {}
         self._numbered = 0
         self._names: dict[tuple[Any, Any], int] = {}
@@ -92,7 +96,7 @@ class Outbox(Subscriber):
 
     def end(self, result: HostResult) -> None:
         """Tell what a host came to."""
-        self._put(f"f{result.host}\t{_encode(result.record())}", urgent=True)
+        self._put(f"f{result.host}\t{_encode(result.record())}", urgent=not self._dear)
 
     def close(self) -> None:
         """Send the rest, and end."""

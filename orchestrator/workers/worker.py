@@ -80,11 +80,12 @@ class Worker:
         lore: PackageLore,
         failed: Callable[[Exception], Any],
         planners: Sequence[Planner] = (),
+        dear: bool = False,
     ) -> None:
         self._channel = channel
         self._hosts = hosts
         self._failed = failed
-        self._outbox = outbox = Outbox(channel)
+        self._outbox = outbox = Outbox(channel, dear=dear)
         self._bus = Bus([outbox])
         threads = Threads(RunMeans(connector, self._bus, outbox, lore))
         self._makers: list[Maker] = [threads.maker(job) for job in jobs]
@@ -145,8 +146,9 @@ def serve(
     planners: Sequence[Planner] = (),
     lore: PackageLore,
     failed: Callable[[Exception], Any],
+    dear: bool = False,
 ) -> None:
-    """Be a worker until the controller closes the channel or is gone."""
+    """Be a worker until the controller closes the channel or is gone; a message may be ``dear``."""
     connector.begin_anew()
     worker = Worker(
         channel,
@@ -156,6 +158,7 @@ def serve(
         lore=lore,
         failed=failed,
         planners=planners,
+        dear=dear,
     )
     with contextlib.suppress(EOFError, OSError):
         worker.serve()
