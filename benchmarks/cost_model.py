@@ -145,7 +145,7 @@ def fitted(found: Measured, wide: Sequence[Row] = ()) -> Model:
         [(n, (row.watched.cpu - start) / HOSTS) for n, row in found.by_resources.items()]
     )
     _, memory_place = line([(n, row.watched.peak) for n, row in found.by_forks.items()])
-    alone = [*found.by_hosts.values(), *(row for row in wide if not row.watched.workers)]
+    alone = [*found.by_hosts.values(), *(row for row in wide if row.engine == "threads")]
     memory, memory_host = line(
         [(row.hosts, row.watched.peak - memory_place * row.forks) for row in alone]
     )

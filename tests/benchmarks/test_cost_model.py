@@ -1,6 +1,21 @@
 import pytest
 
-from benchmarks.cost_model import HOST_ITSELF, Model, line
+from benchmarks.cost_model import (
+    FEW,
+    HOST_ITSELF,
+    HOSTS,
+    MANY,
+    NARROW,
+    RESOURCES,
+    WIDE,
+    Measured,
+    Model,
+    Traffic,
+    fitted,
+    line,
+)
+from benchmarks.watching import Share, Watched
+from benchmarks.wide_ssh import Row
 
 MODEL = Model(
     start=0.2,
@@ -44,3 +59,24 @@ def test_memory_and_traffic_grow_with_the_fleet() -> None:
     of_two = MODEL.peak(1000, 0) + 2 * MODEL.peak(500, 32)
     assert MODEL.peaks(1000, forks=64, cores=2) == pytest.approx(of_two)
     assert MODEL.bytes(1000, 100) == pytest.approx(50_000_000)
+
+
+def row(hosts: int, resources: int, forks: int, engine: str = "threads") -> Row:
+    """A run that took exactly what the model says."""
+    own = Share(MODEL.cpu(hosts, resources), MODEL.peak(hosts, forks))
+    watched = Watched(0, "", own.cpu / MODEL.busy, own, (), {})
+    return Row(hosts, engine, forks, watched, 0.0, 0.0)
+
+
+def test_constants_are_found_in_runs_that_keep_to_them() -> None:
+    """From few runs, of which none has one of them alone; other engines say nothing of threads."""
+    sizes = {n: round(MODEL.bytes(1, n)) for n in RESOURCES}
+    measured = Measured(
+        {n: row(HOSTS, n, NARROW) for n in RESOURCES},
+        {n: row(n, 100, NARROW) for n in (FEW, MANY)},
+        {n: row(MANY, 100, n) for n in (NARROW, WIDE)},
+        {n: Traffic(MODEL.turns, size // 2, size - size // 2) for n, size in sizes.items()},
+    )
+    other = row(1000, 100, 64, "dask://127.0.0.1:8786")
+    wide = [row(5000, 100, 64), other._replace(hosts=100_000)]
+    assert fitted(measured, wide) == pytest.approx(MODEL)
