@@ -43,10 +43,12 @@ class Watched(NamedTuple):
 def watch(
     command: Sequence[str],
     environment: Mapping[str, str] | None = None,
-    others: Mapping[str, int] | None = None,
+    others: Mapping[str, Sequence[int]] | None = None,
 ) -> Watched:
-    """Run a command to its end; ``others`` are processes that have a part in it, by their names."""
-    before = {name: _share(pid) for name, pid in (others or {}).items()}
+    """Run a command to its end; ``others`` are processes that have a part in it, by their names,
+    with what they start."""
+    others = others or {}
+    before = {name: _spent(pids) for name, pids in others.items()}
     began = time.monotonic()
     process = subprocess.Popen(
         command,
@@ -57,8 +59,10 @@ def watch(
         env={**os.environ, **(environment or {})},
     )
     seen: dict[int, Share] = {}
+    theirs: dict[str, dict[int, Share]] = {name: {} for name in others}
     over = threading.Event()
-    sampler = threading.Thread(target=_sample, args=(process.pid, seen, over))
+    watched = [([process.pid], seen), *((pids, theirs[name]) for name, pids in others.items())]
+    sampler = threading.Thread(target=_sample, args=(watched, over))
     sampler.start()
     assert process.stdout is not None
     output = process.stdout.read()
@@ -70,8 +74,10 @@ def watch(
     code = process.wait()
     peak = seen.pop(process.pid, Share(0.0, 0.0)).peak
     workers = _to_the_end(list(seen.values()), reaped)
-    after = {name: _share(pid) for name, pid in (others or {}).items()}
-    shares = {name: Share(now.cpu - before[name].cpu, now.peak) for name, now in after.items()}
+    shares = {
+        name: Share(_spent(pids) - before[name], sum(one.peak for one in theirs[name].values()))
+        for name, pids in others.items()
+    }
     return Watched(code, output, wall, Share(own, peak), workers, shares)
 
 
@@ -83,25 +89,35 @@ def _to_the_end(workers: list[Share], reaped: float) -> list[Share]:
     return [share._replace(cpu=share.cpu * reaped / seen) for share in workers]
 
 
-def _sample(pid: int, seen: dict[int, Share], over: threading.Event) -> None:
+def _sample(
+    watched: Sequence[tuple[Sequence[int], dict[int, Share]]], over: threading.Event
+) -> None:
     while True:
-        for each in (pid, *_children(pid)):
-            try:
-                share = _share(each)
-            except (OSError, ValueError):
-                continue  # it has just ended
-            if share.peak:
-                seen[each] = share
+        for pids, seen in watched:
+            for each in (*pids, *(child for pid in pids for child in _children(pid))):
+                try:
+                    share = _share(each)
+                except (OSError, ValueError):
+                    continue  # it has just ended
+                if share.peak:
+                    seen[each] = share
         if over.wait(_PAUSE):
             return
 
 
 def _children(pid: int) -> list[int]:
+    found: list[int] = []
     try:
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8")
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text("utf-8").split())
     except OSError:
-        return []
-    return [int(word) for word in text.split()]
+        pass  # it, or one of its threads, has just ended
+    return found
+
+
+def _spent(pids: Sequence[int]) -> float:
+    """Seconds of processor time of processes, and of what they have waited for."""
+    return sum(sum(_cpu(pid)) for pid in pids)
 
 
 def _share(pid: int) -> Share:

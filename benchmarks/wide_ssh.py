@@ -2,10 +2,12 @@
 
     python -m benchmarks.wide_ssh                                1,000, 5,000 and 10,000 hosts
     python -m benchmarks.wide_ssh --hosts 1000 --engines threads processes:2
+    python -m benchmarks.wide_ssh --engines dask:1 dask:2 dask:4
     python -m benchmarks.wide_ssh --engines dask://127.0.0.1:8786 --also scheduler=4711
 
 Whole commands, as a user gives them: 100 files that are as desired, the run kept. An engine is a
-word for ``--engine``; processes that it does not start are named with ``--also``. Controller and
+word for ``--engine``, or ``dask:N``, which starts a scheduler and N workers; processes that are
+there already are named with ``--also``. Controller and
 stand-ins share the processor. Then the same with a tenth of the hosts down, slow or hanging. Needs
 no root.
 """
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .contestants import OWN
+from .dask_workers import engaged
 from .recorded import Recording, record, write_site
 from .report import machine
 from .stand_in import LOGIN, RUN, SLOW, START
@@ -67,17 +70,18 @@ class Ground:
         self.folder = folder
         self.site = write_site(folder, resources)
         self.recording: Recording = record(self.site)
-        self.others: Mapping[str, int] = {}
+        self.others: Mapping[str, Sequence[int]] = {}
 
     def push(self, played: StandIns, engine: str, forks: int, inventory: Path | None = None) -> Row:
         """One push to all, or to those of an ``inventory``; RuntimeError where a host that is well
         was not as desired."""
         state = self.folder / "state"
-        command = [str(OWN), "push", "-i", str(inventory or played.inventory)]
-        command += ["--engine", engine, "--forks", str(forks), str(self.site)]
         before = played.cpu()
         environment = {"XDG_STATE_HOME": str(state), "NO_COLOR": "1"}
-        watched = watch(command, environment, self.others)
+        with engaged(engine) as (word, others):
+            command = [str(OWN), "push", "-i", str(inventory or played.inventory)]
+            command += ["--engine", word, "--forks", str(forks), str(self.site)]
+            watched = watch(command, environment, {**self.others, **others})
         cost = played.cpu() - before
         run = max((state / "ccm/runs").iterdir())
         healthy = _healthy(run, played.faulty)
@@ -161,9 +165,9 @@ def faulty(ground: Ground, count: int, engines: Sequence[str]) -> list[str]:
     return lines
 
 
-def _also(word: str) -> tuple[str, int]:
+def _also(word: str) -> tuple[str, list[int]]:
     name, _, pid = word.partition("=")
-    return name, int(pid)
+    return name, [int(pid)]
 
 
 def main() -> int:

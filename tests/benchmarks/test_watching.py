@@ -37,7 +37,9 @@ def test_others_are_told_by_their_names() -> None:
     """A process that the command did not start, by what it took meanwhile."""
     words = [sys.executable, "-c", BURN.format(own=5.0, child=0.0)]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL) as other:
-        found = watch([sys.executable, "-c", "import time; time.sleep(1)"], None, {"it": other.pid})
+        found = watch(
+            [sys.executable, "-c", "import time; time.sleep(1)"], None, {"it": [other.pid]}
+        )
         other.kill()
     assert found.others["it"].cpu > 0
     assert found.others["it"].peak > 40
