@@ -78,6 +78,13 @@ class FarWork:
 
     def _refuse(self) -> None:
         """UsageError for what workers cannot do."""
+        try:
+            os.getcwd()
+        except OSError as error:
+            raise UsageError(
+                f"the folder that this command stands in cannot be named: {error.strerror}",
+                hint="change to one that is there",
+            ) from error
         if self._options.connection.ask_pass or os.environ.get("CCM_SSH_PASSWORD"):
             raise UsageError(
                 "a password for the login does not go to workers: they log in as themselves",

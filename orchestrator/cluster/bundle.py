@@ -26,19 +26,34 @@ def pack(folders: Iterable[Path], named: Iterable[Path], without: Collection[Pat
     ``without``. UsageError where a folder is none of a site's or is too large.
     """
     found: dict[str, Path] = {}
-    for folder in sorted({Path(os.path.abspath(folder)) for folder in folders}):
+    links: dict[str, str] = {}
+    contents = {os.path.abspath(path) for path in named}
+    places = sorted({Path(os.path.abspath(folder)) for folder in folders})
+    for folder in places:
         _check_folder(folder)
         for path in _below(folder):
-            if path not in without and not _is_private(path):
-                found[str(path)] = path
-                _check_number(found, folder)
-    contents = {os.path.abspath(path) for path in named}
-    found.update({name: Path(name) for name in contents if os.path.isfile(name)})
+            if path in without or _is_private(path):
+                continue
+            inside = _place_inside(path, places) if path.is_symlink() else None
+            if inside is not None:
+                links[str(path)] = os.path.relpath(inside, path.parent)
+            elif path.is_symlink():
+                target = Path(os.path.realpath(path))
+                if not target.is_file() or target in without or _is_private(target):
+                    continue
+                contents.add(str(path))
+            found[str(path)] = path
+            _check_number(found, folder)
+    for name in contents:
+        if os.path.isfile(name):
+            found[_unlinked(name, links, places)] = Path(name)
+    contents = {_unlinked(name, links, places) for name in contents}
     out = io.BytesIO()
     left = MOST_BYTES
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name, path in sorted(found.items()):
-            left -= _add(archive, name, path, name in contents)
+            link = None if name in contents else links.get(name)
+            left -= _add(archive, name, path, link)
             if left < 0:
                 raise UsageError(
                     f"the files of the site are larger than {MOST_BYTES >> 20} MiB",
@@ -57,8 +72,7 @@ def unpack(data: bytes, root: Path) -> None:
             path = root / member.name
             path.parent.mkdir(parents=True, exist_ok=True)
             if member.issym():
-                target = member.linkname
-                os.symlink(f"{root}{target}" if target.startswith("/") else target, path)
+                os.symlink(member.linkname, path)
             elif member.isreg():
                 stream = archive.extractfile(member)
                 assert stream is not None
@@ -102,15 +116,34 @@ def _is_private(path: Path) -> bool:
         return True  # what cannot be read here is no part of the site
 
 
-def _add(archive: tarfile.TarFile, name: str, path: Path, followed: bool) -> int:
-    """Add a file, by its content where a link is ``followed``; its size. UsageError."""
+def _place_inside(path: Path, folders: Iterable[Path]) -> Path | None:
+    """Where below one of the folders it leads to; None for what leads out of them."""
+    real = os.path.realpath(path)
+    for folder in folders:
+        root = os.path.realpath(folder)
+        if real == root or real.startswith(f"{root}/"):
+            return folder / os.path.relpath(real, root)
+    return None
+
+
+def _unlinked(name: str, links: Collection[str], folders: Iterable[Path]) -> str:
+    """The name of a file without links to folders that go along themselves."""
+    path = Path(name)
+    if not any(str(parent) in links for parent in path.parents):
+        return name
+    place = _place_inside(path.parent, folders)
+    return name if place is None else str(place / path.name)
+
+
+def _add(archive: tarfile.TarFile, name: str, path: Path, link: str | None) -> int:
+    """Add a file, or a ``link`` to another one; its size. UsageError."""
     member = tarfile.TarInfo(name.lstrip("/"))
+    if link is not None:
+        member.type, member.linkname = tarfile.SYMTYPE, link
+        archive.addfile(member)
+        return 0
     try:
-        found = os.stat(path) if followed else os.lstat(path)
-        if stat.S_ISLNK(found.st_mode):
-            member.type, member.linkname = tarfile.SYMTYPE, os.readlink(path)
-            archive.addfile(member)
-            return 0
+        found = os.stat(path)
         if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
             return found.st_size if stat.S_ISREG(found.st_mode) else 0
         data = path.read_bytes()

@@ -59,11 +59,14 @@ class Office:
         self.root = os.path.realpath(tempfile.mkdtemp(prefix="ccm-stand-", dir=within))
 
     def furnish(self, site: bytes, folder: str) -> None:
-        """Put the site's files there, and stand where the user stands."""
-        unpack(site, Path(self.root))
-        here = self.place(folder)
-        os.makedirs(here, exist_ok=True)
-        os.chdir(here)
+        """Put the site's files there, and stand where the user stands. CcmError."""
+        try:
+            unpack(site, Path(self.root))
+            here = self.place(folder)
+            os.makedirs(here, exist_ok=True)
+            os.chdir(here)
+        except (OSError, ValueError) as error:
+            raise CcmError(f"the site's files cannot be put below {self.root}: {error}") from error
 
     def place(self, path: str) -> str:
         """Where a file of the controller is here; what is relative stays as it is."""

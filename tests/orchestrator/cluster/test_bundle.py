@@ -76,6 +76,34 @@ def test_a_named_link_goes_as_what_it_leads_to(site: Path, tmp_path: Path) -> No
     assert Path(f"{root}{site}/named").read_text() == "text"
 
 
+def test_links_to_folders_are_no_obstacle(site: Path, tmp_path: Path) -> None:
+    """Files are named through them, whether they lead out of the site or not."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "motd").write_text("shared")
+    (site / "out").symlink_to(shared)
+    (site / "files/relative").symlink_to("../../shared/motd")
+    (site / "absolute").symlink_to(site / "files/tool")
+    (site / "up").symlink_to("../..")
+    root = tmp_path / "root"
+    unpack(pack([site], [site / "out/motd", site / "all/tool"]), root)
+    there = Path(f"{root}{site}")
+    assert (there / "out/motd").read_text() == "shared"
+    assert (there / "files/relative").read_text() == "shared"
+    assert (there / "all/tool").read_text() == (there / "absolute").read_text() == "#!/bin/sh\n"
+    assert (there / "absolute").resolve().is_relative_to(root.resolve())
+    assert not (there / "up").is_symlink()
+
+
+def test_a_link_takes_no_private_key_along(site: Path, tmp_path: Path) -> None:
+    """Nor what is the controller's own."""
+    (tmp_path / "key").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\nsecret\n")
+    (tmp_path / "hosts.yaml").write_text("secret: 1\n")
+    (site / "key").symlink_to(tmp_path / "key")
+    (site / "hosts").symlink_to(tmp_path / "hosts.yaml")
+    assert b"secret" not in pack([site], [], [tmp_path / "hosts.yaml"])
+
+
 def test_a_home_folder_is_no_site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """All that a person has would go to the workers."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
