@@ -22,6 +22,7 @@ from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Planner, Target
 from orchestrator.fleet.stage_host import host_itself
+from orchestrator.support.crash import describe_crash
 from orchestrator.workers.asking import Answering
 from orchestrator.workers.hand import Hand
 from orchestrator.workers.hearing import Heard, SharedImplied
@@ -88,6 +89,7 @@ class DaskEngine:
         self._of_task: dict[str, _Staffed] = {}
         self._of_host: dict[str, _Staffed] = {}
         self._tries: dict[str, int] = {}
+        self._said: dict[str, str] = {}  # of hosts that are on their way to a worker
         self._pending: list[_Waiting] = []
         self._shunned: set[str] = set()  # addresses of workers that hang
         self._number = 0
@@ -128,6 +130,7 @@ class DaskEngine:
         """Forget a task that is over."""
         self._of_task.pop(task.name, None)
         self._tries.pop(task.name, None)
+        self._said.pop(task.name, None)
 
     def tell(self, task: RemoteTask, word: str) -> None:
         """Tell the worker of a host that has begun; one that has not never does."""
@@ -136,6 +139,8 @@ class DaskEngine:
             begun = len(kept) == len(self._pending)
             self._pending = kept
             staffed = self._of_task.get(task.name)
+            if begun and (staffed is None or task.name not in staffed.hand.running):
+                self._said[task.name] = word
         if not begun:
             task.finish(task.interrupted())
         elif staffed is not None:
@@ -167,10 +172,14 @@ class DaskEngine:
     def _tend(self) -> None:
         """What the clock brings about, until the engine is closed."""
         while not self._closing:
-            if not self._gone:
-                self._look()
-            if self._is_due():
-                self._assign()
+            try:
+                if not self._gone:
+                    self._look()
+                if self._is_due():
+                    self._assign()
+            except Exception as error:
+                report = describe_crash(error, "giving hosts to workers")
+                self._lose_all(f"a defect in ccm, see {report}")
             with self._changed:
                 if not self._closing:
                     self._changed.wait(_GATHERING if self._pending else 10 * _GATHERING)
@@ -198,6 +207,8 @@ class DaskEngine:
         except Exception as error:
             self._lose_all(f"the scheduler is gone: {str(error)[:200]}")
             return
+        if now - self._looked > frames.SILENCE / 2:  # this process itself was stopped
+            self._post.alive.update(dict.fromkeys(self._post.alive, now))
         self._looked = now
         for name, one in list(self._staff.items()):
             if one.hand.ended is not None:
@@ -235,6 +246,14 @@ class DaskEngine:
         """Give what is to begin to workers, in chunks."""
         with self._changed:
             pending, self._pending = self._pending, []
+        try:
+            self._give(pending)
+        except BaseException:
+            for one in pending:
+                one.task.lose("a defect in ccm")
+            raise
+
+    def _give(self, pending: Sequence[_Waiting]) -> None:
         chunks: dict[str, list[RemoteTask]] = {}
         waiting: list[_Waiting] = []
         now = time.monotonic()
@@ -286,6 +305,8 @@ class DaskEngine:
         order = Order(
             run=self._papers.run_id, hand=name, key=key, number=staffed.chunks, hosts=hosts
         )
+        if not staffed.chunks:
+            self._post.alive[name] = time.monotonic()  # it is silent until its first host
         staffed.chunks += 1
 
         def over(status: str) -> None:
@@ -299,6 +320,11 @@ class DaskEngine:
         except Exception as error:
             staffed.link.end(f"the scheduler is gone: {str(error)[:200]}")
         staffed.hand.begin(tasks, records)
+        for task in tasks:
+            with self._changed:
+                word = self._said.pop(task.name, None)
+            if word is not None:
+                staffed.hand.tell(task, word)
 
     def _lost(self, staffed: Sequence[_Staffed], tasks: Sequence[RemoteTask], how: str) -> None:
         """Give the hosts of a worker that is lost to others, each at most twice."""

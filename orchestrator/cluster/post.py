@@ -37,6 +37,8 @@ class Post:
         self._downs: dict[str, Any] = {}
         self._futures: dict[tuple[str, int], Any] = {}
         self._heard: Callable[[str, bytes], None] = lambda hand, data: None
+        self._closing = False
+        self._deaf = False
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         configure(_SETTINGS)
         refuse_pickles()
@@ -66,8 +68,12 @@ class Post:
 
     @property
     def is_up(self) -> bool:
-        """Whether the scheduler is there."""
-        return self._client.status == "running" and not self._client.scheduler_comm.comm.closed()
+        """Whether the scheduler is there, and what workers tell is heard."""
+        return (
+            not self._deaf
+            and self._client.status == "running"
+            and not self._client.scheduler_comm.comm.closed()
+        )
 
     def members(self) -> list[ClusterMember]:
         """The workers of ccm's that are there, of whatever version."""
@@ -123,6 +129,7 @@ class Post:
         for future in list(self._futures.values()):
             with contextlib.suppress(Exception):
                 future.release()
+        self._closing = True
         with contextlib.suppress(Exception):
             if self.is_up:
                 self._up.put(b"")  # for the thread that waits there
@@ -139,10 +146,14 @@ class Post:
             self.alive[hand] = time.monotonic()
 
     def _receive(self) -> None:
-        with contextlib.suppress(Exception):  # the scheduler is gone, which ``is_up`` tells
-            while data := self._up.get():
-                hand, _, frame = data.partition(b"\n")
-                self._heard(hand.decode("ascii", "replace"), frame)
+        try:
+            while not self._closing:
+                data = self._up.get()
+                if isinstance(data, bytes):  # a worker puts nothing else
+                    hand, _, frame = data.partition(b"\n")
+                    self._heard(hand.decode("ascii", "replace"), frame)
+        except Exception:
+            self._deaf = True
 
 
 def _reason(error: BaseException) -> str:

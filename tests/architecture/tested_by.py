@@ -75,7 +75,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/cli/engine.py",
         "orchestrator/cli/far_work.py",
         "orchestrator/cli/worker.py",
-        "orchestrator/cluster/dask_engine.py",
         "orchestrator/cluster/far_link.py",
         "orchestrator/cluster/frames.py",
         "orchestrator/cluster/host_worker.py",

@@ -1,0 +1,134 @@
+"""Who is given which host, with a scheduler that only takes note."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from orchestrator.cluster import dask_engine, frames, membership
+from orchestrator.cluster.brief import Access, Brief
+from orchestrator.cluster.dask_engine import DaskEngine
+from orchestrator.cluster.far_host import FarHost, far_host
+from orchestrator.cluster.far_link import Papers
+from orchestrator.cluster.post import ClusterMember, Post
+from orchestrator.cluster.relay import Order
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.workers.remote_task import RemoteTask
+from remote_runtime.options import RunOptions
+from tests.orchestrator.cluster.dask_cluster import wait_for
+
+
+class NotingPost(Post):
+    """No scheduler: what is told to whom is kept."""
+
+    def __init__(self, *addresses: str) -> None:
+        self.there = list(addresses)
+        self.alive = {}
+        self.orders: list[tuple[str, Order]] = []
+        self.frames: list[tuple[str, bytes]] = []
+        self.ordering: Callable[[Order], Any] = lambda order: None
+
+    def listen(self, heard: Callable[[str, bytes], None]) -> None:
+        """Nobody tells anything."""
+
+    @property
+    def is_up(self) -> bool:
+        return True
+
+    def members(self) -> list[ClusterMember]:
+        return [ClusterMember(one, membership.code(), frozenset()) for one in self.there]
+
+    def order(self, member: ClusterMember, order: Order, over: Callable[[str], None]) -> None:
+        self.ordering(order)
+        self.orders.append((member.address, order))
+
+    def send(self, hand: str, data: bytes) -> None:
+        self.frames.append((hand, data))
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Office:
+    """An engine and what its hosts come to."""
+
+    def __init__(self, post: NotingPost) -> None:
+        access = Access(None, None, None, (), None)
+        brief = Brief("run", "me", RunOptions(), (), access, "/", {}, {}, "hash", "00")
+        self.post = post
+        self.results: dict[str, HostResult] = {}
+        self.engine = DaskEngine(post, Papers(brief, b"site"), [])
+        bus = SimpleNamespace(publish=lambda event: None)
+        means: Any = SimpleNamespace(bus=bus, publisher=None, connector=None, lore=PackageLore())
+        self.engine.engage(means)
+
+    def task(self, name: str) -> RemoteTask:
+        """A host that may begin."""
+        record = {"name": name, "connection": "ssh", "groups": [], "vars": {}}
+        host: Any = far_host(record)
+        assert isinstance(host, FarHost)
+        host = SimpleNamespace(**host._asdict(), site=None)
+        return RemoteTask(host, 0, self.engine)
+
+    def begin(self, task: RemoteTask) -> RemoteTask:
+        """Begin it."""
+        task.begin(self.results.__setitem__)
+        return task
+
+
+@pytest.fixture
+def office(monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
+    """Two workers; who is there is looked up all the time."""
+    monkeypatch.setattr(dask_engine, "_LOOKING", 0.0)
+    monkeypatch.setattr(dask_engine, "ENDING", 0.0)
+    made = Office(NotingPost("tcp://one", "tcp://two"))
+    yield made
+    made.engine.close()
+
+
+def test_a_worker_that_had_nothing_to_do_is_not_taken_for_silent(office: Office) -> None:
+    """It says nothing before its first host: that begins late in a wave or a stage."""
+    wait_for(lambda: len(office.post.alive) == 2)
+    office.post.alive.update(dict.fromkeys(office.post.alive, time.monotonic() - 1000))
+    office.begin(office.task("web1"))
+    wait_for(lambda: office.post.orders)
+    time.sleep(1)  # it looks several times meanwhile
+    assert len(office.post.orders) == 1
+    assert [data for _, data in office.post.frames if data == frames.CLOSE] == []
+
+
+def test_a_host_that_is_cancelled_on_its_way_is_told_so(office: Office) -> None:
+    """Whatever is said while the scheduler takes the order reaches the worker after it."""
+    task = office.task("web1")
+    ordered, go = threading.Event(), threading.Event()
+
+    def ordering(order: Order) -> None:
+        ordered.set()
+        go.wait(60)
+
+    office.post.ordering = ordering
+    office.begin(task)
+    assert ordered.wait(60)
+    task.cancel()
+    go.set()
+    wait_for(lambda: office.post.orders)
+    staffed = next(one for one in office.engine._staff.values() if one.chunks)
+    wait_for(lambda: any("cancel" in text for text in staffed.link._waiting))
+    words = [text for text in staffed.link._waiting if "web1" in text]
+    assert ["cancel" in text for text in words] == [False, False, True]
+
+
+def test_a_defect_loses_the_hosts_and_does_not_wait_for_ever(office: Office) -> None:
+    """As what is here may be wrong, too."""
+    task = office.task("web1")
+    vars(task.host)["vars"] = {"no": object()}  # nothing that JSON has
+    office.begin(task)
+    wait_for(lambda: office.results)
+    assert office.results["web1"].kind == "worker.lost"
+    later = office.begin(office.task("web2"))
+    wait_for(lambda: later.name in office.results)
+    assert "a defect in ccm" in str(office.results["web2"])
