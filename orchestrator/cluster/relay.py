@@ -4,11 +4,16 @@ The first chunk of a run starts the stand. What it and the controller tell each 
 queues of the scheduler; who is alive is told by events.
 """
 
+import asyncio
 import contextlib
+import hashlib
 import json
+import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -89,10 +94,12 @@ class Relay:
         self._why = ""
         self._heard = time.monotonic()  # of the controller
         self._beaten = time.monotonic()  # by the stand
+        self._folder = _folder()
         ours, theirs = socket.socketpair()
         with theirs:
+            words = [str(theirs.fileno()), self._folder]
             self._stand = subprocess.Popen(
-                [sys.executable, "-m", "orchestrator.cluster.stand", str(theirs.fileno())],
+                [sys.executable, "-m", "orchestrator.cluster.stand", *words],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -131,8 +138,11 @@ class Relay:
         path = _sites() / name
         if not name.isalnum() or not path.is_file():
             return False
+        site = path.read_bytes()
+        if hashlib.sha256(site).hexdigest() != name:
+            return False
         path.touch()
-        self._channel.send_data(frames.BUNDLE + path.read_bytes())
+        self._channel.send_data(frames.BUNDLE + site)
         return True
 
     def _carry_down(self) -> None:
@@ -170,7 +180,14 @@ class Relay:
         self._hang_up()
 
     def _tell(self, data: bytes) -> None:
-        self._up.put(self._hand.encode() + b"\n" + data)
+        """Tell the controller, which may have much to hear; OSError where it is gone."""
+        while True:
+            try:
+                self._up.put(self._hand.encode() + b"\n" + data, timeout=_CONNECT)
+                return
+            except (TimeoutError, asyncio.TimeoutError) as error:
+                if time.monotonic() - self._heard >= frames.SILENCE:
+                    raise OSError("the controller is gone") from error
 
     def _hang_up(self) -> None:
         """End the stand, which sees the end of its channel."""
@@ -184,6 +201,7 @@ class Relay:
         except subprocess.TimeoutExpired:
             self._stand.kill()
             code = self._stand.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)  # what was killed has left it
         how = f"killed by signal {-code}" if code < 0 else f"exit status {code}"
         with contextlib.suppress(Exception):  # nobody may be there any more
             self._tell(frames.ENDED + how.encode())
@@ -197,6 +215,13 @@ class Relay:
         for queue in (self._up, self._down):
             with contextlib.suppress(Exception):
                 queue.close()
+
+
+def _folder() -> str:
+    """A new one for a stand, where nothing is put on a disk if that can be."""
+    parent = os.environ.get("XDG_RUNTIME_DIR")
+    within = parent if parent and os.access(parent, os.W_OK | os.X_OK) else None
+    return tempfile.mkdtemp(prefix="ccm-stand-", dir=within)
 
 
 def _sites() -> Path:

@@ -1,9 +1,10 @@
 """The process that stands for the controller on a worker, for some hosts of one run (worker).
 
-    python -m orchestrator.cluster.stand FD
+    python -m orchestrator.cluster.stand FD FOLDER
 
-``FD`` is a socket to the relay that started it. It works in a copy of the site's files, where all
-stands below one folder as it stands on the controller: what is told names it as it is there.
+``FD`` is a socket to the relay that started it, ``FOLDER`` one of its own. It works there in a copy
+of the site's files, where all stands below one folder as it stands on the controller: what is told
+names it as it is there.
 """
 
 import contextlib
@@ -13,7 +14,6 @@ import shutil
 import signal
 import socket
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -53,10 +53,8 @@ _FILES = ("hiera", "facts")  # of ``PlanOptions``: names of files
 class Office:
     """Where a stand works: a folder of its own, gone when it ends."""
 
-    def __init__(self) -> None:
-        parent = os.environ.get("XDG_RUNTIME_DIR")
-        within = parent if parent and os.path.isdir(parent) else None
-        self.root = os.path.realpath(tempfile.mkdtemp(prefix="ccm-stand-", dir=within))
+    def __init__(self, folder: str) -> None:
+        self.root = os.path.realpath(folder)
 
     def furnish(self, site: bytes, folder: str) -> None:
         """Put the site's files there, and stand where the user stands. CcmError."""
@@ -221,7 +219,7 @@ def _crash(error: BaseException) -> NoReturn:
 def main() -> NoReturn:
     """Stand for the controller until that closes, or the relay is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    office = Office()
+    office = Office(sys.argv[2])
     code = 0
     try:
         channel = SealedChannel(socket.socket(fileno=int(sys.argv[1])), office.told)

@@ -79,7 +79,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/cluster/frames.py",
         "orchestrator/cluster/host_worker.py",
         "orchestrator/cluster/post.py",
-        "orchestrator/cluster/relay.py",
         "orchestrator/cluster/sealed_channel.py",
         "orchestrator/cluster/stand.py",
     ),

@@ -1,0 +1,84 @@
+"""What a worker keeps of a run, whatever ends it; the queues of the scheduler are plain ones."""
+
+import hashlib
+import os
+import queue
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.cluster import frames, relay
+from orchestrator.cluster.relay import Order, Relay
+from orchestrator.cluster.sealing import KeyPair
+from tests.orchestrator.cluster.dask_cluster import wait_for
+
+
+class PlainQueue:
+    """As the scheduler has them, each for one side; a full one takes nothing."""
+
+    is_full = False
+
+    def __init__(self, name: str, client: Any, maxsize: int = 0) -> None:
+        self._words: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def put(self, data: bytes, timeout: float | None = None) -> None:
+        if self.is_full and timeout is not None:
+            raise TimeoutError
+        assert not self.is_full or data == frames.CLOSE, "it would wait for ever"
+        self._words.put(data)
+
+    def get(self) -> bytes:
+        return self._words.get()
+
+    def close(self) -> None:
+        """Nothing is counted."""
+
+
+class Scheduler:
+    """It hears events, and does nothing about them."""
+
+    def log_event(self, topic: str, told: Any) -> None: ...
+
+
+@pytest.fixture
+def order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Order:
+    """A chunk; the stand's folder is below a scratch folder, the sites that are kept, too."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(relay, "Queue", PlainQueue)
+    return Order("run", "w1", KeyPair().public.hex(), 0, ("web1",))
+
+
+def test_a_stand_that_is_killed_leaves_no_folder(order: Order, tmp_path: Path) -> None:
+    """The site's files were in it, as they are."""
+    made = Relay(order, Scheduler())
+    assert len(list(tmp_path.glob("ccm-stand-*"))) == 1
+    os.kill(made._stand.pid, signal.SIGKILL)
+    made.wait(order.hosts)
+    assert list(tmp_path.glob("ccm-stand-*")) == []
+
+
+def test_nobody_waits_for_a_controller_that_is_gone(
+    order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was killed leaves a queue behind, which is full for ever."""
+    monkeypatch.setattr(PlainQueue, "is_full", True)
+    made = Relay(order, Scheduler())
+    made._heard = time.monotonic() - frames.SILENCE
+    made.wait(order.hosts)
+    wait_for(lambda: made._stand.poll() is not None)
+
+
+def test_a_site_that_was_kept_and_spoilt_is_asked_for_again(order: Order) -> None:
+    """It would be refused in each run."""
+    made = Relay(order, Scheduler())
+    name = hashlib.sha256(b"site").hexdigest()
+    relay._keep(name, b"site")
+    assert made._kept(name)
+    (relay._sites() / name).write_bytes(b"spoilt")
+    assert not made._kept(name)
+    made._stand.kill()
+    made.wait(order.hosts)
