@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator.cluster import trust
-from tests.lab import Host, Lab
+from tests.lab import PASSWORDS, Host, Lab
 from tests.orchestrator.cluster.dask_cluster import REPOSITORY, DaskCluster, wait_for
 from tests.push.command import Ccm, Run
 
@@ -110,6 +110,15 @@ def test_hosts_that_only_a_relay_reaches(inner_hosts: Lab, tmp_path: Path) -> No
         assert lab.hosts["in1"].exists("/root/inside")
         again = _told(ccm.run("push", *words))
         assert again["summary"]["stable"] == 4
+        # As one who needs a password for sudo, which only the controller has.
+        hosts["in2"] |= {"user": "alice", "become": True}
+        inventory.write_text(json.dumps({"defaults": {"site": "inside"}, "hosts": hosts}))
+        lab.hosts["in2"].write("/etc/motd", "else\n")
+        refused = _told(ccm.run("push", *words))
+        assert refused["hosts"]["in2"]["kind"] == "transport.become", refused["hosts"]
+        ccm.environment["CCM_BECOME_PASSWORD"] = PASSWORDS["alice"]
+        become = _told(ccm.run("push", *words))
+        assert (become["exit_code"], become["summary"]["changed"]) == (0, 1), become["hosts"]
         leftovers = relay.run("ls /tmp /run/user 2>/dev/null | grep -c ccm-stand", check=False)
         assert leftovers.stdout == "0\n"
     finally:
