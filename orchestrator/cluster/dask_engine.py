@@ -7,6 +7,7 @@ its site as one task, at most ``CHUNK`` hosts; what comes of it is told host by 
 import contextlib
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -31,6 +32,7 @@ from orchestrator.workers.worker import remembering
 from remote_runtime.errors import UnreachableError
 
 CHUNK = 250  # hosts of a task, at most
+MOST_LOSSES = 3  # of one worker in a run, whose own process goes on
 TRIES = 3  # workers that a host is given to, one after the other
 PATIENCE = 30.0  # seconds that a host waits for a worker of its site
 ENDING = 10.0  # seconds that workers have to end once no host is left
@@ -91,7 +93,8 @@ class DaskEngine:
         self._tries: dict[str, int] = {}
         self._said: dict[str, str] = {}  # of hosts that are on their way to a worker
         self._pending: list[_Waiting] = []
-        self._shunned: set[str] = set()  # addresses of workers that hang
+        self._losses: Counter[str] = Counter()  # by the addresses of workers
+        self._shunned: set[str] = set()  # those that hang, or cannot do it
         self._number = 0
         self._gone = ""  # why nothing can be begun any more
         self._looked = 0.0
@@ -329,6 +332,9 @@ class DaskEngine:
     def _lost(self, staffed: Sequence[_Staffed], tasks: Sequence[RemoteTask], how: str) -> None:
         """Give the hosts of a worker that is lost to others, each at most twice."""
         who = staffed[0].member.address
+        self._losses[who] += 1
+        if self._losses[who] >= MOST_LOSSES:
+            self._shunned.add(who)
         for task in tasks:
             self._means.lore.leave(task.name)  # no other host waits for what it was at
             tries = self._tries[task.name] = self._tries.get(task.name, 0) + 1

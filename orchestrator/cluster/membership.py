@@ -29,7 +29,7 @@ def code() -> str:
     digest = hashlib.sha256()
     for package in (orchestrator, inventory, schemas, remote_runtime):
         root = Path(str(package.__file__)).parent
-        for path in sorted(root.rglob("*.py")):
+        for path in sorted((*root.rglob("*.py"), *root.rglob("*.json"))):
             digest.update(path.relative_to(root.parent).as_posix().encode() + b"\0")
             digest.update(path.read_bytes() + b"\0")
     return f"{VERSION}/{digest.hexdigest()[:12]}/distributed {DASK}"

@@ -14,6 +14,7 @@ from remote_runtime.errors import UsageError
 
 PIECE = 4 << 20  # bytes of a site that go at a time
 _CONNECT = 10.0  # seconds
+_PATIENCE = 20.0  # seconds that the scheduler has for an answer; one that hangs is gone
 _SETTINGS = {
     "distributed.client.heartbeat": "5s",
     "distributed.comm.timeouts.connect": f"{_CONNECT:.0f}s",
@@ -77,7 +78,8 @@ class Post:
 
     def members(self) -> list[ClusterMember]:
         """The workers of ccm's that are there, of whatever version."""
-        told = self._client.scheduler_info()["workers"]
+        identity = self._client.scheduler.identity  # of all workers, in any version of Dask
+        told = self._client.sync(identity, callback_timeout=_PATIENCE)["workers"]
         found = ((address, about.get("resources", {})) for address, about in told.items())
         return [
             ClusterMember(address, code, membership.sites_of(has))
@@ -113,7 +115,7 @@ class Post:
             name = frames.down_queue(self._run, hand)
             queue = self._downs[hand] = Queue(name, client=self._client)
         try:
-            queue.put(data)
+            queue.put(data, callback_timeout=_PATIENCE)
         except Exception as error:
             raise OSError(f"the scheduler is gone: {_reason(error)}") from error
 
