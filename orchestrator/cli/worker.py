@@ -7,7 +7,7 @@ HELP = "Work on hosts for pushes that name the same Dask scheduler."
 EXAMPLE = """
 ccm worker --scheduler scheduler.example.net:8786
 ccm worker --scheduler scheduler.example.net:8786 --site paris --site lyon
-ccm worker --scheduler 127.0.0.1:8786              # no TLS needed on one machine
+ccm worker --scheduler 127.0.0.1:8786   # no TLS on one machine
 """
 
 

@@ -73,8 +73,12 @@ class _Crew:
     """Has one hand."""
 
     def __init__(self, hand: Hand) -> None:
-        self.begin = hand.begin
+        self._hand = hand
         self.tell = hand.tell
+
+    def begin(self, task: RemoteTask) -> None:
+        """Have it begin with the host."""
+        self._hand.begin([task])
 
     def finished(self, task: RemoteTask) -> None:
         """Nothing is kept of it."""
