@@ -31,13 +31,14 @@ from .stand_ins import DOWN, MUTE, REFUSES, StandIns, allow_files, spread
 from .watching import Watched, watch
 
 RESOURCES = 100
-ENGINES = ("threads", "processes:2")
+ENGINES = ("threads", "processes:2", "dask:2")
 COUNTS = (1000, 5000, 10_000)
 FAULTY = 1000  # hosts, a tenth of them faulty
 FAULTS = (REFUSES, DOWN, MUTE, SLOW, LOGIN, START, RUN)
 HANGING = (DOWN, MUTE, LOGIN, START, RUN)
 FORKS = 64
 CONNECT_TIMEOUT = 10.0  # seconds, as it is without an option
+RAN = (0, 1, 3)  # exit codes of a push that has taken place
 WORSE = 1.5  # times what healthy hosts take without faulty ones
 
 
@@ -68,7 +69,9 @@ class Ground:
     def __init__(self, folder: Path, resources: int = RESOURCES) -> None:
         folder.mkdir(exist_ok=True)
         self.folder = folder
-        self.site = write_site(folder, resources)
+        beside = folder / "site"  # all of which goes to workers on other machines
+        beside.mkdir(exist_ok=True)
+        self.site = write_site(beside, resources)
         self.recording: Recording = record(self.site)
         self.others: Mapping[str, Sequence[int]] = {}
 
@@ -82,6 +85,8 @@ class Ground:
             command = [str(OWN), "push", "-i", str(inventory or played.inventory)]
             command += ["--engine", word, "--forks", str(forks), str(self.site)]
             watched = watch(command, environment, {**self.others, **others})
+        if watched.code not in RAN:
+            raise RuntimeError(f"{engine}: exit code {watched.code}\n{watched.output[-2000:]}")
         cost = played.cpu() - before
         run = max((state / "ccm/runs").iterdir())
         healthy = _healthy(run, played.faulty)
