@@ -136,16 +136,20 @@ def table(found: Sequence[Row]) -> list[str]:
     ]
     for row in found:
         own, watched = row.watched.own, row.watched
-        others = ", ".join(
-            f"{name} {row.each(share.cpu):.2f} ms, {share.peak:.0f} MiB"
-            for name, share in watched.others.items()
-        )
+        others = watched.others.values()
+        theirs = f"{row.each(sum(share.cpu for share in others)):.2f} ms" if others else "-"
         lines.append(
             f"| {row.hosts:,} | `{row.engine}` | {row.rate:.0f} | {row.each(watched.cpu):.2f} ms "
-            f"| {row.each(own.cpu):.2f} ms | {others or '-'} | {own.peak:.0f} MiB "
+            f"| {row.each(own.cpu):.2f} ms | {theirs} | {own.peak:.0f} MiB "
             f"| {watched.peak:.0f} MiB | {row.each(row.played):.2f} ms |"
         )
-    return lines
+    told = [
+        f"- {row.hosts:,} hosts, `{row.engine}`: {name} {row.each(share.cpu):.2f} ms per host, "
+        f"{share.peak:.0f} MiB"
+        for row in found
+        for name, share in row.watched.others.items()
+    ]
+    return [*lines, *([""] if told else []), *told]
 
 
 def faulty(ground: Ground, count: int, engines: Sequence[str]) -> list[str]:
