@@ -40,10 +40,8 @@ class FarWork:
         from orchestrator.cluster.post import Post
 
         where, security = trust.protected(scheduler, "client")
-        settings = staff.jobs[0].settings
-        password = staff.connector.become_password()
-        papers = Papers(*self._papers(settings.run_id, settings.user, password))
-        post = Post(where, security, settings.run_id)
+        papers = Papers(*self._papers(staff))
+        post = Post(where, security, papers.run_id)
         try:
             _check_members(post.members(), where)
             return DaskEngine(post, papers, staff.jobs, staff.planners).engage
@@ -51,7 +49,7 @@ class FarWork:
             post.close()
             raise
 
-    def _papers(self, run_id: str, user: str, password: str | None) -> "tuple[Brief, bytes]":
+    def _papers(self, staff: "Staff") -> "tuple[Brief, bytes]":
         import hashlib
 
         from orchestrator.cluster.brief import Brief
@@ -61,12 +59,13 @@ class FarWork:
         folders, named = self._files()
         site = pack(folders, named, self._left_out())
         key, sealed = seal_content(site)
+        settings = staff.jobs[0].settings
         brief = Brief(
-            run_id=run_id,
-            user=user,
+            run_id=settings.run_id,
+            user=settings.user,
             options=self._options.run,
             recipes=tuple(self._recipes()),
-            access=self._access(password),
+            access=self._access(staff),
             folder=os.getcwd(),
             environ=_environ(site),
             hosts=self._jumps(),
@@ -146,7 +145,7 @@ class FarWork:
             return {"held": binder.kept.record}
         return {}
 
-    def _access(self, password: str | None) -> "Access":
+    def _access(self, staff: "Staff") -> "Access":
         from orchestrator.cluster.brief import Access
 
         connection = self._options.connection
@@ -155,7 +154,8 @@ class FarWork:
             become=connection.become,
             connect_timeout=connection.connect_timeout,
             inventory=self._chosen.files,
-            become_password=password,
+            become_password=staff.connector.become_password(),
+            at_once=min(staff.forks, len(staff.hosts)),
         )
 
     def _jumps(self) -> "dict[str, Any]":

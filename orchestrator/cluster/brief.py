@@ -21,13 +21,17 @@ class Recipe(NamedTuple):
 
 
 class Access(NamedTuple):
-    """How hosts are reached, as far as the user of the controller says it; see ``Settings``."""
+    """How hosts are reached, as far as the user of the controller says it; see ``Settings``.
+
+    ``at_once``: how many at a time, at most.
+    """
 
     user: str | None
     become: bool | str | None
     connect_timeout: float | None
     inventory: tuple[str, ...]
     become_password: str | None
+    at_once: int
 
 
 class Brief(NamedTuple):

@@ -46,7 +46,6 @@ from orchestrator.transport.credentials import BECOME_PASSWORD
 from orchestrator.workers.worker import serve
 from remote_runtime.errors import CcmError
 
-MOST_AT_ONCE = 1_000  # hosts, for which there are to be descriptors
 _FILES = ("hiera", "facts")  # of ``PlanOptions``: names of files
 
 
@@ -180,7 +179,7 @@ def _ready(channel: SealedChannel, office: Office) -> _Readiness:
     channel.put(frames.BUNDLE, brief.bundle.encode())
     office.furnish(open_content(bytes.fromhex(brief.key), channel.bundle()), brief.folder)
     made, jobs, types = planners(brief, office)
-    make_room(MOST_AT_ONCE)
+    make_room(brief.access.at_once)
     return _Readiness(brief, made, jobs, connector(brief, types))
 
 
@@ -197,7 +196,8 @@ def _work(channel: SealedChannel, office: Office) -> None:
     try:
         ready = _ready(channel, office)
     except CcmError as error:
-        channel.send("!" + json.dumps(f"it cannot work here: {error.message}"))
+        hint = f"; {error.hint}" if error.hint else ""
+        channel.send("!" + json.dumps(f"it cannot work here: {error.message}{hint}"))
         return
     serve(
         channel,

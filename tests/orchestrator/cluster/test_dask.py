@@ -6,6 +6,7 @@ import grp
 import json
 import os
 import pwd
+import resource
 import signal
 import sys
 import time
@@ -165,6 +166,18 @@ def test_a_preview_and_a_push_by_two_workers_over_tls(scene: Scene) -> None:
         assert "ccm-stand-" not in "".join(path.read_text() for path in texts)
         kept = list((scene.scratch / "dask/state/ccm/sites").iterdir())
         assert len(kept) == 1, "the same site is kept once"
+
+
+def test_a_worker_opens_no_more_files_than_its_hosts_need(scene: Scene) -> None:
+    """A hard limit that is narrow is wide enough for a few; who gives too many is told of it."""
+    with cluster_of(scene, 1) as cluster:
+        resource.prlimit(cluster.workers[0].pid, resource.RLIMIT_NOFILE, (1024, 1024))
+        done = scene.ccm.run(*scene.words(cluster, SITE, "--forks", "1000"))
+        assert (done.code, set(ends(json.loads(done.stdout)).values())) == (0, {"ok"}), done.stdout
+        resource.prlimit(cluster.workers[0].pid, resource.RLIMIT_NOFILE, (80, 80))
+        done = scene.ccm.run(*scene.words(cluster, SITE))
+        assert set(ends(json.loads(done.stdout)).values()) == {"worker.lost"}
+        assert "allows 80; use --forks 3 or less" in done.stdout
 
 
 def test_a_mistake_in_the_site_names_its_place_here(scene: Scene) -> None:

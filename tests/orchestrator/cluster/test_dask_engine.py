@@ -57,7 +57,7 @@ class Office:
     """An engine and what its hosts come to."""
 
     def __init__(self, post: NotingPost) -> None:
-        access = Access(None, None, None, (), None)
+        access = Access(None, None, None, (), None, 2)
         brief = Brief("run", "me", RunOptions(), (), access, "/", {}, {}, "hash", "00")
         self.post = post
         self.results: dict[str, HostResult] = {}
