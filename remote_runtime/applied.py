@@ -120,7 +120,7 @@ class Applied(object):
     def _found(self, outcome: Outcome) -> str:
         try:
             found = outcome.resource.remembered() if outcome.resource else outcome.found
-        except Exception:  # noqa: BLE001  (its turn is over, and it cannot be told by what it is)
+        except Exception:  # its turn is over, and it cannot be told by what it is
             return ""
         if found is None:
             return "" if outcome.changed else self._digest("nothing to do")

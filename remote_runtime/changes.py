@@ -58,7 +58,7 @@ class Ended(NamedTuple):
     stderr: str
 
 
-class Missing(ResourceError):  # noqa: N818  (it names what is the case, not an error)
+class Missing(ResourceError):  # noqa: N818 - it names what is the case, not an error
     """A condition on the target is not met, and ``would`` is what would be done if it were."""
 
     default_kind = "resource.missing"

@@ -227,7 +227,7 @@ class Channel(object):
             reason = str(error)
         except OSError:  # a socket that is closed before all is read is reset
             reason = _LOST
-        except Exception as error:  # noqa: BLE001  (without this thread nothing ends the run)
+        except Exception as error:  # without this thread nothing ends the run
             reason = "reading failed: %s" % type(error).__name__
         if not self._finished.is_set():
             self._cancellation.set(reason)

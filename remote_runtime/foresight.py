@@ -108,7 +108,7 @@ class Foresight(object):
         try:
             outcome.found = resource.remembered()
             outcome.traces = resource.traces()
-        except Exception:  # noqa: BLE001  (it cannot be told by what it is)
+        except Exception:  # it cannot be told by what it is
             pass
 
 

@@ -116,7 +116,7 @@ class Lifecycle(object):
         except CcmError as error:
             outcome.fail(str(error), getattr(error, "output", ""))
         # A defect fails its resource, never the run; a site's own type may even try to leave.
-        except (Exception, SystemExit) as error:  # noqa: BLE001
+        except (Exception, SystemExit) as error:
             outcome.fail(*(bug(error, outcome.item) or (defect(error),)))
 
     def _manage(
@@ -227,7 +227,7 @@ def _has_changed(resource: ResourceType) -> bool:
         return False  # a command of the user's, which runs again
     try:
         return not resource.actions(resource.observe(), False)
-    except Exception:  # noqa: BLE001  (it cannot be told)
+    except Exception:  # it cannot be told
         return True
 
 

@@ -115,7 +115,7 @@ class Session(object):
             pass
         except CcmError as failed:
             error = failed
-        except Exception as failed:  # noqa: BLE001  (never a traceback in place of a frame)
+        except Exception as failed:  # never a traceback in place of a frame
             error = CcmError(defect(failed), kind="runtime.defect")
         finally:
             self._files.discard_temporary()
@@ -381,7 +381,7 @@ class Session(object):
                 with context.turn(item, plan.options.noop or item.noop):
                     wanted = registry.create(item, prepare=False).wanted()
             # Whatever it is, it is told when its turn comes.
-            except (Exception, SystemExit):  # noqa: BLE001
+            except (Exception, SystemExit):
                 continue
             for sha in wanted:
                 context.blobs.announce(sha, sizes[sha])

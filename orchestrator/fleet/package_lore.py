@@ -164,6 +164,7 @@ class _Elsewhere:
         self._at_work: set[str] = set()
 
     def known(self, shas: list[str], host: str) -> dict[str, str]:
+        """What is known there of these; what is held here does not travel again."""
         with self._lock:
             held = {sha: self._held[sha] for sha in shas if sha in self._held}
         digests = {sha: _digest(found) for sha, found in held.items()}
@@ -177,12 +178,15 @@ class _Elsewhere:
         return found
 
     def tell(self, sha: str, found: str, host: str) -> None:
+        """Have it keep what a host found."""
         self._ask(["tell", sha, found, host])
 
     def compare(self, sha: str, print_: str) -> None:
+        """Have it forget what an installation belies."""
         self._ask(["compare", sha, print_])
 
     def leave(self, host: str) -> None:
+        """Tell it that a host's run is over, if it was at anything."""
         with self._lock:
             was_at_work = host in self._at_work
             self._at_work.discard(host)

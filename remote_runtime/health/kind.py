@@ -107,7 +107,7 @@ class Probe(object):
         def work() -> None:
             try:
                 outcome.append((call(), None))
-            except Exception as error:  # noqa: BLE001  (raised again by whoever waits)
+            except Exception as error:  # raised again by whoever waits
                 outcome.append((None, error))
             finally:
                 os.close(theirs)

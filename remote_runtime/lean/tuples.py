@@ -16,7 +16,7 @@ made: Callable[..., Any] = tuple.__new__
 def _getter() -> Callable[[int], Any]:
     """What makes the attribute that reads an item."""
     try:  # as ``collections`` has it since Python 3.8
-        from _collections import _tuplegetter  # type: ignore[import-not-found]
+        from _collections import _tuplegetter  # type: ignore[import-not-found]  # not in the stubs
     except ImportError:
         from _operator import itemgetter  # all of ``operator`` that is needed
 
@@ -24,7 +24,7 @@ def _getter() -> Callable[[int], Any]:
     return lambda at: _tuplegetter(at, None)
 
 
-class field(object):  # noqa: N801  (it reads as a word of the language)
+class field(object):  # noqa: N801 - it reads as a word of the language
     """One field of a class, with the default that it may have."""
 
     def __init__(self, default: Any = _REQUIRED) -> None:

@@ -55,7 +55,7 @@ class Result(NamedTuple):
         return "\n".join(text.splitlines()[-lines:])
 
 
-class CommandNotStarted(ResourceError):  # noqa: N818  (it names what is the case)
+class CommandNotStarted(ResourceError):  # noqa: N818 - it names what is the case
     """A command could not be started: no such program, no permission, no such directory."""
 
     default_kind = "resource.command"
@@ -153,7 +153,7 @@ class Commands(object):
         user: Optional[str] = None,
         group: Optional[str] = None,
         umask: Optional[int] = None,
-        input: Optional[bytes] = None,  # noqa: A002  (the name that subprocess gives it)
+        input: Optional[bytes] = None,  # noqa: A002 - the name that subprocess gives it
         limit: int = KEEP,
         on_output: Optional[OutputSink] = None,
     ) -> Result:

@@ -77,7 +77,7 @@ class WorldCommands(Commands):
         user: Optional[str] = None,
         group: Optional[str] = None,
         umask: Optional[int] = None,
-        input: Optional[bytes] = None,  # noqa: A002  (as in the base class)
+        input: Optional[bytes] = None,  # noqa: A002 - as in the base class
         limit: int = KEEP,
         on_output: Optional["OutputSink"] = None,
     ) -> Result:

@@ -109,6 +109,7 @@ class _Door(Commands):
     def find(self, program: str, path: str | None = None, cwd: str | None = None) -> str:
         return super().find(program, self.folder, cwd) or super().find(program, path, cwd)
 
+    # with whatever else it takes
     def run(self, argv: Sequence[str], **options: Any) -> Result:  # type: ignore[override]
         return super().run([super().find(argv[0], self.folder) or argv[0], *argv[1:]], **options)
 

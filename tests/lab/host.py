@@ -140,7 +140,7 @@ class Host:
         self,
         command: str,
         check: bool = True,
-        input: str | None = None,  # noqa: A002  the name that subprocess.run uses
+        input: str | None = None,  # noqa: A002 - the name that subprocess.run uses
         timeout: float = 30,
     ) -> subprocess.CompletedProcess[str]:
         """Run a shell command on the host as root, in a clean environment, from /.

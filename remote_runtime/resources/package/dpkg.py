@@ -36,7 +36,7 @@ class Record(NamedTuple):
     want: str
 
 
-class Unclear(Exception):  # noqa: N818  (it names what is the case, not an error)
+class Unclear(Exception):  # noqa: N818 - it names what is the case, not an error
     """The text does not tell: dpkg-query is to be asked."""
 
 

@@ -6,7 +6,7 @@ from typing import List, Optional
 from remote_runtime.system.octal import unescape
 
 _TABLE, _KEPT = "/proc/self/mounts", "/etc/fstab"
-_VOLATILE = ("/run", "/var/run", "/tmp", "/dev", "/proc", "/sys")  # noqa: S108  (where it starts)
+_VOLATILE = ("/run", "/var/run", "/tmp", "/dev", "/proc", "/sys")  # where it starts
 
 
 class Aftermath(object):

@@ -57,7 +57,7 @@ def test_a_host_without_hooks_is_itself() -> None:
         (RolloutOptions(after_host="undrain"), Hooked),
     ):
         how = How(SETTINGS, {}, rollout=options)
-        assert isinstance(hooked(make, how)(Described("web1")), kind)  # type: ignore[arg-type]
+        assert isinstance(hooked(make, how)(Described("web1")), kind)  # type: ignore[arg-type]  # no task
 
 
 class Described(FakeHost):

@@ -92,17 +92,18 @@ def test_the_schema_of_requests_has_every_type(capsys: pytest.CaptureFixture[str
     """``ccm schema request`` accepts what ``ccm ensure api pipe`` does, the site's types too."""
     assert app.main(["schema", "request"]) == 0
     checker = Draft202012Validator(json.loads(capsys.readouterr().out))
+    properties = {"name": "a", "schedule": "@daily", "command": "true"}
     request = {
         "protocol": "io.choria.ccm.v1.resource.ensure.request",
         "type": "cron",
-        "properties": {"name": "a", "schedule": "@daily", "command": "true"},
+        "properties": properties,
     }
     assert list(checker.iter_errors(request)) == []
     for change in (
         {"type": "file"},
         {"protocol": "another"},
         {"properties": {"name": "a"}},
-        {"properties": {**request["properties"], "shedule": "x"}},  # type: ignore[dict-item]
+        {"properties": {**properties, "shedule": "x"}},
         {"host": "web1"},
     ):
         assert not checker.is_valid({**request, **change}), change

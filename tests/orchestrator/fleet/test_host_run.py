@@ -150,6 +150,7 @@ def test_stable_resources_are_registered() -> None:
     class Registering(FakePlanner):
         def plan(self, host: Any, gathered: Any) -> Any:
             plan = super().plan(host, gathered)
+            # of this one alone
             plan.registrations = lambda identity: [identity]  # type: ignore[attr-defined]
             return plan
 

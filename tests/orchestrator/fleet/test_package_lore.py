@@ -27,10 +27,9 @@ class Link:
         self.sent += wire.Decoder(wire.MAX_FROM_CONTROLLER).feed(data)
 
 
-def host_lore(lore: PackageLore, name: str = "web1") -> tuple[HostLore, Link]:
-    link = Link()
-    made: Any = HostLore(link, lore, name)  # type: ignore[arg-type]
-    return made, link
+def host_lore(lore: PackageLore, name: str = "web1") -> tuple[HostLore, Any]:
+    link: Any = Link()
+    return HostLore(link, lore, name), link
 
 
 def test_one_host_finds_out_what_the_others_use() -> None:

@@ -140,7 +140,9 @@ def test_what_the_plan_does_not_say_has_to_be_told_whole() -> None:
     with pytest.raises(ProtocolError):
         host.told(stable(group(0)))
     host = Host(*NAMES)
-    del host.known[0].members["requested_ensure"]  # type: ignore[union-attr]
+    known = host.known[0]
+    assert known is not None
+    del known.members["requested_ensure"]
     with pytest.raises(ProtocolError):
         host.told(stable(group(0, [1])))
 

@@ -33,13 +33,13 @@ class Web(object):
         web = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self) -> None:  # noqa: N802  (as http.server calls it)
+            def do_GET(self) -> None:  # as http.server calls it
                 headers = {k.lower(): v for k, v in self.headers.items()}
                 web.requests.append((self.path, headers))
                 answer = web.answers.get(self.path.partition("?")[0], status(404))
                 answer(self)
 
-            def do_HEAD(self) -> None:  # noqa: N802  (as http.server calls it)
+            def do_HEAD(self) -> None:  # as http.server calls it
                 self.do_GET()
 
             def log_message(self, *arguments: Any) -> None:

@@ -203,7 +203,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body.encode())
 
-    do_POST = do_GET  # noqa: N815  (as http.server calls it)
+    do_POST = do_GET  # noqa: N815 - as http.server calls it
 
     def log_message(self, *words: Any) -> None:
         pass

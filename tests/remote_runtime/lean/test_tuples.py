@@ -9,7 +9,7 @@ from remote_runtime.lean.tuples import NamedTuple, field, made
 class Point(NamedTuple):
     x = field()  # type: Any
     y = field(2)  # type: Any
-    __new__ = lambda cls, x, y=y.default: made(cls, (x, y))  # noqa: E731
+    __new__ = lambda cls, x, y=y.default: made(cls, (x, y))  # noqa: E731 - as it is shipped
     kind = "point"
 
     def sum(self) -> Any:

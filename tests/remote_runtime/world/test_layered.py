@@ -104,7 +104,12 @@ class InsideTest(LayeredTest):
     def test_what_another_host_told_and_is_so(self) -> None:
         """It is looked at once, however many commands are run."""
         asked = []
-        is_so = PackageEffect("app", "1", lambda: not asked.append(1))  # type: ignore[func-returns-value]
+
+        def look() -> bool:
+            asked.append(1)
+            return True
+
+        is_so = PackageEffect("app", "1", look)
         self.context.expect([is_so], Doubt(), "package#app")
         self.lay("new", "file", "told\n")
         for _ in range(2):
