@@ -8,7 +8,6 @@ import getpass
 import grp
 import os
 import pwd
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from inventory import this_host
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.ports import Link
+from orchestrator.fleet.ports import Link, OnPhase
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
 from orchestrator.manifest import load_site
@@ -79,7 +78,7 @@ class RecordedConnector:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
 
-    def open(self, host: Any, on_phase: Callable[[Phase], None]) -> RecordedLink:
+    def open(self, host: Any, on_phase: OnPhase, until: float | None = None) -> RecordedLink:
         """A link that begins anew."""
         for phase in (Phase.CONNECTING, Phase.AUTHENTICATING, Phase.STARTING):
             on_phase(phase)
@@ -128,8 +127,8 @@ class _Recorder:
         self._connector = connector
         self.links: list[_Listening] = []
 
-    def open(self, host: Any, on_phase: Callable[[Phase], None]) -> Link:
-        self.links.append(_Listening(self._connector.open(host, on_phase)))
+    def open(self, host: Any, on_phase: OnPhase, until: float | None = None) -> Link:
+        self.links.append(_Listening(self._connector.open(host, on_phase, until)))
         return self.links[-1]
 
 

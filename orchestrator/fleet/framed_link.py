@@ -170,11 +170,7 @@ class FramedLink:
 
     def _overdue(self, now: float) -> _Overdue | None:
         if self.until is not None and now >= self.until:
-            return _Overdue("its time is up (--timeout)", UnreachableError(
-                "its time is up, what was in flight there is ended",
-                kind=TIMED_OUT,
-                hint="raise --timeout, or find out what takes so long",
-            ))  # fmt: skip
+            return _Overdue("its time is up (--timeout)", _time_up())
         if now - self._progressed < self._stall_from or self.expired:
             return None
         bound = self._stall()
@@ -232,11 +228,15 @@ class FramedLink:
     def tend(self, now: float) -> None:
         """Keep the link alive; called every second or so by a thread that must not block.
 
-        Pings when nothing was sent for a while, and closes a link that takes no more bytes.
+        Pings when nothing was sent for a while, and closes a link that takes no more bytes, or not
+        within the host's time.
         """
         began = self._send_began
         if began and now - began > wire.SILENCE:
             self.torn = f"it took no bytes for {wire.SILENCE:.0f} s"
+            self._link.close()
+        elif began and self.until is not None and now > self.until + EXPIRY_GRACE:
+            self.expired = self.expired or _time_up()
             self._link.close()
         elif not began and not self._pinging and now - self._last_sent >= wire.PING_INTERVAL:
             self._pinging = True
@@ -253,3 +253,11 @@ class FramedLink:
             return  # the conversing thread meets the same broken link and reports it
         finally:
             self._pinging = False
+
+
+def _time_up() -> UnreachableError:
+    return UnreachableError(
+        "its time is up, what was in flight there is ended",
+        kind=TIMED_OUT,
+        hint="raise --timeout, or find out what takes so long",
+    )

@@ -2,15 +2,19 @@
 
 import contextlib
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 from orchestrator.fleet.framed_link import FramedLink
+from orchestrator.fleet.outcome import TIMED_OUT
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Connector, Target
 from orchestrator.support.crash import DefectError
 from remote_runtime.errors import CcmError, UnreachableError
+
+EARLY = 0.05  # seconds by which a wait may end before its bound
 
 R = TypeVar("R")
 
@@ -110,7 +114,22 @@ class LinkTask(HostTask[R]):
 
     def _open(self, on_phase: Callable[[Phase], None], until: float | None = None) -> FramedLink:
         """The link, with a bound as ``FramedLink`` has it; CcmError."""
-        link = self._connector.open(self.host, on_phase)
+        began, phases = time.monotonic(), [Phase.CONNECTING]
+
+        def entered(phase: Phase) -> None:
+            phases.append(phase)
+            on_phase(phase)
+
+        try:
+            link = self._connector.open(self.host, entered, until)
+        except UnreachableError as error:
+            if until is None or time.monotonic() < until - EARLY:
+                raise
+            raise UnreachableError(
+                f"its time of {until - began:.3g} s is up, and it was still {phases[-1].words}",
+                kind=TIMED_OUT,
+                hint="find out what its login waits for, or raise --timeout",
+            ) from error
         with self._switch:
             self._link = FramedLink(link, until)
             if self._cancelled:

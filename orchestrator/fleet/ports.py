@@ -7,6 +7,8 @@ from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.stable_turns import Implied
 
+OnPhase = Callable[[Phase], None]
+
 
 class Target(Protocol):
     """A host, as far as the fleet looks at it."""
@@ -35,9 +37,12 @@ class Link(Protocol):
 
 
 class Connector(Protocol):
-    """Opens links; blocking, with a bound of its own. ``UnreachableError`` when it cannot."""
+    """Opens links; blocking, with bounds of its own. ``UnreachableError`` when it cannot.
 
-    def open(self, host: Any, on_phase: Callable[[Phase], None]) -> Link: ...
+    ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
+    """
+
+    def open(self, host: Any, on_phase: OnPhase, until: float | None = None) -> Link: ...
 
 
 class Blob(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from orchestrator.fleet.phases import Phase
@@ -16,10 +16,9 @@ from orchestrator.transport.settings import Settings, Target
 from remote_runtime.errors import InputError, Problem, UnreachableError
 
 if TYPE_CHECKING:
+    from orchestrator.fleet.ports import OnPhase
     from orchestrator.transport.route import Route, Router
     from orchestrator.transport.ssh_connect import Dialer
-
-OnPhase = Callable[[Phase], None]
 
 
 class Connector:
@@ -55,25 +54,26 @@ class Connector:
         if routes:
             self._unlock(routes.values())
 
-    def open(self, host: Target, on_phase: OnPhase) -> Link:
+    def open(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Link:
         """The link to a host's runtime, which is ready. UnreachableError; every wait is bounded.
 
-        ``on_phase`` is told connecting, authenticating, starting.
+        ``on_phase`` is told connecting, authenticating, starting. ``until`` is the moment
+        (``time.monotonic()``) at which the host's time is up, None for never: no wait outlasts it.
         """
         with contextlib.ExitStack() as undo:
-            login = self.login(host, on_phase)
+            login = self.login(host, on_phase, until)
             undo.callback(login.close)
             link = login.start(self._image, hang_up=True)
             undo.pop_all()
             return link
 
-    def login(self, host: Target, on_phase: OnPhase) -> Login:
+    def login(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Login:
         """A host that is logged in to, for programs of any kind; as ``open``."""
         if host.connection == "local":
             on_phase(Phase.STARTING)
-            return Login.local(host, self._settings, self._credentials)
+            return Login.local(host, self._settings, credentials=self._credentials, until=until)
         try:
-            route = self._route(host)
+            route = self._route(host)._replace(until=until)
         except InputError as error:
             raise UnreachableError(str(error), "transport.config") from error
         on_phase(Phase.CONNECTING)
@@ -89,6 +89,7 @@ class Connector:
             settings=self._settings,
             credentials=self._credentials,
             connection=connection,
+            until=until,
         )
 
     @property

@@ -55,14 +55,20 @@ class Password:
                 self._text = self._source()
             return self._text
 
-    def trial(self, host: str) -> Trial:
+    def trial(self, host: str, until: float | None = None) -> Trial:
         """Permission to try it on a host; waits a little while another host proves it.
 
-        UnreachableError when others refused it and nobody accepted it.
+        UnreachableError when others refused it and nobody accepted it, or when it is for others to
+        prove ``until`` the host's time is up.
         """
         trial = Trial(self, host, self.read())
         with self._settled:
             while left := self._left(trial):
+                if until is not None:
+                    left = min(left, until - time.monotonic())
+                    if left <= 0:
+                        message = f"others proved {self.what} until its time was up"
+                        raise UnreachableError(message, self.kind)
                 tick = self._proof.tick
                 self._settled.wait(left if tick is None else min(left, tick))
         return trial

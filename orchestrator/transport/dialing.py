@@ -6,8 +6,9 @@ import errno
 import random
 import socket
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.transport.waiting import Aside
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def dial(address: str, port: int, family: str, deadline: float) -> socket.socket
     ``transport.resolve`` or ``transport.connect``. A refused connection is tried again a few times.
     """
     backoff = Backoff(deadline)
-    addresses = _resolve(address, port, family)
+    addresses = _resolve(address, port, family, deadline)
     while True:
         error: OSError | None = None
         for number, (kind, target) in enumerate(addresses):
@@ -70,20 +71,31 @@ def _may_pass(error: OSError | None, attempts: int) -> bool:
 
 
 def _resolve(
-    address: str, port: int, family: str
+    address: str, port: int, family: str, deadline: float
 ) -> list[tuple[int, tuple[str, int] | tuple[str, int, int, int]]]:
+    def look_up(flags: int = 0) -> list[Any]:
+        kind = _FAMILIES.get(family, socket.AF_UNSPEC)
+        return socket.getaddrinfo(address, port, kind, socket.SOCK_STREAM, flags=flags)
+
     try:
-        found = socket.getaddrinfo(
-            address, port, _FAMILIES.get(family, socket.AF_UNSPEC), socket.SOCK_STREAM
-        )
+        try:
+            found = look_up(socket.AI_NUMERICHOST)
+        except socket.gaierror:  # a name: the resolver itself knows no deadline
+            found = Aside(look_up, f"look up {address}").wait(deadline)
+    except TimeoutError as error:
+        raise UnreachableError(
+            f"the name {address} is not resolved in time",
+            "transport.resolve",
+            hint="does the name server answer? --connect-timeout waits longer, and 'address:' in "
+            "the inventory needs none",
+        ) from error
     except (socket.gaierror, UnicodeError) as error:
         raise UnreachableError(
             f"the name {address} is not known: {getattr(error, 'strerror', None) or error}",
             "transport.resolve",
             hint="check the name, or give 'address:' in the inventory",
         ) from error
-    # the stubs allow for families that are not asked for
-    return [(kind, target) for kind, _, _, _, target in found]  # type: ignore[misc]
+    return [(kind, target) for kind, _, _, _, target in found]
 
 
 def _connect(kind: int, target: tuple[object, ...], timeout: float) -> socket.socket:
@@ -109,7 +121,7 @@ class Call(NamedTuple):
     @classmethod
     def to(cls, route: Route) -> Call:
         """Dial a host that is reached directly; UnreachableError."""
-        deadline = time.monotonic() + route.timeout
+        deadline = route.end(route.timeout)
         direct = not (route.jumps or route.proxy_command)
         return cls(deadline, dial_route(route, deadline) if direct else None)
 

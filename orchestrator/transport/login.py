@@ -13,6 +13,7 @@ from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.opening import Opening
 from orchestrator.transport.pipe import Link, Pipe
 from orchestrator.transport.settings import Settings, Target
+from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Login:
     """One connection to a host; the user that the inventory wants is become for each program.
 
     ``connection`` is None for a host that is the controller itself. ``user`` is who logged in.
+    ``until`` is the moment at which the host's time is up, None for never.
     """
 
     def __init__(
@@ -41,19 +43,29 @@ class Login:
         settings: Settings,
         credentials: Credentials,
         connection: Connection | None = None,
+        until: float | None = None,
     ) -> None:
         self._host = host
         self._user = user
         self._settings = settings
         self._credentials = credentials
         self._connection = connection
+        self._until = until
 
     @classmethod
-    def local(cls, host: Target, settings: Settings, credentials: Credentials) -> Login:
+    def local(
+        cls,
+        host: Target,
+        settings: Settings,
+        *,
+        credentials: Credentials,
+        until: float | None = None,
+    ) -> Login:
         """The login of a host that is the controller itself."""
         import getpass
 
-        return cls(host, getpass.getuser(), settings=settings, credentials=credentials)
+        user = getpass.getuser()
+        return cls(host, user, settings=settings, credentials=credentials, until=until)
 
     def start(self, image: Image, hang_up: bool = False) -> Link:
         """The link of a program that is ready; several may run, on a channel each.
@@ -63,11 +75,12 @@ class Login:
         if self._connection is None:
             return self._start_local(image)
         from orchestrator.transport.ssh_pipe import SshPipe
-        from orchestrator.transport.ssh_transport import start
+        from orchestrator.transport.ssh_transport import CHANNEL_TIMEOUT, start
 
         run = self._command(image)
+        end = end_of(CHANNEL_TIMEOUT, self._until)
         try:
-            channel = start(self._connection.session, quote(run.command))
+            channel = start(self._connection.session, quote(run.command), end)
         except Exception as error:
             message = f"{self._host.name} opens no session: {error}"
             raise UnreachableError(message, "transport.session") from error
@@ -108,5 +121,6 @@ class Login:
             image=image,
             prompt=run.prompt,
             password=password,
+            until=self._until,
             python=self._host.python,
         )

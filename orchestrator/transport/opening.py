@@ -5,12 +5,14 @@ Nothing that the host writes is believed before the line that carries our nonce.
 
 from __future__ import annotations
 
+import threading
 import time
 
 from orchestrator.image import Image
 from orchestrator.transport import refusals
 from orchestrator.transport.credentials import Password, Trial
 from orchestrator.transport.pipe import Link, Pipe, keep_tail
+from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import UnreachableError
 from remote_runtime.wire import PROTOCOL
 
@@ -23,7 +25,8 @@ class Opening:
     """One host's way to ``ready``; used once.
 
     ``prompt`` is what sudo shows when it wants ``password``; None when the command runs as it is.
-    ``python`` is the interpreter that the inventory names, if it does.
+    ``python`` is the interpreter that the inventory names, if it does. ``until`` is the moment at
+    which the host's time is up, None for never.
     """
 
     def __init__(
@@ -36,6 +39,7 @@ class Opening:
         prompt: str | None = None,
         password: Password | None = None,
         timeout: float = START_TIMEOUT,
+        until: float | None = None,
         python: str | None = None,
     ) -> None:
         self._host = host
@@ -46,7 +50,8 @@ class Opening:
         self._password = password
         self._timeout = timeout
         self._python = python
-        self._deadline = time.monotonic() + timeout
+        self._until = until
+        self._deadline = end_of(timeout, until)
         self._out = bytearray()
         self._err = bytearray()
         self._unseen = bytearray()
@@ -78,8 +83,23 @@ class Opening:
             raise refusals.confused(self._host, f"it asked for {detail!r}")
         self._sent = True
         data = self._image.archive if detail == "zip" else self._image.code
-        self._pipe.write(len(data).to_bytes(8, "big") + data)
-        self._deadline = time.monotonic() + self._timeout
+        self._deadline = end_of(self._timeout, self._until)
+        self._send(len(data).to_bytes(8, "big") + data)
+        self._deadline = end_of(self._timeout, self._until)
+
+    def _send(self, data: bytes) -> None:
+        """Write it all, and hang up on a host that does not take it in time."""
+        late = threading.Timer(self._deadline - time.monotonic(), self._pipe.close)
+        late.daemon = True
+        late.start()
+        try:
+            self._pipe.write(data)
+        except UnreachableError as error:
+            if time.monotonic() < self._deadline:
+                raise
+            raise refusals.slow(self._host, self._timeout, self._err) from error
+        finally:
+            late.cancel()
 
     def _line(self) -> tuple[str, str]:
         """Status and detail of the next line with our nonce."""
@@ -149,10 +169,10 @@ class Opening:
         if self._trial is not None:
             raise self._wrong_password()
         began = time.monotonic()
-        self._trial = self._password.trial(self._host)
-        self._deadline += time.monotonic() - began
+        self._trial = self._password.trial(self._host, self._until)
+        self._deadline = end_of(self._deadline - began, self._until)
         secret = self._trial.text().encode("utf-8", "surrogateescape")
-        self._pipe.write(secret + b"\n")
+        self._send(secret + b"\n")
 
     def _wrong_password(self) -> UnreachableError:
         assert self._trial is not None

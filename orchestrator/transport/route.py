@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from orchestrator.transport.ssh_config import (
     expand_path,
     tokens,
 )
+from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import InputError, Problem
 
 MAX_JUMPS = 8
@@ -31,6 +33,7 @@ class Route(NamedTuple):
     ``key_port`` are what known_hosts has it by: an alias has no port. ``agent`` is
     the path of the agent's socket, "" for no agent. ``jumps`` are passed in order. ``trust``
     is the command that looks at host keys; ``listed``: the label is its name in the inventory.
+    ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
     """
 
     label: str
@@ -53,6 +56,15 @@ class Route(NamedTuple):
     hash_names: bool = False
     trust: str = ""
     listed: bool = False
+    until: float | None = None
+
+    def end(self, seconds: float) -> float:
+        """The moment at which a wait of so many seconds is over, which begins now."""
+        return end_of(seconds, self.until)
+
+    def left(self, seconds: float) -> float:
+        """What there is of so many seconds, before the host's time is up."""
+        return max(0.0, self.end(seconds) - time.monotonic())
 
     def hops(self) -> list[Route]:
         """The jumps in order, each with the ones before it."""

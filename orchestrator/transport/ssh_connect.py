@@ -31,6 +31,7 @@ from orchestrator.transport.ssh_transport import (
     OversizeError,
     session_factory,
 )
+from orchestrator.transport.waiting import Aside
 from remote_runtime.errors import UnreachableError
 
 PROXY_ATTEMPTS = 3
@@ -80,37 +81,42 @@ class Gateways:
 
     def __init__(self, open_one: Callable[[Route], Connection]) -> None:
         self._open = open_one
-        self._connections: dict[Route, Connection] = {}
-        self._failures: dict[Route, UnreachableError] = {}
-        self._locks: dict[Route, threading.Lock] = {}
+        self._opened: dict[Route, Aside[Connection]] = {}
         self._lock = threading.Lock()
+        self._closed = False
 
-    def connection(self, route: Route) -> Connection:
+    def connection(self, route: Route, until: float | None = None) -> Connection:
         """An open connection to a jump host; a lost one is opened again.
 
         One that cannot be opened is not tried again for each of the hosts behind it.
+        TimeoutError for a host whose time is up before that is known.
         """
         with self._lock:
-            lock = self._locks.setdefault(route, threading.Lock())
-        with lock:
-            if route in self._failures:
-                raise self._failures[route]
-            known = self._connections.get(route)
-            if known is None or not known.session.is_active():
-                if known is not None:
-                    known.close()
-                try:
-                    self._connections[route] = known = self._open(route)
-                except UnreachableError as error:
-                    self._failures[route] = error
-                    raise
-            return known
+            known = self._opened.get(route)
+            lost = known.found if known is not None else None
+            if known is None or (lost is not None and not lost.session.is_active()):
+                known = Aside(lambda: self._kept(route), f"jump host {route.label}")
+                self._opened[route] = known
+                if lost is not None:
+                    lost.close()
+        return known.wait(until)
+
+    def _kept(self, route: Route) -> Connection:
+        connection = self._open(route)
+        with self._lock:
+            if self._closed:
+                connection.close()
+        return connection
 
     def close(self) -> None:
         """Hang up on all of them, the farthest first."""
-        for connection in reversed(list(self._connections.values())):
-            connection.close()
-        self._connections.clear()
+        with self._lock:
+            self._closed = True
+            for route in sorted(self._opened, key=lambda one: -len(one.jumps)):
+                connection = self._opened[route].found
+                if connection is not None:
+                    connection.close()
+            self._opened.clear()
 
 
 class Dialer:
@@ -129,7 +135,7 @@ class Dialer:
         ``call`` is the attempt that was begun already. A connection that ends before the server's
         host key came is tried again: that is how sshd sheds load (MaxStartups).
         """
-        deadline, sock = call or Call(time.monotonic() + route.timeout, None)
+        deadline, sock = call or Call(route.end(route.timeout), None)
         backoff = Backoff(deadline)
         shed: _Shed | None = None
         while True:
@@ -190,7 +196,11 @@ class Dialer:
 
     def _through(self, route: Route, deadline: float) -> paramiko.Channel:
         last = route.hops()[-1]
-        gateway = self._gateways.connection(last)
+        try:
+            gateway = self._gateways.connection(last, route.until)
+        except TimeoutError as error:
+            message = f"{last.label}, the jump host, is not logged in to yet"
+            raise UnreachableError(message, "transport.connect") from error
         left = max(0.1, min(deadline - time.monotonic(), CHANNEL_TIMEOUT))
         try:
             return gateway.session.open_channel(

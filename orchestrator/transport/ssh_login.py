@@ -15,6 +15,8 @@ from orchestrator.transport.ssh_keys import Keyring
 from orchestrator.transport.ssh_transport import BROKEN, EagerTransport
 from remote_runtime.errors import UnreachableError
 
+AUTH_TIMEOUT = 60.0
+
 
 class _SilentError(Exception):
     """The server did not answer in time."""
@@ -68,6 +70,7 @@ class Authenticator:
             self._tried.append(f"key {candidate.name}")
             no_password = self._credentials.ssh_password is None
             transport.opens_early = no_password and candidate is candidates[-1]
+            transport.auth_timeout = self._route.left(AUTH_TIMEOUT)
             try:
                 left = transport.auth_publickey(self._route.user, key)
             except BadAuthenticationType as error:
@@ -87,7 +90,7 @@ class Authenticator:
         password = self._credentials.ssh_password
         if password is None or not (self._may("password") or self._may("keyboard-interactive")):
             return False
-        trial = password.trial(self._route.label)
+        trial = password.trial(self._route.label, self._route.until)
         try:
             for method in ("password", "keyboard-interactive"):
                 if not self._may(method):
@@ -103,6 +106,7 @@ class Authenticator:
         return False
 
     def _try_password(self, transport: EagerTransport, method: str, text: str) -> bool:
+        transport.auth_timeout = self._route.left(AUTH_TIMEOUT)
         try:
             if method == "password":
                 left = transport.auth_password(self._route.user, text, fallback=False)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,7 +31,6 @@ from paramiko.transport import ServiceRequestingTransport
 BROKEN = (OSError, EOFError, paramiko.SSHException, InvalidTag)
 WINDOW = 1 << 20  # at most this much unread data of a host is held
 LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
-AUTH_TIMEOUT = 60.0
 CHANNEL_TIMEOUT = 30.0
 
 _CIPHERS = (
@@ -100,7 +100,6 @@ class EagerTransport(ServiceRequestingTransport):
         self.packetizer.read_all = _bounded(self.packetizer.read_all)  # type: ignore[method-assign]
         self.banner_timeout = timeout
         self.handshake_timeout = timeout
-        self.auth_timeout = AUTH_TIMEOUT
         self.channel_timeout = CHANNEL_TIMEOUT
         self.opens_early = False
         """Whether the next authentication request is the last one, whatever comes of it."""
@@ -174,12 +173,13 @@ class EagerTransport(ServiceRequestingTransport):
         self._early = channel, event  # paramiko itself holds the channel weakly
         self._send_user_message(message)
 
-    def finish_session(self) -> paramiko.Channel:
+    def finish_session(self, until: float) -> paramiko.Channel:
         """An open channel, the one that was begun if there is one; SSHException."""
+        left = max(0.0, until - time.monotonic())
         if self._early is None:
-            return self.open_session(timeout=CHANNEL_TIMEOUT)
+            return self.open_session(timeout=left)
         (channel, event), self._early = self._early, None
-        answered = event.wait(CHANNEL_TIMEOUT)
+        answered = event.wait(left)
         if answered and self.active and self._channels.get(channel.chanid) is channel:
             opened: paramiko.Channel = channel
             return opened
@@ -249,12 +249,12 @@ def session_factory(
     return make
 
 
-def start(session: EagerTransport, command: str) -> paramiko.Channel:
+def start(session: EagerTransport, command: str, until: float) -> paramiko.Channel:
     """Open a channel and start a command on it, not waiting for the server's word on the command.
 
-    A refusal shows as the end of the channel.
+    The channel has to be open ``until`` then. A refusal shows as its end.
     """
-    channel = session.finish_session()
+    channel = session.finish_session(until)
     message = Message()
     message.add_byte(cMSG_CHANNEL_REQUEST)
     message.add_int(channel.remote_chanid)

@@ -156,7 +156,9 @@ def _controller(recording: Recording, folder: Path, seed: int, seconds: float) -
         link = _Replay(recording, mutator.changed(recording.of_target))
 
         class Connector:
-            def open(self, host: Any, on_phase: Any, link: _Replay = link) -> _Replay:
+            def open(
+                self, host: Any, on_phase: Any, until: Any = None, link: _Replay = link
+            ) -> _Replay:
                 return link
 
         bus = Bus([Collected(verbose=True), pipe])

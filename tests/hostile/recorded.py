@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.ports import Link
+from orchestrator.fleet.ports import Link, OnPhase
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
 from orchestrator.manifest import load_site
@@ -96,8 +95,8 @@ def record(folder: Path, uid: int, gid: int) -> Recording:
     taps: list[_Tap] = []
 
     class Tapped:
-        def open(self, host: Any, on_phase: Callable[[Any], None]) -> Link:
-            taps.append(_Tap(connector.open(host, on_phase)))
+        def open(self, host: Any, on_phase: OnPhase, until: float | None = None) -> Link:
+            taps.append(_Tap(connector.open(host, on_phase, until)))
             return taps[0]
 
     chosen = settings(noop=True)

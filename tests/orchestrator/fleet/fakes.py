@@ -13,7 +13,7 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.events import Event
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.ports import Incoming
+from orchestrator.fleet.ports import Incoming, OnPhase
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stable_turns import Implied, StableGroup, StableTurns
 from remote_runtime import wire
@@ -326,7 +326,7 @@ class FakeConnector:
         self._script, self._scripts = script, scripts or {}
         self.links: dict[str, FakeLink] = {}
 
-    def open(self, host: FakeHost, on_phase: Callable[[Phase], None]) -> FakeLink:
+    def open(self, host: FakeHost, on_phase: OnPhase, until: float | None = None) -> FakeLink:
         on_phase(Phase.CONNECTING)
         on_phase(Phase.AUTHENTICATING)
         script = self._scripts.get(host.name, self._script)

@@ -709,7 +709,7 @@ def test_a_host_names_its_errors_within_its_own_families(kind: Any) -> None:
 
 
 class _Refusing:
-    def open(self, host: Any, on_phase: Any) -> Any:
+    def open(self, host: Any, on_phase: Any, until: Any = None) -> Any:
         raise UnreachableError("connection refused", kind="transport.refused", hint="start sshd")
 
 

@@ -1,5 +1,7 @@
 """What every task of a host does, whatever it is."""
 
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,10 +9,23 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.fact_run import FactRun
+from orchestrator.fleet.framed_link import EXPIRY_GRACE, FramedLink
+from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.host_task import InterruptedRunError
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Link
 from orchestrator.support.crash import DefectError
-from tests.orchestrator.fleet.fakes import FakeConnector, FakeHost, FarEnd
+from remote_runtime.errors import UnreachableError
+from remote_runtime.options import RunOptions
+from tests.orchestrator.fleet.fakes import (
+    SETTINGS,
+    FakeConnector,
+    FakeHost,
+    FakePlanner,
+    FarEnd,
+    recorded_bus,
+)
 
 
 class Opening:
@@ -20,8 +35,8 @@ class Opening:
         self._meanwhile = meanwhile
         self.inner = FakeConnector(FarEnd.greet)
 
-    def open(self, host: Any, on_phase: Any) -> Link:
-        link = self.inner.open(host, on_phase)
+    def open(self, host: Any, on_phase: Any, until: Any = None) -> Link:
+        link = self.inner.open(host, on_phase, until)
         self._meanwhile()
         return link
 
@@ -48,3 +63,83 @@ def test_a_defect_is_told_without_its_words(
     assert error.kind == "defect"
     assert "hunter2" not in f"{error} {Path(error.report).read_text()}"
     assert "facts of web1" in Path(error.report).read_text()
+
+
+class Hanging:
+    """Opens no link until the host's time is up."""
+
+    def __init__(self, until_its_end: bool = True) -> None:
+        self._hangs = until_its_end
+
+    def open(self, host: Any, on_phase: Any, until: Any = None) -> Link:
+        on_phase(Phase.AUTHENTICATING)
+        if self._hangs:
+            time.sleep(max(0.0, until - time.monotonic()))
+        raise UnreachableError("it did not answer the login", "transport.silent")
+
+
+def refusal(connector: Any, seconds: float) -> HostResult:
+    settings = SETTINGS._replace(options=RunOptions(timeout=seconds))
+    bus, _ = recorded_bus()
+    return HostRun(
+        FakeHost("web1"), connector, planner=FakePlanner([]), bus=bus, settings=settings
+    ).run()
+
+
+def test_a_time_that_is_up_at_the_login_is_told_as_such() -> None:
+    """With the phase and the seconds; what fails before that is what it is."""
+    result = refusal(Hanging(), 0.3)
+    assert (result.outcome, result.kind, result.phase) == (
+        "unreachable",
+        "host.timeout",
+        Phase.AUTHENTICATING,
+    )
+    assert result.message == "its time of 0.3 s is up, and it was still authenticating"
+    assert "--timeout" in result.hint
+    for seconds in (0.0, 3600.0):
+        assert refusal(Hanging(until_its_end=False), seconds).kind == "transport.silent"
+
+
+class Shut:
+    """A link that takes no bytes until it is closed."""
+
+    nonce = runtime = host_key = ""
+
+    def __init__(self) -> None:
+        self.closed = threading.Event()
+        self.began = threading.Event()
+
+    def send(self, data: bytes) -> None:
+        self.began.set()
+        self.closed.wait()
+        raise UnreachableError("closed")
+
+    def receive(self, timeout: float) -> bytes:
+        raise TimeoutError
+
+    def stderr_tail(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+def test_a_link_that_takes_no_bytes_is_closed_when_the_time_is_up() -> None:
+    """However long it would be waited for otherwise."""
+    shut = Shut()
+    link = FramedLink(shut, until=time.monotonic())
+    told: list[UnreachableError] = []
+
+    def send() -> None:
+        with pytest.raises(UnreachableError) as caught:
+            link.send({"t": "bye"})
+        told.append(caught.value)
+
+    sender = threading.Thread(target=send, daemon=True)
+    sender.start()
+    assert shut.began.wait(60)
+    link.tend(time.monotonic())
+    assert not shut.closed.is_set()
+    link.tend(time.monotonic() + EXPIRY_GRACE + 1)
+    sender.join(60)
+    assert [error.kind for error in told] == ["host.timeout"]

@@ -11,6 +11,7 @@ from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.ports import OnPhase
 from orchestrator.fleet.returning import Return, read_reboot
 from orchestrator.fleet.settings import RunSettings
 from remote_runtime.errors import ProtocolError, UnreachableError
@@ -40,7 +41,7 @@ class Calls(FakeConnector):
         self._left = list(scripts)
         self.calls = 0
 
-    def open(self, host: FakeHost, on_phase: Callable[[Phase], None]) -> FakeLink:
+    def open(self, host: FakeHost, on_phase: OnPhase, until: float | None = None) -> FakeLink:
         self.calls += 1
         script = self._left.pop(0) if self._left else FarEnd.carry_out_plan
         if isinstance(script, UnreachableError):

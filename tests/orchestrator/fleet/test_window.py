@@ -17,6 +17,7 @@ from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.ports import OnPhase
 from orchestrator.fleet.window import Window
 from remote_runtime.errors import UnreachableError, UsageError
 from tests.orchestrator.fleet.fakes import (
@@ -51,10 +52,10 @@ def test_a_defect_of_one_host_is_its_own(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
     class Defective(FakeConnector):
-        def open(self, host: FakeHost, on_phase: Callable[[Phase], None]) -> FakeLink:
+        def open(self, host: FakeHost, on_phase: OnPhase, until: float | None = None) -> FakeLink:
             if host.name == "web7":
                 raise AttributeError("No attribute or config key found for 'gateway'")
-            return super().open(host, on_phase)
+            return super().open(host, on_phase, until)
 
     _, results, run = roll_out(Defective())
     run()

@@ -12,7 +12,7 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.ports import Target
+from orchestrator.fleet.ports import OnPhase, Target
 from orchestrator.fleet.window import Window
 from orchestrator.rollout.amounts import parse_amount
 from orchestrator.rollout.course import RolloutCourse, WaveVerdict
@@ -42,12 +42,12 @@ class Touched(FakeConnector):
         self.order: list[str] = []
         self._lock = threading.Lock()
 
-    def open(self, host: FakeHost, on_phase: Callable[[Any], None]) -> FakeLink:
+    def open(self, host: FakeHost, on_phase: OnPhase, until: float | None = None) -> FakeLink:
         with self._lock:
             self.order.append(host.name)
         if host.name in self.down:
             raise UnreachableError("no route to host")
-        return super().open(host, on_phase)
+        return super().open(host, on_phase, until)
 
 
 class Rolled(NamedTuple):
@@ -165,7 +165,7 @@ def test_hosts_that_share_a_rack_come_one_after_the_other() -> None:
     lock, running, most, widest = threading.Lock(), list[int](), [0], [0]
 
     class Racks(Touched):
-        def open(self, host: FakeHost, on_phase: Callable[[Any], None]) -> FakeLink:
+        def open(self, host: FakeHost, on_phase: OnPhase, until: float | None = None) -> FakeLink:
             rack = rack_of[host.name]
             with lock:
                 running.append(rack)
@@ -174,7 +174,7 @@ def test_hosts_that_share_a_rack_come_one_after_the_other() -> None:
             time.sleep(0.02)
             with lock:
                 running.remove(rack)
-            return super().open(host, on_phase)
+            return super().open(host, on_phase, until)
 
     rolled = roll_out(hosts, Racks(), RolloutOptions(per=(parse_per("rack=1"),)))
     assert set(rolled.outcomes().values()) == {outcome.OK}

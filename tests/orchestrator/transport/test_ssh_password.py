@@ -10,7 +10,7 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from orchestrator.transport import Credentials, ssh_transport
+from orchestrator.transport import Credentials, ssh_login
 from orchestrator.transport.credentials import REFUSALS
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.conftest import Connect
@@ -166,7 +166,7 @@ def test_a_login_without_an_answer_is_no_refusal(
     server.door = door = _Stalling(cut)
     door.server = server
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ssh_transport, "AUTH_TIMEOUT", 0.5)
+        patch.setattr(ssh_login, "AUTH_TIMEOUT", 0.5)
         error = attempt(connect, server, "s3cret")
     door.over.set()
     server.close()

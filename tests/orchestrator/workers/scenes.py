@@ -52,10 +52,10 @@ class Connectors(FakeConnector):
     def close(self) -> None:
         """Nothing is held."""
 
-    def open(self, host: Any, on_phase: Any) -> Any:
+    def open(self, host: Any, on_phase: Any, until: Any = None) -> Any:
         if host.name == "down":
             raise UnreachableError("nobody is at home")
-        return super().open(host, on_phase)
+        return super().open(host, on_phase, until)
 
 
 class Remembering(FakePlanner):

@@ -1,0 +1,51 @@
+"""Bounds of waits: each its own, and none beyond the time that a host has (controller)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar, cast
+
+T = TypeVar("T")
+
+
+def end_of(seconds: float, until: float | None) -> float:
+    """The moment at which a wait of so many seconds is over; at the latest ``until``.
+
+    Both are moments of ``time.monotonic()``; None is never.
+    """
+    end = time.monotonic() + seconds
+    return end if until is None else min(end, until)
+
+
+class Aside(Generic[T]):
+    """A call that nobody can end, begun beside those who wait for it."""
+
+    def __init__(self, call: Callable[[], T], name: str) -> None:
+        self._over = threading.Event()
+        self._found: T | None = None
+        self._error: Exception | None = None
+
+        def carry() -> None:
+            try:
+                self._found = call()
+            except Exception as error:
+                self._error = error
+            finally:
+                self._over.set()
+
+        threading.Thread(target=carry, name=name, daemon=True).start()
+
+    @property
+    def found(self) -> T | None:
+        """What it came to, None where it did not yet or failed."""
+        return self._found
+
+    def wait(self, until: float | None) -> T:
+        """What it comes to, or raises; TimeoutError where it is not over ``until`` then."""
+        if not self._over.wait(None if until is None else max(0.0, until - time.monotonic())):
+            raise TimeoutError
+        if self._error is not None:
+            raise self._error
+        return cast(T, self._found)
