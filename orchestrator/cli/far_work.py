@@ -161,18 +161,16 @@ class FarWork:
     def _jumps(self) -> "dict[str, Any]":
         """The hosts of the inventory that others are reached through, with all their own."""
         from orchestrator.cluster.far_host import host_record
+        from orchestrator.transport.settings import hop_names
 
         known = self._chosen.inventory.hosts
         found: dict[str, Any] = {}
         left: list[Any] = list(self._chosen.hosts)
         while left:
-            jump = left.pop().jump or ""
-            for text in jump.split(","):
-                name = text.rpartition("@")[2]
-                for one in (text, name, name.rpartition(":")[0]):
-                    if one in known and one not in found:
-                        found[one] = host_record(known[one])
-                        left.append(known[one])
+            for name in hop_names(left.pop().jump):
+                if name in known and name not in found:
+                    found[name] = host_record(known[name])
+                    left.append(known[name])
         return found
 
     def _left_out(self) -> "set[Path]":

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orchestrator.transport import ssh_policy
-from orchestrator.transport.settings import CONNECT_TIMEOUT, Settings, Target
+from orchestrator.transport.settings import (
+    CONNECT_TIMEOUT,
+    Settings,
+    Target,
+    hop_names,
+    is_active,
+)
 from orchestrator.transport.ssh_config import (
     Config,
     Directive,
@@ -131,14 +137,12 @@ class Router:
             # the one of the two that was found first wins, as in OpenSSH, even if it says `none`
             key = next((key for key in found if key in ("proxyjump", "proxycommand")), "")
             value = found.first(key)
-            if key == "proxycommand" and _active(value):
+            if key == "proxycommand" and is_active(value):
                 return (), str(value)
             jump = value if key == "proxyjump" else None
-        if jump is None or not _active(jump):
-            return (), ""
         hops: list[Route] = []
-        for text in jump.split(","):
-            hops.extend(self._hop(text.strip(), (*via, label)))
+        for text in hop_names(jump):
+            hops.extend(self._hop(text, (*via, label)))
         return tuple(hops), ""
 
     def _hop(self, text: str, via: tuple[str, ...]) -> Sequence[Route]:
@@ -157,10 +161,6 @@ def unhonoured(host: Target, settings: Settings) -> list[Directive]:
     InputError for a configuration that cannot be read.
     """
     return [] if host.connection == "local" else Router(settings).unhonoured(host)
-
-
-def _active(value: str | None) -> bool:
-    return bool(value) and str(value).lower() != "none"
 
 
 def _split(text: str) -> tuple[str | None, str, int | None]:

@@ -47,6 +47,16 @@ class Target(Protocol):
     def jump(self) -> str | None: ...
 
 
+def is_active(value: str | None) -> bool:
+    """Whether a way is named: ``none`` names none, as in OpenSSH."""
+    return bool(value) and str(value).lower() != "none"
+
+
+def hop_names(jump: str | None) -> list[str]:
+    """What ``jump`` or ProxyJump name, in order: hosts of the inventory, or [USER@]HOST[:PORT]."""
+    return [text.strip() for text in str(jump).split(",")] if is_active(jump) else []
+
+
 class Settings(NamedTuple):
     """Options that beat the inventory, and the files that are read.
 
