@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from orchestrator.fleet.engine import Engine, Job, RunMeans
     from orchestrator.fleet.ports import Planner, Target
-    from orchestrator.workers.processes import Processes
     from orchestrator.workers.worker import OwnConnector
 
     Engage = Callable[[RunMeans], Engine]
@@ -45,11 +44,23 @@ class EngineChoice(NamedTuple):
         return self.word if self.processes is None else f"{self.word}:{self.processes}"
 
 
+class Workers(Protocol):
+    """What an engine is made of before the run has a bus."""
+
+    def engage(self, means: "RunMeans") -> "Engine":
+        """The engine."""
+        ...
+
+    def close(self) -> None:
+        """Let all of it go, engaged or not, as often as it is said."""
+        ...
+
+
 class FarSide(Protocol):
     """What workers on other machines need of a push."""
 
-    def engine(self, scheduler: str, staff: "Staff") -> "Engage":
-        """What makes the engine of a Dask scheduler, which has answered. UsageError."""
+    def engine(self, scheduler: str, staff: "Staff") -> Workers:
+        """The workers of a Dask scheduler, which has answered. UsageError."""
         ...
 
 
@@ -105,22 +116,19 @@ def parse_engine(given: str) -> EngineChoice:
 @contextlib.contextmanager
 def engaged(choice: EngineChoice, staff: Staff) -> "Iterator[Engage]":
     """What makes the engine once there is a bus; processes are started now. UsageError."""
-    if choice.word == DASK:
-        yield _engine_of_dask(choice, staff)
-        return
-    processes = _started(choice, staff)
-    if processes is None:
+    workers = _of_dask(choice, staff) if choice.word == DASK else _started(choice, staff)
+    if workers is None:
         from orchestrator.fleet.engine import Threads
 
         yield Threads
         return
     try:
-        yield processes.engage
+        yield workers.engage
     finally:
-        processes.close()
+        workers.close()
 
 
-def _engine_of_dask(choice: EngineChoice, staff: Staff) -> "Engage":
+def _of_dask(choice: EngineChoice, staff: Staff) -> Workers:
     if staff.far is None:
         raise UsageError(
             f"--engine {choice.text} is not for this command", hint="take another --engine"
@@ -128,7 +136,7 @@ def _engine_of_dask(choice: EngineChoice, staff: Staff) -> "Engage":
     return staff.far.engine(choice.scheduler, staff)
 
 
-def _started(choice: EngineChoice, staff: Staff) -> "Processes | None":
+def _started(choice: EngineChoice, staff: Staff) -> Workers | None:
     """The processes that are to work; None for threads. UsageError."""
     count = _processes(choice, staff)
     if not count:

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from orchestrator.cli.assembly import Chosen
-    from orchestrator.cli.engine_choice import Engage, Staff
+    from orchestrator.cli.engine_choice import Staff
     from orchestrator.cli.job import Push, PushOptions
     from orchestrator.cluster.brief import Access, Brief, Recipe
+    from orchestrator.cluster.dask_engine import DaskEngine
 
 
 def required(what: str) -> None:
@@ -30,8 +31,8 @@ class FarWork:
         self._options = options
         self._chosen = chosen
 
-    def engine(self, scheduler: str, staff: "Staff") -> "Engage":
-        """What makes the engine of the one at ``HOST:PORT``, which has answered. UsageError."""
+    def engine(self, scheduler: str, staff: "Staff") -> "DaskEngine":
+        """The engine of the scheduler at ``HOST:PORT``, which has answered. UsageError."""
         required("--engine dask://...")
         self._refuse()
         from orchestrator.cluster import trust
@@ -44,7 +45,7 @@ class FarWork:
         post = Post(where, security, papers.run_id)
         try:
             _check_members(post.members(), where)
-            return DaskEngine(post, papers, staff.jobs, staff.planners).engage
+            return DaskEngine(post, papers, staff.jobs, staff.planners)
         except BaseException:
             post.close()
             raise

@@ -150,11 +150,17 @@ class DaskEngine:
             staffed.hand.tell(task, word)
 
     def close(self) -> None:
-        """Let the workers end, bounded; the planners here come to know what theirs do."""
+        """Let the workers end, bounded; the planners here come to know what theirs do.
+
+        Once is enough, and it need not have been engaged.
+        """
         with self._changed:
+            if self._closing:
+                return
             self._closing = True
             self._changed.notify_all()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
         everyone = [one for one in self._staff.values() if one.hand.ended is None]
         for one in everyone:
             one.hand.close()

@@ -1,6 +1,8 @@
 """Which engine works on the hosts of a push."""
 
 import argparse
+import contextlib
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -107,6 +109,17 @@ def test_no_process_is_idle() -> None:
 def test_threads_are_threads() -> None:
     """However many hosts there are."""
     assert chosen("threads") == 0
+
+
+def test_workers_elsewhere_are_let_go_as_processes_are() -> None:
+    """Whatever becomes of the run, which may not have come to its first host."""
+    far: Any = SimpleNamespace(engine=lambda scheduler, staff: Started(0, [], hosts={}))
+    connector: Any = None
+    staff = Staff(hosts=[], connector=connector, forks=1, jobs=[], far=far)
+    with contextlib.suppress(OSError), engaged(parse_engine("dask://s:1"), staff):
+        assert not Started.all[-1].closed
+        raise OSError("the disk is full")
+    assert Started.all[-1].closed
 
 
 def test_where_no_copy_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:

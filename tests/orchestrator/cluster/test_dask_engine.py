@@ -31,6 +31,7 @@ class NotingPost(Post):
         self.orders: list[tuple[str, Order]] = []
         self.frames: list[tuple[str, bytes]] = []
         self.ordering: Callable[[Order], Any] = lambda order: None
+        self.closed = 0
 
     def listen(self, heard: Callable[[str, bytes], None]) -> None:
         """Nobody tells anything."""
@@ -50,18 +51,22 @@ class NotingPost(Post):
         self.frames.append((hand, data))
 
     def close(self) -> None:
-        """Nothing is open."""
+        self.closed += 1
+
+
+def _engine(post: NotingPost) -> DaskEngine:
+    access = Access(None, None, None, (), None, 2)
+    brief = Brief("run", "me", RunOptions(), (), access, "/", {}, {}, "hash", "00")
+    return DaskEngine(post, Papers(brief, b"site"), [])
 
 
 class Office:
     """An engine and what its hosts come to."""
 
     def __init__(self, post: NotingPost) -> None:
-        access = Access(None, None, None, (), None, 2)
-        brief = Brief("run", "me", RunOptions(), (), access, "/", {}, {}, "hash", "00")
         self.post = post
         self.results: dict[str, HostResult] = {}
-        self.engine = DaskEngine(post, Papers(brief, b"site"), [])
+        self.engine = _engine(post)
         bus = SimpleNamespace(publish=lambda event: None)
         means: Any = SimpleNamespace(bus=bus, publisher=None, connector=None, lore=PackageLore())
         self.engine.engage(means)
@@ -132,3 +137,12 @@ def test_a_defect_loses_the_hosts_and_does_not_wait_for_ever(office: Office) -> 
     later = office.begin(office.task("web2"))
     wait_for(lambda: later.name in office.results)
     assert "a defect in ccm" in str(office.results["web2"])
+
+
+def test_it_is_closed_once_engaged_or_not(office: Office) -> None:
+    """A run may end before it has a bus, and be closed by all who hold it."""
+    never = NotingPost("tcp://one")
+    engine = _engine(never)
+    for one in (engine, engine, office.engine, office.engine):
+        one.close()
+    assert (never.closed, office.post.closed) == (1, 1)
