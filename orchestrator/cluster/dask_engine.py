@@ -308,11 +308,12 @@ class DaskEngine:
                 self._of_task[task.name] = staffed
                 if self._sticky:
                     self._of_host[host_itself(task.host).name] = staffed
-        records = {task.name: host_record(host_itself(task.host)) for task in tasks}
-        hosts = tuple(records)
+        hosts: dict[str, Any] = {task.name: host_itself(task.host) for task in tasks}
+        records = {name: host_record(host) for name, host in hosts.items()}
+        sites = {host.site for host in hosts.values() if host.site is not None}
         key = staffed.link.keys.public.hex()
         order = Order(
-            run=self._papers.run_id, hand=name, key=key, number=staffed.chunks, hosts=hosts
+            run=self._papers.run_id, hand=name, key=key, number=staffed.chunks, hosts=tuple(hosts)
         )
         if not staffed.chunks:
             self._post.alive[name] = time.monotonic()  # it is silent until its first host
@@ -325,7 +326,7 @@ class DaskEngine:
                 staffed.link.end(f"its task is {status}")
 
         try:
-            self._post.order(staffed.member, order, over)
+            self._post.order(staffed.member, order, sites=sites, over=over)
         except Exception as error:
             staffed.link.end(f"the scheduler is gone: {str(error)[:200]}")
         staffed.hand.begin(tasks, records)

@@ -46,9 +46,9 @@ def resources(sites: Iterable[str]) -> dict[str, float]:
     return {_CODE + code(): PLENTY, **{_SITE + site: PLENTY for site in sites}}
 
 
-def needs(site: str | None) -> dict[str, float]:
-    """What a task for hosts of a site asks for."""
-    return {_CODE + code(): 1.0, **({_SITE + site: 1.0} if site else {})}
+def needs(sites: Iterable[str]) -> dict[str, float]:
+    """What a task for hosts of these sites asks for."""
+    return {_CODE + code(): 1.0, **{_SITE + site: 1.0 for site in sites}}
 
 
 def code_of(known: Mapping[str, float]) -> str | None:

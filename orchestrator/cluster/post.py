@@ -4,7 +4,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames, membership
@@ -87,15 +87,19 @@ class Post:
             if (code := membership.code_of(has)) is not None
         ]
 
-    def order(self, member: ClusterMember, order: Order, over: Callable[[str], None]) -> None:
-        """Have a worker begin with a chunk; ``over`` is told its task's end, from any thread."""
-        site = next(iter(sorted(member.sites)), None)
+    def order(
+        self, member: ClusterMember, order: Order, *, sites: Set[str], over: Callable[[str], None]
+    ) -> None:
+        """Have a worker begin with a chunk, whose hosts are of these ``sites``.
+
+        ``over`` is told its task's end, from any thread.
+        """
         future = self._client.submit(
             work,
             order.encode(),
             key=f"ccm-{order.run}-{order.hand}-{order.number}",
             workers=[member.address],
-            resources=membership.needs(site),
+            resources=membership.needs(sites),
             allow_other_workers=False,
             retries=0,
             pure=False,

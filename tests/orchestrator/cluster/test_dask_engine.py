@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,6 +31,7 @@ class NotingPost(Post):
         self.orders: list[tuple[str, Order]] = []
         self.frames: list[tuple[str, bytes]] = []
         self.ordering: Callable[[Order], Any] = lambda order: None
+        self.sites: list[set[str]] = []
         self.closed = 0
 
     def listen(self, heard: Callable[[str, bytes], None]) -> None:
@@ -41,11 +42,15 @@ class NotingPost(Post):
         return True
 
     def members(self) -> list[ClusterMember]:
-        return [ClusterMember(one, membership.code(), frozenset()) for one in self.there]
+        sites = frozenset(("paris", "rome"))
+        return [ClusterMember(one, membership.code(), sites) for one in self.there]
 
-    def order(self, member: ClusterMember, order: Order, over: Callable[[str], None]) -> None:
+    def order(
+        self, member: ClusterMember, order: Order, *, sites: Set[str], over: Callable[[str], None]
+    ) -> None:
         self.ordering(order)
         self.orders.append((member.address, order))
+        self.sites.append(set(sites))
 
     def send(self, hand: str, data: bytes) -> None:
         self.frames.append((hand, data))
@@ -71,12 +76,12 @@ class Office:
         means: Any = SimpleNamespace(bus=bus, publisher=None, connector=None, lore=PackageLore())
         self.engine.engage(means)
 
-    def task(self, name: str) -> RemoteTask:
+    def task(self, name: str, site: str | None = None) -> RemoteTask:
         """A host that may begin."""
         record = {"name": name, "connection": "ssh", "groups": [], "vars": {}}
         host: Any = far_host(record)
         assert isinstance(host, FarHost)
-        host = SimpleNamespace(**host._asdict(), site=None)
+        host = SimpleNamespace(**host._asdict(), site=site)
         return RemoteTask(host, 0, self.engine)
 
     def begin(self, task: RemoteTask) -> RemoteTask:
@@ -125,6 +130,14 @@ def test_a_host_that_is_cancelled_on_its_way_is_told_so(office: Office) -> None:
     wait_for(lambda: any("cancel" in text for text in staffed.link._waiting))
     words = [text for text in staffed.link._waiting if "web1" in text]
     assert ["cancel" in text for text in words] == [False, False, True]
+
+
+def test_a_task_asks_for_the_sites_of_its_hosts(office: Office) -> None:
+    """A worker that has begun anew, and is elsewhere now, is not given them."""
+    office.begin(office.task("web1"))
+    wait_for(lambda: office.post.sites == [set()])
+    office.begin(office.task("web2", "rome"))
+    wait_for(lambda: office.post.sites == [set(), {"rome"}])
 
 
 def test_a_defect_loses_the_hosts_and_does_not_wait_for_ever(office: Office) -> None:

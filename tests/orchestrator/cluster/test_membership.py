@@ -11,9 +11,9 @@ def test_what_a_worker_has_is_what_tasks_ask_for() -> None:
     has = membership.resources(["paris", "lyon"])
     assert membership.code_of(has) == membership.code()
     assert membership.sites_of(has) == {"paris", "lyon"}
-    assert membership.needs("paris").keys() <= has.keys()
-    assert membership.needs(None).keys() <= has.keys()
-    assert not membership.needs("rome").keys() <= has.keys()
+    assert membership.needs({"paris"}).keys() <= has.keys()
+    assert membership.needs(()).keys() <= has.keys()
+    assert not membership.needs({"paris", "rome"}).keys() <= has.keys()
 
 
 def test_a_worker_of_others_is_none_of_ours() -> None:
