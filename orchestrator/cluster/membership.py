@@ -13,6 +13,7 @@ import inventory
 import orchestrator
 import remote_runtime
 import schemas
+from inventory.properties import SITE
 from orchestrator.cluster.dask_api import VERSION as DASK
 from remote_runtime.errors import UsageError
 from remote_runtime.version import VERSION
@@ -20,7 +21,6 @@ from remote_runtime.version import VERSION
 PLENTY = 1e9
 _CODE = "ccm-code:"
 _SITE = "ccm-site:"
-_NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
 
 
 @cache
@@ -38,7 +38,7 @@ def code() -> str:
 def resources(sites: Iterable[str]) -> dict[str, float]:
     """What a worker has that is at home in these sites; UsageError."""
     for site in sites:
-        if not re.fullmatch(_NAME, site):
+        if not re.fullmatch(SITE, site):
             raise UsageError(
                 f"--site {site[:60]!r} is no name of a site",
                 hint="write letters, digits, dots, underscores and hyphens",

@@ -21,7 +21,8 @@ def test_a_worker_of_others_is_none_of_ours() -> None:
     assert membership.code_of({"GPU": 1.0}) is None
 
 
-def test_a_site_has_a_plain_name() -> None:
-    """Since it stands in a name of Dask's."""
+@pytest.mark.parametrize("name", ["a b", "", "-a", "a\n", "a:b"])
+def test_a_site_has_a_plain_name(name: str) -> None:
+    """As in an inventory, since it stands in a name of Dask's."""
     with pytest.raises(UsageError, match="no name of a site"):
-        membership.resources(["a b"])
+        membership.resources([name])
