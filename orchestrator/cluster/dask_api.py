@@ -15,6 +15,9 @@ class TopiclessClient(_Base):  # type: ignore[misc]  # a class without types
     _default_event_handlers: dict[str, Any] = {}
 
 
+CONNECT = 10.0  # seconds that a scheduler has to answer
+CONNECTING = {"distributed.comm.timeouts.connect": f"{CONNECT:.0f}s"}
+
 Client: Any = TopiclessClient
 Queue: Any = distributed.Queue
 Security: Any = distributed.Security

@@ -9,17 +9,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from orchestrator.cluster import membership
-from orchestrator.cluster.dask_api import Worker, configure
+from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure
 from remote_runtime.errors import UsageError
 
-CONNECT = 10.0  # seconds
 _TASKS = 256  # chunks that may be under way; each only waits
 _SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
-    "distributed.comm.timeouts.connect": f"{CONNECT:.0f}s",
+    **CONNECTING,
     "distributed.admin.low-level-log-length": 100,
 }
 

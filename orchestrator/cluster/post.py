@@ -8,16 +8,22 @@ from collections.abc import Callable, Set
 from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames, membership
-from orchestrator.cluster.dask_api import Client, Queue, configure, refuse_pickles
+from orchestrator.cluster.dask_api import (
+    CONNECT,
+    CONNECTING,
+    Client,
+    Queue,
+    configure,
+    refuse_pickles,
+)
 from orchestrator.cluster.relay import Order, work
 from remote_runtime.errors import UsageError
 
 PIECE = 4 << 20  # bytes of a site that go at a time
-_CONNECT = 10.0  # seconds
 _PATIENCE = 20.0  # seconds that the scheduler has for an answer; one that hangs is gone
 _SETTINGS = {
     "distributed.client.heartbeat": "5s",
-    "distributed.comm.timeouts.connect": f"{_CONNECT:.0f}s",
+    **CONNECTING,
     "distributed.comm.retry.count": 0,
 }
 
@@ -48,7 +54,7 @@ class Post:
                 address,
                 security=security,
                 set_as_default=False,
-                timeout=_CONNECT,
+                timeout=CONNECT,
                 name=f"ccm-{run_id}",
             )
         except (OSError, ValueError) as error:
@@ -56,7 +62,8 @@ class Post:
                 f"--engine: no Dask scheduler answers at {address}: {_reason(error)}",
                 hint="start one there with 'dask scheduler', or give the address of another",
             ) from error
-        self._up = Queue(frames.up_queue(run_id), client=self._client, maxsize=64)
+        name = frames.up_queue(run_id)
+        self._up = Queue(name, client=self._client, maxsize=frames.MOST_WAITING)
         self.alive: dict[str, float] = {}
         """When each worker was heard of last, by the clock of ``time.monotonic``."""
         self._client.subscribe_topic(frames.topic(run_id), self._note)
@@ -140,7 +147,7 @@ class Post:
             if self.is_up:
                 self._up.put(b"")  # for the thread that waits there
                 if self._thread.is_alive():
-                    self._thread.join(_CONNECT)
+                    self._thread.join(CONNECT)
                 for queue in (self._up, *self._downs.values()):
                     queue.close()
         with contextlib.suppress(Exception):

@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames
-from orchestrator.cluster.dask_api import Client, Queue, get_worker
+from orchestrator.cluster.dask_api import CONNECT, Client, Queue, get_worker
 from orchestrator.support.state_folder import state_folder
 from orchestrator.workers.channel import Channel
 
 MOST_KEPT = 8  # sites whose files are kept for the next run, sealed
-_CONNECT = 10.0  # seconds
 _GRACE = 5.0
 _clients: dict[str, Any] = {}
 _relays: dict[tuple[str, str], "Relay"] = {}
@@ -75,7 +74,7 @@ def _client(worker: Any) -> Any:
     found = _clients.get(address)
     if found is None or found.status != "running":
         found = _clients[address] = Client(
-            address, security=worker.security, set_as_default=False, timeout=_CONNECT
+            address, security=worker.security, set_as_default=False, timeout=CONNECT
         )
     return found
 
@@ -86,7 +85,8 @@ class Relay:
     def __init__(self, chunk: Order, client: Any) -> None:
         self._run, self._hand = chunk.run, chunk.hand
         self._client = client
-        self._up = Queue(frames.up_queue(chunk.run), client=client, maxsize=64)
+        name = frames.up_queue(chunk.run)
+        self._up = Queue(name, client=client, maxsize=frames.MOST_WAITING)
         self._down = Queue(frames.down_queue(chunk.run, chunk.hand), client=client)
         self._changed = threading.Condition()
         self._ended: set[str] = set()
@@ -183,7 +183,7 @@ class Relay:
         """Tell the controller, which may have much to hear; OSError where it is gone."""
         while True:
             try:
-                self._up.put(self._hand.encode() + b"\n" + data, timeout=_CONNECT)
+                self._up.put(self._hand.encode() + b"\n" + data, timeout=CONNECT)
                 return
             except (TimeoutError, asyncio.TimeoutError) as error:
                 if time.monotonic() - self._heard >= frames.SILENCE:
