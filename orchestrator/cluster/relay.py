@@ -91,7 +91,6 @@ class Relay:
         self._changed = threading.Condition()
         self._ended: set[str] = set()
         self._is_over = False
-        self._why = ""
         self._heard = time.monotonic()  # of the controller
         self._beaten = time.monotonic()  # by the stand
         self._folder = _folder()
