@@ -57,9 +57,10 @@ class _Waiting(NamedTuple):
 
 
 class _Staffed:
-    """A worker of this run."""
+    """A worker of this run, by the ``name`` that it has there."""
 
-    def __init__(self, hand: Hand, link: FarLink, member: ClusterMember) -> None:
+    def __init__(self, name: str, hand: Hand, link: FarLink, member: ClusterMember) -> None:
+        self.name = name
         self.hand = hand
         self.link = link
         self.member = member
@@ -244,7 +245,7 @@ class DaskEngine:
         link = FarLink(name, self._post, self._papers)
         staffed: list[_Staffed] = []
         hand = Hand(member.address, link, link, partial(self._lost, staffed))
-        staffed.append(_Staffed(hand, link, member))
+        staffed.append(_Staffed(name, hand, link, member))
         self._post.alive[name] = time.monotonic()
         self._staff[name] = staffed[0]
         heard = Heard(self._papers.run_id, self._implications)
@@ -285,21 +286,21 @@ class DaskEngine:
     def _choose(self, task: RemoteTask, chunks: dict[str, list[RemoteTask]]) -> str | None:
         """The worker for a host: the one that has had it, else that of its site with the fewest."""
         itself: Any = host_itself(task.host)
-        able = [
-            name
-            for name, one in self._staff.items()
-            if one.hand.ended is None and (itself.site is None or itself.site in one.member.sites)
-        ]
         before = self._of_host.get(itself.name)
         if before is not None and before.hand.ended is None:
-            return next(name for name, one in self._staff.items() if one is before)
+            return before.name
+        able = [
+            one
+            for one in self._staff.values()
+            if one.hand.ended is None and (itself.site is None or itself.site in one.member.sites)
+        ]
         if not able or self._gone:
             return None
 
-        def load(name: str) -> int:
-            return len(self._staff[name].hand.running) + len(chunks.get(name, ()))
+        def load(one: _Staffed) -> int:
+            return len(one.hand.running) + len(chunks.get(one.name, ()))
 
-        return min(able, key=load)
+        return min(able, key=load).name
 
     def _order(self, name: str, tasks: Sequence[RemoteTask]) -> None:
         staffed = self._staff[name]
