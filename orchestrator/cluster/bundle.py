@@ -10,6 +10,7 @@ import stat
 import tarfile
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from remote_runtime.errors import UsageError
 
@@ -25,6 +26,31 @@ def pack(folders: Iterable[Path], named: Iterable[Path], without: Collection[Pat
     What is not named and looks like the private key of a person stays here, as does what is
     ``without``. UsageError where a folder is none of a site's or is too large.
     """
+    out = io.BytesIO()
+    left = MOST_BYTES
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for member in _collected(folders, named, without):
+            left -= _add(archive, member)
+            if left < 0:
+                raise UsageError(
+                    f"the files of the site are larger than {MOST_BYTES >> 20} MiB",
+                    hint="have hosts fetch what is large (archive), or take another --engine",
+                )
+    return out.getvalue()
+
+
+class _Member(NamedTuple):
+    """A file by the name that it goes by; ``link`` where it goes as a link to another one."""
+
+    name: str
+    path: Path
+    link: str | None
+
+
+def _collected(
+    folders: Iterable[Path], named: Iterable[Path], without: Collection[Path]
+) -> Iterator[_Member]:
+    """What belongs to a site, by name; UsageError."""
     found: dict[str, Path] = {}
     links: dict[str, str] = {}
     contents = {os.path.abspath(path) for path in named}
@@ -48,18 +74,8 @@ def pack(folders: Iterable[Path], named: Iterable[Path], without: Collection[Pat
         if os.path.isfile(name):
             found[_unlinked(name, links, places)] = Path(name)
     contents = {_unlinked(name, links, places) for name in contents}
-    out = io.BytesIO()
-    left = MOST_BYTES
-    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for name, path in sorted(found.items()):
-            link = None if name in contents else links.get(name)
-            left -= _add(archive, name, path, link)
-            if left < 0:
-                raise UsageError(
-                    f"the files of the site are larger than {MOST_BYTES >> 20} MiB",
-                    hint="have hosts fetch what is large (archive), or take another --engine",
-                )
-    return out.getvalue()
+    for name, path in sorted(found.items()):
+        yield _Member(name, path, None if name in contents else links.get(name))
 
 
 def unpack(data: bytes, root: Path) -> None:
@@ -135,11 +151,12 @@ def _unlinked(name: str, links: Collection[str], folders: Iterable[Path]) -> str
     return name if place is None else str(place / path.name)
 
 
-def _add(archive: tarfile.TarFile, name: str, path: Path, link: str | None) -> int:
-    """Add a file, or a ``link`` to another one; its size. UsageError."""
-    member = tarfile.TarInfo(name.lstrip("/"))
-    if link is not None:
-        member.type, member.linkname = tarfile.SYMTYPE, link
+def _add(archive: tarfile.TarFile, what: _Member) -> int:
+    """Add a file, or a link to another one; its size. UsageError."""
+    path = what.path
+    member = tarfile.TarInfo(what.name.lstrip("/"))
+    if what.link is not None:
+        member.type, member.linkname = tarfile.SYMTYPE, what.link
         archive.addfile(member)
         return 0
     try:
