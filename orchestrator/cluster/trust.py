@@ -7,7 +7,7 @@ import datetime
 import os
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from remote_runtime.errors import UsageError
 
@@ -78,12 +78,6 @@ def protected(address: str, role: Role, folder: str | None = None) -> tuple[str,
 
 def make_authority(folder: Path) -> list[Path]:
     """Make a CA and a certificate for each role in a folder; the files. UsageError, OSError."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import NameOID
-
-    made: list[Path] = []
     known = [path.name for path in folder.glob("*.pem")] if folder.is_dir() else []
     if known:
         raise UsageError(
@@ -91,46 +85,59 @@ def make_authority(folder: Path) -> list[Path]:
             hint="give another folder; whoever has one of the old ones stays trusted there",
         )
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    now = datetime.datetime.now(datetime.timezone.utc)
-
-    def write(name: str, data: bytes) -> None:
-        path = folder / name
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(data)
-        made.append(path)
-
-    def issue(common: str, issuer: Any, signer: Any, days: int) -> tuple[Any, Any]:
-        key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
-        is_authority = issuer is None
-        builder = (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(subject if is_authority else issuer.subject)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(minutes=5))
-            .not_valid_after(now + datetime.timedelta(days=days))
-            .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False)
-        )
-        certificate = builder.sign(key if is_authority else signer, hashes.SHA256())
-        return certificate, key
-
-    def keep(name: str, certificate: Any, key: Any) -> None:
-        write(f"{name}.pem", certificate.public_bytes(serialization.Encoding.PEM))
-        private = key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        write(f"{name}-key.pem", private)
-
-    authority, signer = issue("ccm engine CA", None, None, _AUTHORITY_DAYS)
-    keep("ca", authority, signer)
+    authority = _issue("ccm engine CA", None, _AUTHORITY_DAYS)
+    made = _keep(folder, "ca", authority)
     for role in ROLES:
-        keep(role, *issue(f"ccm {role}", authority, signer, _DAYS))
+        made += _keep(folder, role, _issue(f"ccm {role}", authority, _DAYS))
     return made
+
+
+class _Identity(NamedTuple):
+    """A certificate and its key, of ``cryptography``."""
+
+    certificate: Any
+    key: Any
+
+
+def _issue(common: str, issuer: _Identity | None, days: int) -> _Identity:
+    """A certificate for a name, valid for so long; an authority where nobody is the issuer."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    now = datetime.datetime.now(datetime.timezone.utc)
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer.certificate.subject if issuer else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(minutes=5))
+        .not_valid_after(now + datetime.timedelta(days=days))
+        .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False)
+    )
+    return _Identity(builder.sign(issuer.key if issuer else key, hashes.SHA256()), key)
+
+
+def _keep(folder: Path, name: str, identity: _Identity) -> list[Path]:
+    """Write a certificate and its key; OSError."""
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    private = identity.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return [
+        _write(folder / f"{name}.pem", identity.certificate.public_bytes(Encoding.PEM)),
+        _write(folder / f"{name}-key.pem", private),
+    ]
+
+
+def _write(path: Path, data: bytes) -> Path:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
+    return path
 
 
 def _check_private(path: Path) -> None:
