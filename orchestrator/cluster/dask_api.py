@@ -6,10 +6,8 @@ import dask
 import distributed
 from distributed.protocol import pickle
 
-_Base: Any = distributed.Client
 
-
-class TopiclessClient(_Base):  # type: ignore[misc]  # a class without types
+class TopiclessClient(distributed.Client):
     """A client that heeds no topic by itself: what is told in some would be unpickled."""
 
     _default_event_handlers: dict[str, Any] = {}
