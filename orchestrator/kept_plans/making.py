@@ -38,6 +38,11 @@ class Reader(Protocol):
         """The files that were read so far."""
         ...
 
+    @property
+    def file_count(self) -> int:
+        """A number that grows with each file that is read."""
+        ...
+
 
 class StagePlanMaker(NamedTuple):
     """Makes the plans of a stage."""
@@ -68,6 +73,7 @@ class PlanMaker(Subscriber):
         self._files: set[str] = set()
         self._lock = threading.Lock()
         self._files_told: set[str] = set()
+        self._count_told = -1
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
         """The plan of one host, which is to say what it observes. PlanError."""
@@ -103,6 +109,10 @@ class PlanMaker(Subscriber):
     def _files_read(self) -> list[str]:
         """Those that nothing was told of yet."""
         with self._lock:
+            count = sum(reader.file_count for reader in self._readers)
+            if count == self._count_told:
+                return []
+            self._count_told = count
             read = {str(path) for reader in self._readers for path in reader.files()}
             new = read - self._files_told
             self._files_told |= new

@@ -100,6 +100,11 @@ class FileBlobs:
         with self._lock:
             return [Path(key[0]) for key in self._known]
 
+    @property
+    def count(self) -> int:
+        """How many these are."""
+        return len(self._known)
+
     def get(self, path: Path) -> Blob:
         """The blob of a regular file; OSError, ValueError for what is not a regular file."""
         if path.is_dir():

@@ -58,6 +58,11 @@ class Part:
         yield from self.site.folder.paths
         yield from self.travel.files()
 
+    @property
+    def file_count(self) -> int:
+        """How many these are; with each file that is read it grows."""
+        return 1 + len(self.site.folder.paths) + self.travel.count
+
     def resources(self, scope: Scope) -> tuple[Resources, list[Problem]]:
         """The resources of one host, and what is wrong with them."""
         return self._generated.of(scope) if self._generated else (self.declared, [])

@@ -131,8 +131,15 @@ class Planner:
 
     def files(self) -> set[Path]:
         """The files beside the manifests, and these themselves, that were read so far."""
-        parts = [self._root.part, *self._parts.all()]
-        return {path for part in parts for path in part.files()}
+        return {path for part in self._all() for path in part.files()}
+
+    @property
+    def file_count(self) -> int:
+        """A number that grows with each file that is read."""
+        return sum(part.file_count for part in self._all())
+
+    def _all(self) -> list[Part]:
+        return [self._root.part, *self._parts.all()]
 
     def scope(self, host: Any, gathered: Gathered) -> tuple[Scope, list[str]]:
         """The facts and data that the templates of a host see, and the texts in them to mask.

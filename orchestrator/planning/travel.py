@@ -31,6 +31,11 @@ class Travel:
         """The files that were made blobs of."""
         return self._files.paths
 
+    @property
+    def count(self) -> int:
+        """How many these are."""
+        return self._files.count
+
     def replace(self, declared: Declared, values: dict[str, Any]) -> tuple[Blob, ...]:
         """Put references into ``values`` in place; EvaluationError where a file cannot travel."""
         blobs = []

@@ -99,7 +99,7 @@ def test_copies_plan_for_it(tmp_path: Path) -> None:
     copies = {"web1": copy.copy(maker), "web2": copy.copy(maker)}
     maker.handle(happening.RunStarted("R", NOW, ("web1", "web2"), True))
     for name, one in copies.items():
-        one._files_told = set()
+        one._files_told, one._count_told = set(), -1
         plan = one.plan(FakeHost(name), gathered(f"id of {name}"))
         told = json.loads(json.dumps(plan.kept()))
         assert told["files"] == [str(tmp_path / "site.yaml")]
@@ -114,6 +114,31 @@ def test_copies_plan_for_it(tmp_path: Path) -> None:
     kept = maker.finish(ABOUT, [])
     assert kept.id == whole.id
     assert len(kept.record["files"]) == 3
+
+
+def test_files_are_gone_through_when_there_are_more(tmp_path: Path) -> None:
+    """Not for each host: with many of both that takes as long as the plans themselves."""
+    made = planner(tmp_path)
+    asked: list[int] = []
+
+    class Reader:
+        file_count = 2
+
+        def files(self) -> set[Path]:
+            asked.append(self.file_count)
+            return {tmp_path / f"f{number}" for number in range(self.file_count)}
+
+    reader = Reader()
+    maker = PlanMaker(made, [reader])
+    told: list[list[str]] = []
+    for number in range(6):
+        reader.file_count += number == 3
+        kept = maker.plan(FakeHost(f"web{number}"), gathered(f"id of {number}")).kept()
+        assert kept is not None
+        told.append(kept["files"])
+    paths = [str(tmp_path / f"f{number}") for number in range(3)]
+    assert told == [paths[:2], [], [], paths[2:], [], []]
+    assert asked == [2, 3]
 
 
 def test_a_host_that_is_planned_again(tmp_path: Path) -> None:
