@@ -103,6 +103,9 @@ class StatusFile(Packages):
                 self._stanzas.setdefault(name, []).append(stanza)
             elif stanza.strip():
                 raise Unclear()
+        names = b" ".join(self._stanzas)
+        if names != names.lower() or names.split() != list(self._stanzas):
+            raise Unclear()  # dpkg reads them in lower case, without blanks
         own = self.records("dpkg")
         if not own:
             raise Unclear()
@@ -121,13 +124,18 @@ def _record(stanza: bytes) -> Record:
     for line in stanza.decode("utf-8", "replace").split("\n"):
         key, colon, value = line.partition(": ")
         if colon and key in ("Status", "Architecture", "Version"):
+            if value != value.strip():
+                raise Unclear()
             found[key] = value
     states = found.get("Status", "").split(" ")
     if len(states) != 3 or "Architecture" not in found:
         raise Unclear()
-    if states[2] == "installed" and not found["Version"]:
+    version = found["Version"]
+    if states[2] == "installed" and not version:
         raise Unclear()
-    return Record(found["Version"], found["Architecture"], states[2], states[0])
+    if version.startswith("0") and ":" in version:
+        raise Unclear()  # an epoch of 0 is not printed
+    return Record(version, found["Architecture"], states[2], states[0])
 
 
 def read(admin: str = ADMIN) -> Optional[StatusFile]:

@@ -50,6 +50,13 @@ Status: install ok installed
 Architecture: i386
 Version: 2.35
 """
+# As no dpkg writes it, but as it reads it.
+ODD = """
+Package: odd
+Status: install ok installed
+Architecture: amd64%s
+Version: %s
+"""
 
 
 class StatusTest(FolderTest):
@@ -87,15 +94,28 @@ class StatusTest(FolderTest):
                 self.write(name, b"/usr/share/man man-db\n")
                 self.assertIsNone(dpkg.read(admin))
                 os.remove(self.path(name))
-        for text in ("", "Version: 1.0\n\n" + STATUS, STATUS.replace("dpkg", "other")):
+        for text in (
+            "",
+            "Version: 1.0\n\n" + STATUS,
+            STATUS.replace("dpkg", "other"),
+            STATUS.replace("Package: held", "Package: Held"),
+            STATUS.replace("Package: held", "Package: held "),
+            STATUS.replace("Package: held", "Package:  held"),
+        ):
             with self.subTest(text[:10]):
                 self.assertIsNone(dpkg.read(self.admin(text)))
         self.assertIsNone(dpkg.read(self.path("nothing")))
 
     def test_it_is_asked_where_an_entry_is_unclear(self) -> None:
         """An entry that is not told from the text is nobody else's trouble."""
-        for more, name in ((TWICE, "libc6"), ("\nPackage: x\nStatus: install ok\n", "x")):
-            with self.subTest(name):
+        for more, name in (
+            (TWICE, "libc6"),
+            ("\nPackage: x\nStatus: install ok\n", "x"),
+            (ODD % ("", "2.36 "), "odd"),
+            (ODD % (" ", "2.36"), "odd"),
+            (ODD % ("", "0:2.36"), "odd"),
+        ):
+            with self.subTest(more):
                 plan = Plan(recorded_commands(), (name, {"ensure": "present"}))
                 plan.provider.admin = self.admin(STATUS + more)
                 plan.provider.status("held")
