@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Callable, Dict, Generator, List, NamedTuple, O
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.system.trouble import failure
-from remote_runtime.system.walk import Folder, Place, Walker
+from remote_runtime.system.walk import Folder, Place, Walker, stamp
 
 if TYPE_CHECKING:
     from remote_runtime.system.obstacles import Obstacles
@@ -166,10 +166,10 @@ class Files(object):
                     _alone(place, found, doing)
                     # Its other name may be gone by now. What nobody touched since before it was
                     # opened, or for a while, has had no other.
-                    stamp = _status(found).identity
-                    if found.st_ctime_ns < now or stamp == before:
+                    held = stamp(found)
+                    if found.st_ctime_ns < now or held == before:
                         return descriptor
-                    before = stamp
+                    before = held
                 except BaseException:
                     os.close(descriptor)
                     raise
@@ -394,7 +394,6 @@ def _status(found: os.stat_result) -> Status:
         kind = "directory"
     else:
         kind = "symlink" if stat.S_ISLNK(found.st_mode) else "other"
-    identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     mode = stat.S_IMODE(found.st_mode)
     mtime = int(found.st_mtime)
-    return Status(kind, mode, found.st_uid, found.st_gid, found.st_size, mtime, identity)
+    return Status(kind, mode, found.st_uid, found.st_gid, found.st_size, mtime, stamp(found))

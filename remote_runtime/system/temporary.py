@@ -2,12 +2,12 @@
 
 import os
 import stat
-from typing import Callable, Optional, Set
+from typing import Callable, Optional, Set, Tuple
 
 from remote_runtime.system.attributes import Attributes
 from remote_runtime.system.folder_syncs import sync_now
 from remote_runtime.system.trouble import failure
-from remote_runtime.system.walk import Place
+from remote_runtime.system.walk import Place, stamp
 
 _NAME_ROOM = 200  # of the 255 bytes of a name, so that the temporary one fits as well
 _FOUND = (getattr(os, "O_PATH", 0) or os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW
@@ -36,6 +36,7 @@ class Temporary(object):
         self._name = ".%s.%s" % (short, unique)
         self.path = os.path.join(os.path.dirname(target), self._name)
         self._descriptor = -1
+        self._synced: Optional[Tuple[int, ...]] = None
         self._sync = sync or sync_now
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         registered.add(self)
@@ -99,14 +100,22 @@ class Temporary(object):
         """Return once it is on the disk; it is finished then."""
         try:
             os.fsync(self._descriptor)
+            self._synced = stamp(os.fstat(self._descriptor))
         except OSError as error:
             raise failure("write", self._target, error) from error
         finally:
             self._close()
 
-    def is_beside(self, place: Place) -> bool:
-        """Whether it stands in the folder of this place."""
-        return self._place.folder.identity == place.folder.identity
+    def is_whole(self, place: Place) -> bool:
+        """Whether it stands beside this place as it was synced, and nobody has touched it."""
+        at = self._place.folder
+        if at.identity != place.folder.identity:
+            return False
+        try:
+            found = os.stat(self._name, dir_fd=at.descriptor, follow_symlinks=False)
+        except OSError:
+            return False
+        return stamp(found) == self._synced
 
     def _replaced(self) -> Optional[int]:
         """The regular file that it replaces, opened to be asked for attributes only."""

@@ -205,6 +205,11 @@ class Walker(object):
         return Place(self._walk(base, above), name or ".", by)
 
 
+def stamp(found: os.stat_result) -> Tuple[int, ...]:
+    """What is another one once a file was changed, or is another file."""
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
 def user(number: int) -> str:
     """The name of a user for people."""
     import pwd

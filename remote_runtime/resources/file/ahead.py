@@ -140,7 +140,7 @@ class FilesAhead(Ahead):
         status = self._context.files.status(store.path)
         if written.store.replaces != (() if status is None else status.identity):
             return False
-        return written.temporary.is_beside(self._context.files.place(store.path, "write"))
+        return written.temporary.is_whole(self._context.files.place(store.path, "write"))
 
     def begin(self, item: Item) -> None:
         """The turn of an item begins: one that was not looked at comes upon nothing of this."""

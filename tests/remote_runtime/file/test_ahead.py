@@ -138,6 +138,27 @@ class AheadTest(FolderTest):
         self.assertEqual(files.notes.count("write f2"), 1)
         self.assertEqual(self.hidden(), [])
 
+    def test_another_one_laid_hands_on_what_is_on_its_way(self) -> None:
+        """What was written for a turn to come and is gone or not as it was is written anew."""
+
+        def meddle(name: str) -> None:
+            if name != "f0":
+                return
+            for hidden in self.hidden():
+                if ".f1." in hidden:
+                    os.unlink(self.path(hidden))
+                elif ".f2." in hidden:
+                    self.write(hidden, b"theirs")
+                elif ".f3." in hidden:
+                    os.chmod(self.path(hidden), 0o666)
+
+        files = noting(meddle)
+        items = [self.file("f%d" % n, n, content="ours") for n in range(5)]
+        self.assertEqual(self.run_all(items, files=files), ["changed"] * 5)
+        self.assertEqual({self.read("f%d" % n) for n in range(5)}, {b"ours"})
+        self.assertEqual([files.notes.count("write f%d" % n) for n in range(5)], [1, 2, 2, 2, 1])
+        self.assertEqual(self.hidden(), [])
+
     def test_the_folder_was_replaced(self) -> None:
         """A file that was written in a folder that is elsewhere by now is written anew."""
         os.mkdir(self.path("d"))
