@@ -1,6 +1,6 @@
 """What an action will have left on the target, as a preview must know it (target)."""
 
-from typing import TYPE_CHECKING, Callable, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Callable, List, NamedTuple, Optional, Sequence, Union
 
 if TYPE_CHECKING:
     from remote_runtime.content import Content
@@ -27,7 +27,8 @@ class PathEffect(NamedTuple):
 
     ``something``: it is there, and nobody can tell more. None for ``mode``, ``uid``, ``gid`` and
     ``content`` is as it is now; a path that is absent has nothing below it either. ``firm``: each
-    run sees to owner and mode again, not only when it makes what is there.
+    run sees to owner and mode again, not only when it makes what is there. ``once``: no run sees
+    to the path again, since it came with something else, such as a package.
     """
 
     path: str
@@ -38,6 +39,7 @@ class PathEffect(NamedTuple):
     content: Optional["Content"] = None
     target: str = ""
     firm: bool = True
+    once: bool = False
 
 
 class AccountEffect(NamedTuple):
@@ -110,3 +112,8 @@ def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool
 
 
 Effect = Union[PathEffect, AccountEffect, PackageEffect, UnitEffect, Fog]
+
+
+def once(effects: Sequence[Effect]) -> List[Effect]:
+    """The same, where no run sees again to what is at the paths."""
+    return [e._replace(once=True) if isinstance(e, PathEffect) else e for e in effects]

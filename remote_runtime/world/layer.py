@@ -37,6 +37,7 @@ class Node(NamedTuple):
     device: int = 0
     implied: bool = False
     firm: bool = False
+    once: bool = False
     inode: Optional[Tuple[int, int]] = None
 
 
@@ -171,7 +172,8 @@ class Layer(object):
         # Only a directory is changed where a link leads to; all else replaces the link.
         found = self.find(effect.path, follow=effect.kind == "directory")
         path = found.path
-        node = self._node(effect, found)._replace(since=since, by=by, firm=effect.firm)
+        node = self._node(effect, found)._replace(since=since, by=by)
+        node = node._replace(firm=effect.firm, once=effect.once)
         for other in [path, *self._mounts.others(path)]:
             if effect.kind in ("absent", "file", "symlink"):
                 self._drop_below(other)
@@ -303,7 +305,7 @@ def _shared(path: str) -> Optional[Tuple[int, int]]:
 
 def _undoes(new: Node, old: Node) -> bool:
     """Whether two resources, each of which had its way here, want it different."""
-    if _UNTOLD in (new.kind, old.kind) or old.implied:
+    if _UNTOLD in (new.kind, old.kind) or old.implied or old.once or new.once:
         return False
     if new.kind != old.kind:
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -121,6 +122,16 @@ def moved_again(scenario: Scenario, again: Sequence[Event]) -> list[str]:
         if event["status"] in ("changed", "failed")
         and resource not in scenario.again
         and not (event["status"] == "failed" and resource in scenario.fails)
+    ]
+
+
+def told_in_vain(scenario: Scenario, said: str) -> list[str]:
+    """The resources that a preview says undo each other, though a second push lets them be."""
+    pairs = re.findall(r"(\S+#\S+) and (\S+#\S+) undo each other", " ".join(said.split()))
+    return [
+        f"{one} and {other} do not undo each other"
+        for one, other in pairs
+        if not {one, other} & set(scenario.again)
     ]
 
 

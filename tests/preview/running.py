@@ -15,7 +15,7 @@ from tests.lab import Host, Lab, LabError
 from tests.push.command import Ccm, Run
 
 from . import fingerprint
-from .judging import WRONG, Event, Verdict, judge, moved_again, not_as_meant
+from .judging import WRONG, Event, Verdict, judge, moved_again, not_as_meant, told_in_vain
 from .preloaded import PreloadedCcm
 from .scenario import Scenario
 from .template import PRELUDE, Template
@@ -33,6 +33,8 @@ class Result:
     """What the preview changed on a host."""
     unstable: list[str] = field(default_factory=list)
     """What the second push did."""
+    in_vain: list[str] = field(default_factory=list)
+    """Contradictions that are told and are none."""
     broken: list[str] = field(default_factory=list)
     """Why the scenario is not what it is meant to be."""
 
@@ -42,6 +44,7 @@ class Result:
             *(f"{v.host}: {v.resource}: certain and wrong" for v in self.wrong()),
             *(f"the preview changed {line}" for line in self.touched),
             *(f"the second push: {line}" for line in self.unstable),
+            *(f"the preview: {line}" for line in self.in_vain),
             *(f"the scenario: {line}" for line in self.broken),
         ]
 
@@ -138,6 +141,7 @@ class Corpus:
         result.verdicts = judge(scenario, _judged(preview.events), _judged(push.events))
         result.unstable = moved_again(scenario, again.events)
         result.broken = not_as_meant(scenario, push.events)
+        result.in_vain = told_in_vain(scenario, preview.output)
         return result
 
 

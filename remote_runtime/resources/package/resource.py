@@ -14,7 +14,7 @@ from remote_runtime.base import (
     State,
     Unknowable,
 )
-from remote_runtime.effects import UNKNOWN
+from remote_runtime.effects import UNKNOWN, once
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import wording
 from remote_runtime.resources.package.provider import (
@@ -210,7 +210,8 @@ class Resource(ResourceType):
             changes.extend(self._others(done))
 
         changes.extend(self._others(foreseen))
-        return Action(step.message, act, changes, self.provider.effects(step.operation, foreseen))
+        effects = once(self.provider.effects(step.operation, foreseen))
+        return Action(step.message, act, changes, effects)
 
     def _foreseen(self, state: State, step: _Step) -> Sequence[VersionChange]:
         """What the package manager would change; ``Missing`` where it would fail or has to wait."""

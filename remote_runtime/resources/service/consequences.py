@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Dict, List
 
-from remote_runtime.effects import Effect, PathEffect, UnitEffect
+from remote_runtime.effects import Effect, PathEffect, UnitEffect, once
 from remote_runtime.resources.service.folders import mounted, own_folders, runtime_folders
 from remote_runtime.resources.service.foreseen import ForeseenUnits
 from remote_runtime.resources.service.provider import DISABLE, ENABLE, RESTART, STOP
@@ -38,7 +38,7 @@ class Consequences(object):
         if verb == RESTART:
             folders = runtime_folders(self._units.definition(name), self._context)
             gone += [PathEffect(folder.path, "absent") for folder in folders]
-        return gone + self._effects(running)
+        return once(gone + self._effects(running))
 
     def _start(self, name: str, running: Dict[str, bool]) -> None:
         running[name] = True

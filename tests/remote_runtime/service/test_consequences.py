@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.effects import Fog, PathEffect, UnitEffect
+from remote_runtime.effects import Fog, PathEffect, UnitEffect, once
 from remote_runtime.resources.service.consequences import Consequences
 
 from ..fakes import FakeAccounts, context
@@ -66,7 +66,8 @@ class ConsequencesTest(unittest.TestCase):
             if last is Fog:
                 self.assertTrue(effect.covers("path", "/srv/x/y", False))
             else:
-                self.assertEqual(effect, PathEffect("/srv/x", "directory", 0o750, 0, 0))
+                shown = PathEffect("/srv/x", "directory", 0o750, 0, 0)
+                self.assertEqual([effect], once([shown]))
 
     def test_disabling_what_is_linked_from_elsewhere(self):
         """The link to the unit's file goes as well."""
@@ -88,13 +89,15 @@ class ConsequencesTest(unittest.TestCase):
         texts = {"x": service + "StateDirectory=ccm-x\n"}
         self.assertEqual(
             self.of("start", "x", texts)[1:],
-            [
-                PathEffect("/run/ccm-x", "directory", 0o755, 0, 0),
-                PathEffect("/run/ccm-x/y", "directory", 0o750, 4711, 7),
-                PathEffect("/var/lib/ccm-x", "directory", 0o755, 4711, 7),
-            ],
+            once(
+                [
+                    PathEffect("/run/ccm-x", "directory", 0o755, 0, 0),
+                    PathEffect("/run/ccm-x/y", "directory", 0o750, 4711, 7),
+                    PathEffect("/var/lib/ccm-x", "directory", 0o755, 4711, 7),
+                ]
+            ),
         )
-        gone = [PathEffect("/run/ccm-x/y", "absent")]
+        gone = once([PathEffect("/run/ccm-x/y", "absent")])
         self.assertEqual(self.of("stop", "x", texts)[1:], gone)
         self.assertEqual(self.of("restart", "x", texts)[:1], gone)
         kept = {"x": texts["x"] + "RuntimeDirectoryPreserve=yes\n"}
@@ -104,10 +107,10 @@ class ConsequencesTest(unittest.TestCase):
         """They are left out, as systemd leaves them out."""
         text = RUN + "StateDirectory=ccm-x\nStateDirectoryMode=0888\n"
         made = PathEffect("/var/lib/ccm-x", "directory", 0o755, 0, 0)
-        self.assertEqual(self.of("start", "x", {"x": text})[1:], [made])
+        self.assertEqual(self.of("start", "x", {"x": text})[1:], once([made]))
         units = FakeUnits({"a.mount": "[Mount]\nWhere=/a\nType=tmpfs\nOptions=mode=u+x\n"})
         effect = Consequences(self.context, units).of("start", "a.mount")[-1]
-        self.assertEqual(effect, PathEffect("/a", "directory", 0o1777, 0, 0))
+        self.assertEqual([effect], once([PathEffect("/a", "directory", 0o1777, 0, 0)]))
 
     def test_enabling(self):
         """The links are made, those of what goes along too, and removed again."""

@@ -128,14 +128,17 @@ class OverlayTest(unittest.TestCase):
         ctx = context(noop=True, on_notice=lambda level, text: notices.append((level, text)))
         folder = tempfile.mkdtemp()
         self.addCleanup(os.rmdir, folder)
-        for path, kind, mode, firm, by, told in (
-            ("/f", "file", 0o644, True, "file#/f", ""),
-            ("/f", "file", 0o600, True, "file#/link", "file#/f and file#/link"),
-            ("/f", "absent", None, True, "file#/gone", "file#/link and file#/gone"),
-            ("/d", "directory", 0o755, False, "scaffold#/d", ""),
-            ("/d", "directory", 0o700, True, "file#/d", ""),
+        for path, kind, mode, more, by, told in (
+            ("/f", "file", 0o644, {}, "file#/f", ""),
+            ("/f", "file", 0o600, {}, "file#/link", "file#/f and file#/link"),
+            ("/f", "absent", None, {}, "file#/gone", "file#/link and file#/gone"),
+            ("/d", "directory", 0o755, {"firm": False}, "scaffold#/d", ""),
+            ("/d", "directory", 0o700, {}, "file#/d", ""),
+            ("/p", "file", 0o644, {"once": True}, "package#p", ""),
+            ("/p", "absent", None, {}, "file#/p", ""),
+            ("/p", "file", 0o644, {"once": True}, "package#q", ""),
         ):
-            effect = PathEffect(folder + path, kind, mode, firm=firm)
+            effect = PathEffect(folder + path, kind, mode, **more)  # type: ignore[arg-type]  # any field
             ctx.expect([effect], SURE, by)
             said = [("warning", "%s undo each other on every run: %s" % (told, folder + path))]
             self.assertEqual(notices, said if told else [], by)
