@@ -53,7 +53,8 @@ class Context(object):
     absolute paths that resources of this run have written or removed so far (never in noop).
     ``acted`` counts the actions called so far; a provider that answered all its queries in one go
     compares it to know whether its answers may be stale. ``observes``: a preview keeps what it
-    observed with each outcome.
+    observed with each outcome. ``promised``: the run is held to what was, so the records of an
+    action say before its call all that a preview says.
 
     ``boot`` is the reboot of this run, None as long as there was none. ``fired`` is what has
     changed in this run of that which the resource subscribes to whose turn has come last.
@@ -90,6 +91,7 @@ class Context(object):
         self.changed_paths: Set[str] = set()
         self.acted = 0
         self.observes = False
+        self.promised = False
         self.silent = False
         self.boot: Optional["Boot"] = None
         self.fired: Sequence[str] = ()

@@ -238,6 +238,7 @@ class Session(object):
             context.observes = not binding.serial
             if binding.serial:
                 promises = self._rehearse(plan, binding, observer, maker)
+                context.promised = True
 
         self._telling.observer = observer if context.observes else None
         self._telling.whole = plan.options.status_only or plan.options.adhoc or observer is not None

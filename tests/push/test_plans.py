@@ -177,9 +177,11 @@ def test_the_other_hosts_are_done(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None
 
 
 def test_a_plan_with_packages(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
-    """What the preview within its push learns of packages is no surprise to it."""
+    """What the preview within its push learns of packages is no surprise to it, nor is what comes
+    along.
+    """
     site = ccm.site(
-        "ccm: {resources: [{package: [{ccm-daemon: {ensure: present}}]},"
+        "ccm: {resources: [{package: [{ccm-daemon: {ensure: present}}, {nginx-light: {}}]},"
         " {service: [{ccm-daemon: {ensure: running, enable: true}}]}]}"
     )
     inventory = str(lab.inventory())
@@ -187,7 +189,13 @@ def test_a_plan_with_packages(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
     shutil.rmtree(ccm.scratch / "state" / "ccm" / "packages")  # that of another workstation
     done = push(ccm)
     assert done.code == 0, done.output
-    assert f"as predicted: {2 * len(hosts)} of {2 * len(hosts)}" in done.stdout, done.output
+    assert f"as predicted: {3 * len(hosts)} of {3 * len(hosts)}" in done.stdout, done.output
+    for host in hosts:
+        changes = [
+            change["what"] for change in done.event("package#nginx-light", host.name)["changes"]
+        ]
+        assert changes[0] == "ensure"
+        assert changes.count("package nginx-common") == 1
 
 
 def test_a_plan_for_no_host_is_not_written(ccm: Ccm, tmp_path: Path) -> None:

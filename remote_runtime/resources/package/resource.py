@@ -196,21 +196,26 @@ class Resource(ResourceType):
                 "%s is held at version %s" % (self.name, state.ensure),
                 hint="release it with `apt-mark unhold %s`" % self.name,
             )
-        return [self._action(state, step, self._foreseen(state, step) if self.context.noop else ())]
+        foreseen: Sequence[VersionChange] = ()
+        if self.context.noop:
+            foreseen = self._foreseen(state, step)
+        elif self.context.promised:
+            foreseen = self.provider.foresee(step.operation)
+        return [self._action(state, step, foreseen)]
 
     def _would(self, state: State) -> List[Action]:
         """What it would do, as far as can be told where something is in its way."""
         return [self._action(state, self._step(state), ())]
 
     def _action(self, state: State, step: _Step, foreseen: Sequence[VersionChange]) -> Action:
-        changes = [Change("ensure", state.ensure, step.after)]
+        changes = [Change("ensure", state.ensure, step.after), *self._others(foreseen)]
 
         def act() -> None:
             done = self.provider.carry_out(step.operation, self._lock_timeout())
-            changes.extend(self._others(done))
+            changes[1:] = self._others(done)
 
-        changes.extend(self._others(foreseen))
-        effects = once(self.provider.effects(step.operation, foreseen))
+        looked = foreseen if self.context.noop else ()
+        effects = once(self.provider.effects(step.operation, looked))
         return Action(step.message, act, changes, effects)
 
     def _foreseen(self, state: State, step: _Step) -> Sequence[VersionChange]:

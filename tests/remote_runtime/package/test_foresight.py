@@ -56,21 +56,26 @@ class Simulation(unittest.TestCase):
         self.assertEqual(apt_simulation.done(PRINTED, "amd64"), expected)
 
     def test_the_records_of_the_preview_and_of_the_push_are_the_same(self):
-        """What comes and goes along with a package stands in its event, before and after."""
+        """What comes and goes along with a package stands in its event, before and after; where
+        that was promised, before anything is done.
+        """
         records = []
-        for noop in (True, False):
+        for noop, promised in ((True, False), (False, False), (False, True)):
             commands = recorded_commands()
             commands.on("apt-get", PRINTED)
             commands.on("apt-get -s", SIMULATED)
             commands.on("apt-cache show", "")
             plan = Plan(commands, ("ccm-hello", {}))
+            plan.context.promised = promised
             with plan.context.turn(plan.resources[0].item, noop=noop):
                 state = plan.resources[0].observe()
                 (action,) = plan.resources[0].actions(state, False)
+                if promised:
+                    records.append([tuple(change)[:3] for change in action.changes])
                 if not noop:
                     action.call()
             records.append([tuple(change)[:3] for change in action.changes])
-        self.assertEqual(records[0], records[1])
+        self.assertEqual(records, [records[0]] * 4)
         self.assertEqual(
             records[0],
             [
