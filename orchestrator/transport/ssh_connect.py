@@ -130,11 +130,15 @@ class Dialer:
     def open(
         self, route: Route, on_phase: Callable[[Phase], None], call: Call | None = None
     ) -> Connection:
-        """A connection that is logged in. UnreachableError; bounded by the route's timeout.
+        """A connection that is logged in. UnreachableError; bounded by the route's timeout, which
+        begins when the last jump host is logged in to.
 
         ``call`` is the attempt that was begun already. A connection that ends before the server's
         host key came is tried again: that is how sshd sheds load (MaxStartups).
         """
+        if route.jumps:
+            self._gateway(route)
+            call = None
         deadline, sock = call or Call(route.end(route.timeout), None)
         backoff = Backoff(deadline)
         shed: _Shed | None = None
@@ -161,7 +165,9 @@ class Dialer:
 
     def host_key(self, route: Route) -> tuple[str, bytes]:
         """Type and blob of the key that a host shows; nobody logs in. UnreachableError."""
-        deadline = time.monotonic() + route.timeout
+        if route.jumps:
+            self._gateway(route)
+        deadline = route.end(route.timeout)
         backoff = Backoff(deadline)
         while True:
             sock = self._socket(route, deadline)
@@ -194,13 +200,17 @@ class Dialer:
             return dial_route(route, deadline)
         return self._through(route, deadline)
 
-    def _through(self, route: Route, deadline: float) -> paramiko.Channel:
+    def _gateway(self, route: Route) -> Connection:
+        """The connection to the last jump host on the way."""
         last = route.hops()[-1]
         try:
-            gateway = self._gateways.connection(last, route.until)
+            return self._gateways.connection(last, route.until)
         except TimeoutError as error:
             message = f"{last.label}, the jump host, is not logged in to yet"
             raise UnreachableError(message, "transport.connect") from error
+
+    def _through(self, route: Route, deadline: float) -> paramiko.Channel:
+        gateway, last = self._gateway(route), route.jumps[-1]
         left = max(0.1, min(deadline - time.monotonic(), CHANNEL_TIMEOUT))
         try:
             return gateway.session.open_channel(

@@ -12,23 +12,25 @@ import paramiko
 from tests.orchestrator.transport.fakes import Host
 from tests.orchestrator.transport.sshd import make_key, public
 
-BANNER, EXCHANGE, LOGIN, SESSION, START, UPLOAD = (
+BANNER, EXCHANGE, LOGIN, SESSION, START, UPLOAD, PASSES = (
     "before its banner",
     "before the key exchange",
     "at the login",
     "at the session",
     "before the first word",
     "with the window shut",
+    "nowhere",
 )
 LATEST = 3600.0  # seconds that nobody waits
 
 
 class Door(paramiko.ServerInterface):
-    """Lets everybody in as far as it is to go."""
+    """Lets everybody in as far as it is to go, ``slow`` seconds late."""
 
     def __init__(self, where: str, over: threading.Event) -> None:
         self.where = where
         self.over = over
+        self.slow = 0.0
 
     def _pass(self, where: str) -> None:
         if self.where == where:
@@ -39,10 +41,17 @@ class Door(paramiko.ServerInterface):
 
     def check_auth_password(self, username: str, password: str) -> int:
         self._pass(LOGIN)
+        self.over.wait(self.slow)
         return paramiko.AUTH_SUCCESSFUL
 
     def check_channel_request(self, kind: str, chanid: int) -> int:
         self._pass(SESSION)
+        return paramiko.OPEN_SUCCEEDED
+
+    def check_channel_direct_tcpip_request(
+        self, chanid: int, origin: tuple[str, int], destination: tuple[str, int]
+    ) -> int:
+        self.over.wait(self.slow / 10)
         return paramiko.OPEN_SUCCEEDED
 
     def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
@@ -59,7 +68,7 @@ class Hanging:
     def __init__(self, folder: Path, where: str) -> None:
         folder.mkdir(exist_ok=True)
         self._over = threading.Event()
-        self._door = Door(where, self._over)
+        self.door = Door(where, self._over)
         self._key = paramiko.Ed25519Key.from_private_key_file(str(make_key(folder / "host")))
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.taken: list[socket.socket] = []
@@ -76,13 +85,13 @@ class Hanging:
             except OSError:
                 return
             self.taken.append(connection)
-            if self._door.where == EXCHANGE:
+            if self.door.where == EXCHANGE:
                 connection.sendall(b"SSH-2.0-hanging\r\n")
-            if self._door.where in (BANNER, EXCHANGE):
+            if self.door.where in (BANNER, EXCHANGE):
                 continue
             transport = paramiko.Transport(connection, default_window_size=1 << 15)
             transport.add_server_key(self._key)
-            transport.start_server(event=threading.Event(), server=self._door)
+            transport.start_server(event=threading.Event(), server=self.door)
 
     def close(self) -> None:
         """Hang up on everybody."""

@@ -22,6 +22,7 @@ from tests.orchestrator.transport.hanging import (
     EXCHANGE,
     LATEST,
     LOGIN,
+    PASSES,
     SESSION,
     START,
     UPLOAD,
@@ -104,6 +105,23 @@ def test_a_jump_host_is_waited_for_as_long(
     for _ in range(2):
         assert phases_of(connector, Host(address="192.0.2.1", jump=jump)) == IN[:1]
     assert len(server.taken) == 1
+
+
+def test_a_slow_jump_host_takes_nothing_of_the_time_of_who_is_behind_it(
+    connector: Connector, hang: Hang, tmp_path: Path
+) -> None:
+    """The bound of a connection begins when there is something to connect through."""
+    server = hang(PASSES)
+    server.door.slow = 2.0
+    (tmp_path / "ssh_config").write_text(f"UserKnownHostsFile {server.host.known_hosts}\n")
+    connector = Connector(
+        Settings(ssh_config=(tmp_path / "ssh_config",), connect_timeout=1.5),
+        Credentials(environ={"CCM_SSH_PASSWORD": "s3cret"}),
+        image(tmp_path / "home"),
+    )
+    host = Host(address="192.0.2.1", jump=f"ann@127.0.0.1:{server.host.port}")
+    with connector, pytest.raises(UnreachableError, match="does not finish the SSH handshake"):
+        connector.open(host, Phases())
 
 
 def test_a_name_server_is_waited_for_as_long(
