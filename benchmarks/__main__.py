@@ -27,13 +27,12 @@ from tests.lab import DelayProxy, Lab, available
 from . import contestants, inventories, verifying
 from .contestants import OWN, PREVIEW, Address, Fleet
 from .measure import Sample, Series, run
-from .report import machine, ratios, table
+from .report import machine, put, ratios, table
 from .work import DIRECTORY, PACKAGES, Work, prepare_root
 
 ROUND_TRIP = 0.05  # seconds, in the runs with a delay in the way
 OTHER = "the other ccm"
 MANY = 20_000  # changes in a plan
-BEGIN, END = "<!-- figures:begin -->", "<!-- figures:end -->"
 
 
 class Bench:
@@ -219,14 +218,6 @@ def versions(pyinfra: Path | None) -> str:
     return f"{ssh}, {said.strip()}"
 
 
-def write(path: Path, text: str) -> None:
-    """Put the figures between the markers of a page."""
-    page = path.read_text(encoding="utf-8")
-    head, _, rest = page.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    path.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
-
-
 def main() -> int:
     """Boot, measure, print; optionally write the table into a page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -269,7 +260,7 @@ def main() -> int:
         )
     print(text)
     if options.write:
-        write(options.write, text)
+        put(options.write, text)
     return 0
 
 

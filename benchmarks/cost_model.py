@@ -20,7 +20,7 @@ from typing import NamedTuple
 from tests.lab import DelayProxy
 
 from . import wide_ssh
-from .report import machine
+from .report import machine, put
 from .stand_in import address_of
 from .stand_ins import StandIns, allow_files
 from .wide_ssh import Ground, Row
@@ -33,7 +33,6 @@ DELAY = 0.05  # seconds, one way
 NARROW, WIDE = 4, 256
 MS, KIB = 1000.0, 1024.0
 HOST_ITSELF = 0.085  # seconds of processor time of a host: docs/benchmarks.md, converged
-BEGIN, END = "<!-- figures:begin -->", "<!-- figures:end -->"
 CASES = ((1000, 100, 0.001, 64, 1), (1000, 100, 0.1, 64, 2), (1000, 500, 0.001, 64, 2),
          (10_000, 100, 0.001, 64, 2), (10_000, 100, 0.1, 256, 4), (10_000, 100, 0.1, 256, 8),
          (10_000, 500, 0.02, 256, 8), (60_000, 100, 0.02, 512, 8))  # fmt: skip
@@ -241,13 +240,6 @@ def page(folder: Path, counts: Sequence[int], engines: Sequence[str], ill: int) 
     return "\n\n".join(parts)
 
 
-def write(path: Path, text: str) -> None:
-    """Put the figures between the markers of a page."""
-    head, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    path.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
-
-
 def main() -> int:
     """Measure, print; optionally write the figures into a page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cost_model", description=__doc__)
@@ -261,7 +253,7 @@ def main() -> int:
         text = page(Path(scratch), options.hosts, options.engines, options.faulty)
     print(text)
     if options.write:
-        write(options.write, text)
+        put(options.write, text)
     return 0
 
 

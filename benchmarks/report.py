@@ -3,6 +3,7 @@
 import os
 import platform
 from collections.abc import Mapping
+from pathlib import Path
 
 from .contestants import PREVIEW
 from .measure import Series
@@ -45,6 +46,13 @@ def ratios(results: Results) -> list[str]:
             theirs, ours = (results[(phase, who)].median("wall") for who in (THEIRS, OURS))
             lines.append(f"- {phase}: {OURS} is {theirs / ours:.0f} times faster than {THEIRS}")
     return lines
+
+
+def put(page: Path, figures: str) -> None:
+    """Put the figures between the markers of a page; ValueError where it has none."""
+    from docs.generate import fill  # not in a process that is measured
+
+    page.write_text(fill(page.read_text("utf-8"), {"figures": figures}), "utf-8")
 
 
 def machine() -> str:
