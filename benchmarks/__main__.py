@@ -13,7 +13,6 @@ virtual environment of its own in the scratch folder.
 
 import argparse
 import contextlib
-import os
 import subprocess
 import sys
 import tempfile
@@ -26,7 +25,7 @@ from tests.lab import DelayProxy, Lab, available
 
 from . import contestants, inventories, verifying
 from .contestants import OWN, PREVIEW, Address, Fleet
-from .measure import Sample, Series, run
+from .measure import Sample, Series, prepare, run
 from .report import machine, put, ratios, table
 from .work import DIRECTORY, PACKAGES, Work, prepare_root
 
@@ -236,8 +235,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="ccm-benchmark-") as scratch:
         folder = Path(scratch)
         pyinfra = None if options.skip_pyinfra else install_pyinfra(folder)
-        prepare = dict.fromkeys(names, prepare_root)
-        with Lab(names=names, prepare=prepare, on_disk=not options.tmpfs) as lab:
+        roots = dict.fromkeys(names, prepare_root)
+        with Lab(names=names, prepare=roots, on_disk=not options.tmpfs) as lab:
             bench = Bench(lab, folder, options.runs, pyinfra, options.against)
             for host in lab.hosts.values():
                 host.run(f"apt-get install -y -q {' '.join(PACKAGES)}", timeout=300)
@@ -265,7 +264,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    os.environ.pop("SSH_AUTH_SOCK", None)  # keys of an agent would change what is measured
-    # an installed ccm runs from compiled modules; so does pyinfra
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    prepare()
     sys.exit(main())

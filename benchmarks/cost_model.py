@@ -9,7 +9,6 @@ it; tables say what was measured, and what is calculated for fleets that were no
 
 import argparse
 import math
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from typing import NamedTuple
 from tests.lab import DelayProxy
 
 from . import wide_ssh
+from .measure import prepare
 from .report import machine, put
 from .stand_in import address_of
 from .stand_ins import StandIns, allow_files
@@ -258,6 +258,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    os.environ.pop("SSH_AUTH_SOCK", None)  # keys of an agent would change what is measured
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    prepare()
     sys.exit(main())

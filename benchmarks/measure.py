@@ -35,6 +35,12 @@ class Series:
         return min(values), max(values)
 
 
+def prepare() -> None:
+    """Leave out of the environment what would change what is measured."""
+    os.environ.pop("SSH_AUTH_SOCK", None)  # an agent has keys of its own
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed runs from compiled modules
+
+
 def run(
     commands: Sequence[Sequence[str]],
     hosts_cpu: Callable[[], float],

@@ -35,6 +35,7 @@ from orchestrator.manifest import load_site
 from orchestrator.planning import Planner
 from remote_runtime.options import RunOptions
 
+from .measure import prepare
 from .recorded import RecordedConnector, Recording, record, write_site
 from .report import machine
 
@@ -158,5 +159,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    prepare()
     sys.exit(main())

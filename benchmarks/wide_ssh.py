@@ -15,7 +15,6 @@ no root.
 import argparse
 import json
 import math
-import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from typing import Any, NamedTuple
 
 from .contestants import OWN
 from .dask_workers import engaged
+from .measure import prepare
 from .recorded import Recording, record, write_site
 from .report import machine
 from .stand_in import LOGIN, RUN, SLOW, START
@@ -200,6 +200,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    os.environ.pop("SSH_AUTH_SOCK", None)  # keys of an agent would change what is measured
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    prepare()
     sys.exit(main())
