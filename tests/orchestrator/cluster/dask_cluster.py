@@ -50,7 +50,7 @@ class DaskCluster:
             ]
             words += ["--tls-key", str(tls / "scheduler-key.pem")]
         self.scheduler = self._start([*_SCHEDULER, *words], "scheduler")
-        wait_for(lambda: "Scheduler at" in self.said("scheduler"), lambda: self.said("scheduler"))
+        self._await("scheduler", self.scheduler, "Scheduler at")
 
     @property
     def engine(self) -> str:
@@ -66,7 +66,7 @@ class DaskCluster:
         process = self._start(command, name)
         self.workers.append(process)
         if not fails:
-            wait_for(lambda: "works for" in self.said(name), lambda: self.said(name))
+            self._await(name, process, "works for")
         return process
 
     def said(self, name: str) -> str:
@@ -84,6 +84,11 @@ class DaskCluster:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
+
+    def _await(self, name: str, process: subprocess.Popen[bytes], sign: str) -> None:
+        """Until a process has said that it is there; AssertionError for one that has ended."""
+        wait_for(lambda: sign in self.said(name) or process.poll() is not None)
+        assert sign in self.said(name), self.said(name)
 
     def _start(self, command: list[str], name: str) -> subprocess.Popen[bytes]:
         with (self._folder / f"{name}.log").open("wb") as log:
