@@ -176,7 +176,8 @@ class FarWork:
 
     def _left_out(self) -> "set[Path]":
         """Files in the folder of a site that are the controller's own."""
-        keys = {host.key_file for host in self._chosen.hosts if host.key_file}
+        known = (*self._chosen.inventory.hosts.values(), *self._chosen.hosts)
+        keys = {host.key_file for host in known if host.key_file}
         return {Path(os.path.abspath(path)) for path in (*keys, *self._chosen.files, ".env")}
 
 

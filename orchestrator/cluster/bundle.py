@@ -55,17 +55,19 @@ def _collected(
     links: dict[str, str] = {}
     contents = {os.path.abspath(path) for path in named}
     places = sorted({Path(os.path.abspath(folder)) for folder in folders})
+    own = {os.path.realpath(path) for path in without}
     for folder in places:
         _check_folder(folder)
+        root = os.path.realpath(folder)
         for path in _below(folder):
-            if path in without or _is_private(path):
+            if root + str(path)[len(str(folder)) :] in own or _is_private(path):
                 continue
             inside = _place_inside(path, places) if path.is_symlink() else None
             if inside is not None:
                 links[str(path)] = os.path.relpath(inside, path.parent)
             elif path.is_symlink():
                 target = Path(os.path.realpath(path))
-                if not target.is_file() or target in without or _is_private(target):
+                if not target.is_file() or str(target) in own or _is_private(target):
                     continue
                 contents.add(str(path))
             found[str(path)] = path
@@ -98,10 +100,11 @@ def unpack(data: bytes, root: Path) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    home = Path.home()
-    if folder in (home, *home.parents):
+    home, real = (Path(os.path.realpath(path)) for path in (Path.home(), folder))
+    if real in (home, *home.parents):
+        where = folder if folder == real else f"{folder}, which leads to {real}"
         raise UsageError(
-            f"the manifest lies in {folder}, all of which would go to the workers",
+            f"the manifest lies in {where}, all of which would go to the workers",
             hint="keep manifests, with the files that they name, in a folder of their own",
         )
 

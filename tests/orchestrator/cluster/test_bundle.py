@@ -104,12 +104,26 @@ def test_a_link_takes_no_private_key_along(site: Path, tmp_path: Path) -> None:
     assert b"secret" not in pack([site], [], [tmp_path / "hosts.yaml"])
 
 
+def test_what_stays_does_so_by_whatever_name(site: Path, tmp_path: Path) -> None:
+    """The inventory may be given through a link, or the manifest."""
+    (site / "files/hosts.yaml").write_text("secret: 1\n")
+    (tmp_path / "link").symlink_to(site)
+    assert b"secret" not in pack([site], [], [tmp_path / "link/files/hosts.yaml"])
+    assert b"secret" not in pack([tmp_path / "link"], [], [site / "files/hosts.yaml"])
+    assert b"secret" in pack([tmp_path / "link"], [], [site / "files/hosts"])
+
+
 def test_a_home_folder_is_no_site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """All that a person has would go to the workers."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    for folder in (tmp_path / "home", tmp_path, Path("/")):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "link").symlink_to("home")
+    for folder in (tmp_path / "home", tmp_path, Path("/"), tmp_path / "link"):
         with pytest.raises(UsageError, match="all of which would go to the workers"):
             pack([folder], [])
+    monkeypatch.setenv("HOME", str(tmp_path / "link"))
+    with pytest.raises(UsageError, match="all of which would go to the workers"):
+        pack([tmp_path / "home"], [])
 
 
 def test_what_is_too_much_is_refused(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
