@@ -101,7 +101,7 @@ def parse_engine(given: str) -> EngineChoice:
     if given.startswith(_DASK):
         from orchestrator.cluster.trust import scheduler_address
 
-        return EngineChoice(DASK, scheduler=scheduler_address(given.removeprefix(_DASK)))
+        return EngineChoice(DASK, scheduler=scheduler_address("--engine", given, _DASK))
     found = re.fullmatch(_CHOICE, given)
     if found is None:
         raise UsageError(

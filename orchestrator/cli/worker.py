@@ -38,7 +38,8 @@ def run(args: argparse.Namespace) -> int:
     required("ccm worker")
     from orchestrator.cluster import host_worker, trust
 
-    address, security = trust.protected(trust.scheduler_address(args.scheduler), "worker", args.tls)
+    scheduler = trust.scheduler_address("--scheduler", args.scheduler)
+    address, security = trust.protected(scheduler, "worker", args.tls)
     sites = f" for {', '.join(args.site)}" if args.site else ""
 
     def told(own: str) -> None:

@@ -5,6 +5,7 @@ A folder has ``ca.pem`` and, for each role that it is there for, ``ROLE.pem`` an
 
 import datetime
 import os
+import re
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -14,6 +15,7 @@ from remote_runtime.errors import UsageError
 VARIABLE = "CCM_ENGINE_TLS"
 Role = Literal["scheduler", "worker", "client"]
 ROLES: tuple[Role, ...] = ("scheduler", "worker", "client")
+_ADDRESS = r"([\w.-]+|\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]):(\d{1,5})"
 _AUTHORITY_DAYS = 3650
 _DAYS = 825
 
@@ -25,16 +27,16 @@ def default_folder() -> Path:
     return root / "ccm" / "engine"
 
 
-def scheduler_address(given: str) -> str:
-    """``HOST:PORT`` in its own form; UsageError."""
-    host, _, port = given.rpartition(":")
-    is_port = port.isdecimal() and 0 < int(port) < 65536
-    if not (host and is_port) or set(host) & set(" /@"):
+def scheduler_address(option: str, given: str, scheme: str = "") -> str:
+    """``HOST:PORT`` of what an option was given, behind the ``scheme``; UsageError."""
+    found = re.fullmatch(_ADDRESS, given.removeprefix(scheme), re.ASCII)
+    if found is None or not 0 < int(found[2]) < 65536:
         raise UsageError(
-            f"{given[:80]!r} is no address of a scheduler",
-            hint="write HOST:PORT, such as scheduler.example.net:8786",
+            f"{option} {given[:80]!r} is no address of a scheduler",
+            hint=f"write {scheme}HOST:PORT, such as {scheme}scheduler.example.net:8786, with a "
+            "port from 1 to 65535 and an IPv6 address in brackets",
         )
-    return given
+    return found[0]
 
 
 def is_loopback(address: str) -> bool:

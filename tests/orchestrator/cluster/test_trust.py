@@ -16,12 +16,32 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["host", "host:", ":8786", "host:0", "host:99999", "a b:1", "h/x:1"]
+    "text",
+    [
+        "",
+        "host",
+        "host:",
+        ":8786",
+        "host:0",
+        "host:99999",
+        "host:1_0",
+        "a b:1",
+        "h/x:1",
+        "::1:8786",
+    ],
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
-    """With how one is written."""
-    with pytest.raises(UsageError, match="no address of a scheduler"):
-        trust.scheduler_address(text)
+    """With where it was given, and how one is written there."""
+    for scheme in ("", "dask://"):
+        with pytest.raises(UsageError, match=r"^--engine .* is no address") as caught:
+            trust.scheduler_address("--engine", scheme + text, scheme)
+        assert f"write {scheme}HOST:PORT, " in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["host:1", "192.0.2.1:8786", "[::1]:65535", "[fe80::1%eth0]:80"])
+def test_an_address_is_taken_as_it_is(text: str) -> None:
+    """Without the word for Dask before it."""
+    assert trust.scheduler_address("--engine", f"dask://{text}", "dask://") == text
 
 
 @pytest.mark.parametrize(
