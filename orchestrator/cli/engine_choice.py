@@ -131,7 +131,7 @@ def engaged(choice: EngineChoice, staff: Staff) -> "Iterator[Engage]":
 def _of_dask(choice: EngineChoice, staff: Staff) -> Workers:
     if staff.far is None:
         raise UsageError(
-            f"--engine {choice.text} is not for this command", hint="take another --engine"
+            f"--engine {choice.text} is not for this command", hint="give --engine threads"
         )
     return staff.far.engine(choice.scheduler, staff)
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from orchestrator.cluster.dask_engine import DaskEngine
 
 
+_ELSE = "give --engine threads or processes, which wins over CCM_ENGINE and ccm.yaml"
+
+
 def required(what: str) -> None:
     """UsageError where Dask is not installed."""
     if find_spec("distributed") is None:
@@ -33,8 +36,6 @@ class FarWork:
 
     def engine(self, scheduler: str, staff: "Staff") -> "DaskEngine":
         """The engine of the scheduler at ``HOST:PORT``, which has answered. UsageError."""
-        required("--engine dask://...")
-        self._refuse()
         from orchestrator.cluster import trust
         from orchestrator.cluster.dask_engine import DaskEngine
         from orchestrator.cluster.far_link import Papers
@@ -76,8 +77,9 @@ class FarWork:
         )
         return brief, sealed
 
-    def _refuse(self) -> None:
-        """UsageError for what workers cannot do."""
+    def check(self) -> None:
+        """UsageError for what workers cannot do; before anybody is asked for a password."""
+        required("--engine dask://...")
         try:
             os.getcwd()
         except OSError as error:
@@ -85,10 +87,12 @@ class FarWork:
                 f"the folder that this command stands in cannot be named: {error.strerror}",
                 hint="change to one that is there",
             ) from error
-        if self._options.connection.ask_pass or os.environ.get("CCM_SSH_PASSWORD"):
+        given = _login_password(self._options.connection.ask_pass)
+        if given:
             raise UsageError(
-                "a password for the login does not go to workers: they log in as themselves",
-                hint="have workers log in with keys, or take another --engine",
+                f"{given}: a password for the login does not go to workers, which log in as "
+                "themselves",
+                hint=f"leave it out, and have workers log in with keys; or {_ELSE}",
             )
         from orchestrator.planning import Planner
         from orchestrator.planning.fleet_command import FleetCommand
@@ -98,7 +102,7 @@ class FarWork:
             if not (manifest or isinstance(push.planner, FleetCommand)):
                 raise UsageError(
                     f"ccm {push.command} brings here what is on hosts, which workers cannot",
-                    hint="take another --engine",
+                    hint=_ELSE,
                 )
 
     def _files(self) -> "tuple[list[Path], list[Path]]":
@@ -181,6 +185,16 @@ class FarWork:
         return {Path(os.path.abspath(path)) for path in (*keys, *self._chosen.files, ".env")}
 
 
+def _login_password(asked: bool) -> str:
+    """What says that there is a password for the login; "" for nothing."""
+    from orchestrator.transport.credentials import COMMAND_SUFFIX, SSH_PASSWORD
+
+    if asked:
+        return "--ask-pass"
+    names = (SSH_PASSWORD, SSH_PASSWORD + COMMAND_SUFFIX)
+    return next((name for name in names if os.environ.get(name)), "")
+
+
 def _environ(site: bytes) -> "dict[str, str]":
     """The variables of the environment whose names stand in the files of a site."""
     from orchestrator.planning.options import load_environ
@@ -196,7 +210,7 @@ def _check_members(members: "Sequence[Any]", where: str) -> None:
     if not members:
         raise UsageError(
             f"--engine: the scheduler {where} has no worker of ccm's",
-            hint="start one with ccm worker --scheduler HOST:PORT",
+            hint=f"start one with ccm worker --scheduler {where.partition('://')[2]}",
         )
     if all(member.code != code() for member in members):
         raise UsageError(

@@ -84,6 +84,7 @@ def carry_out(
     for lacking in _unshared(push, options, chosen):
         output.say(f"warning: {lacking}")
     types = own_types(push)
+    far = _far_work(push, options, chosen)
     connector = assembly.connector(chosen, options.connection, output.ask, types)
     for site in push.sites:
         for text in site.warnings:
@@ -101,7 +102,7 @@ def carry_out(
         again=words_again(shown, options),
         keep=options.keep,
         engine=options.engine or EngineChoice(THREADS),
-        far=_far_work(push, options, chosen),
+        far=far,
     )
     with connector:
         code = running.carry_out(shown, targets, how, output)
@@ -112,12 +113,14 @@ def carry_out(
 
 
 def _far_work(push: Push, options: PushOptions, chosen: "Chosen") -> "FarWork | None":
-    """What workers of a Dask scheduler need, where they are to work."""
+    """What workers of a Dask scheduler need, where they are to work; UsageError."""
     if options.engine is None or options.engine.word != DASK:
         return None
     from orchestrator.cli.far_work import FarWork
 
-    return FarWork(push, options, chosen)
+    far = FarWork(push, options, chosen)
+    far.check()
+    return far
 
 
 def _unshared(push: Push, options: PushOptions, chosen: "Chosen") -> "Iterator[str]":

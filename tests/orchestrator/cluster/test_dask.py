@@ -307,10 +307,14 @@ def test_what_workers_cannot_do_is_refused_before_anything(scene: Scene) -> None
         words = scene.words(cluster, SITE)
         done = scene.ccm.run(*words)
         assert (done.code, "has no worker of ccm's" in done.stderr) == (2, True), done.stderr
-        scene.ccm.environment["CCM_SSH_PASSWORD"] = "hunter2"
-        done = scene.ccm.run(*words)
-        assert (done.code, "they log in as themselves" in done.stderr) == (2, True), done.stderr
-        del scene.ccm.environment["CCM_SSH_PASSWORD"]
+        assert f"ccm worker --scheduler {cluster.address}\n" in done.stderr
+        given = scene.ccm.run(*words, "--ask-pass")  # which nobody can answer
+        assert (given.code, "--ask-pass: a password" in given.stderr) == (2, True), given.stderr
+        for name in ("CCM_SSH_PASSWORD", "CCM_SSH_PASSWORD_COMMAND"):
+            scene.ccm.environment[name] = "echo hunter2"
+            done = scene.ccm.run(*words)
+            assert (done.code, f"{name}: a password" in done.stderr) == (2, True), done.stderr
+            del scene.ccm.environment[name]
         older = scene.scratch / "older"
         older.mkdir()
         (older / "sitecustomize.py").write_text(
