@@ -38,11 +38,16 @@ def run(args: argparse.Namespace) -> int:
     required("ccm engine")
     from orchestrator.cluster import trust
 
+    if args.folder == "":
+        raise UsageError("DIR is empty", hint="name a folder, or leave it out for the usual one")
     folder = Path(args.folder) if args.folder else trust.default_folder()
     try:
         trust.make_authority(folder)
     except OSError as error:
-        raise UsageError(f"cannot write {folder}: {error.strerror}") from error
+        raise UsageError(
+            f"certificates cannot be written into {folder}: {error.strerror}",
+            hint="name a folder that can be written, or one that is yet to be made",
+        ) from error
     print(f"{folder} has a CA and certificates. What belongs where:")
     for role, where in (
         ("scheduler", "the machine of the scheduler"),

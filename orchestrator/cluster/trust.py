@@ -6,6 +6,7 @@ A folder has ``ca.pem`` and, for each role that it is there for, ``ROLE.pem`` an
 import datetime
 import os
 import re
+import ssl
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -16,6 +17,10 @@ VARIABLE = "CCM_ENGINE_TLS"
 Role = Literal["scheduler", "worker", "client"]
 ROLES: tuple[Role, ...] = ("scheduler", "worker", "client")
 _ADDRESS = r"([\w.-]+|\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]):(\d{1,5})"
+_WRONG = {
+    "NO_CERTIFICATE_OR_CRL_FOUND": "there is no certificate in it",
+    "KEY_VALUES_MISMATCH": "the key is that of another certificate",
+}
 _AUTHORITY_DAYS = 3650
 _DAYS = 825
 
@@ -53,22 +58,24 @@ def protected(address: str, role: Role, folder: str | None = None) -> tuple[str,
 
     On this machine only where a ``folder`` is named, here or in ``CCM_ENGINE_TLS``. UsageError.
     """
+    if folder == "":
+        raise UsageError("--tls is empty", hint="name the folder of the certificates")
     named = folder or os.environ.get(VARIABLE)
-    if named is None and is_loopback(address):
+    if not named and is_loopback(address):
         return f"tcp://{address}", None
     home = Path(named) if named else default_folder()
-    names = ("ca.pem", f"{role}.pem", f"{role}-key.pem")
-    missing = [str(home / name) for name in names if not (home / name).is_file()]
+    files = [str(home / name) for name in ("ca.pem", f"{role}.pem", f"{role}-key.pem")]
+    missing = [name for name in files if not os.path.isfile(name)]
     if missing:
         raise UsageError(
             f"no TLS for the scheduler {address}: {missing[0]} is not there",
             hint="make certificates with ccm engine init, copy what belongs here, and name the "
-            f"folder in {VARIABLE}",
+            f"folder in {VARIABLE}" + (" or --tls" if role == "worker" else ""),
         )
-    _check_private(home / names[2])
+    _check_private(Path(files[2]))
+    _check_pair(*files)
     from orchestrator.cluster.dask_api import Security
 
-    files = [str(home / name) for name in names]
     security = Security(
         require_encryption=True,
         tls_ca_file=files[0],
@@ -140,6 +147,24 @@ def _write(path: Path, data: bytes) -> Path:
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(data)
     return path
+
+
+def _check_pair(authority: str, certificate: str, key: str) -> None:
+    """UsageError where these files are not what their names say."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        at = authority
+        context.load_verify_locations(authority)
+        at = f"{certificate} with {key}"
+        context.load_cert_chain(certificate, key, "")
+    except OSError as error:  # of ssl, too
+        why = error.strerror
+        if isinstance(error, ssl.SSLError):
+            why = _WRONG.get(error.reason or "", "not in PEM, or protected by a passphrase")
+        raise UsageError(
+            f"{at} cannot be used: {why}",
+            hint="copy these files anew from where ccm engine init has made them",
+        ) from error
 
 
 def _check_private(path: Path) -> None:

@@ -72,7 +72,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/report/session.py",
     ),
     "tests/orchestrator/cluster/test_dask.py": (
-        "orchestrator/cli/engine.py",
         "orchestrator/cli/worker.py",
         "orchestrator/cluster/far_link.py",
         "orchestrator/cluster/frames.py",

@@ -103,3 +103,31 @@ def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tls/client-key.pem").chmod(0o644)
     with pytest.raises(UsageError, match="can be read by others"):
         trust.protected("192.0.2.1:1", "client", str(tmp_path / "tls"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("ca.pem", b"", "there is no certificate in it"),
+        ("worker.pem", b"else", "not in PEM"),
+        ("worker-key.pem", b"else", "not in PEM"),
+        ("worker-key.pem", None, "the key is that of another certificate"),
+    ],
+)
+def test_files_that_are_something_else_are_refused(
+    tmp_path: Path, name: str, text: bytes | None, why: str
+) -> None:
+    """Before anybody is asked, who could only say that this is no good."""
+    trust.make_authority(tmp_path)
+    other = (tmp_path / "client-key.pem").read_bytes()
+    (tmp_path / name).write_bytes(other if text is None else text)
+    with pytest.raises(UsageError, match=rf"{name} .*cannot be used: {why}"):
+        trust.protected("127.0.0.1:1", "worker", str(tmp_path))
+
+
+def test_a_folder_without_a_name_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable that is empty says nothing, an option that is was meant to say something."""
+    monkeypatch.setenv(trust.VARIABLE, "")
+    assert trust.protected("127.0.0.1:1", "client") == ("tcp://127.0.0.1:1", None)
+    with pytest.raises(UsageError, match="--tls is empty"):
+        trust.protected("127.0.0.1:1", "worker", "")
