@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.cluster import membership
 from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure
-from remote_runtime.errors import UsageError
+from orchestrator.cluster.trust import no_answer
 
 _TASKS = 256  # chunks that may be under way; each only waits
 _SETTINGS = {
@@ -58,13 +58,10 @@ async def _run(
     )
     try:
         await worker
-    except (OSError, ValueError, TimeoutError) as error:
+    except (OSError, ValueError, TimeoutError, RuntimeError) as error:
         with contextlib.suppress(Exception):
             await worker.close(timeout=2)
-        raise UsageError(
-            f"no Dask scheduler answers at {address}: {error}",
-            hint="start one there with 'dask scheduler', see docs/howto/many-machines.md",
-        ) from error
+        raise no_answer("--scheduler", address, error) from error
     told(worker.address)
     ended = asyncio.create_task(worker.finished())
     signalled = asyncio.create_task(asked.wait())

@@ -17,7 +17,7 @@ from orchestrator.cluster.dask_api import (
     refuse_pickles,
 )
 from orchestrator.cluster.relay import Order, work
-from remote_runtime.errors import UsageError
+from orchestrator.cluster.trust import no_answer
 
 PIECE = 4 << 20  # bytes of a site that go at a time
 _PATIENCE = 20.0  # seconds that the scheduler has for an answer; one that hangs is gone
@@ -58,10 +58,7 @@ class Post:
                 name=f"ccm-{run_id}",
             )
         except (OSError, ValueError) as error:
-            raise UsageError(
-                f"--engine: no Dask scheduler answers at {address}: {_reason(error)}",
-                hint="start one there with 'dask scheduler', or give the address of another",
-            ) from error
+            raise no_answer("--engine", address, error) from error
         name = frames.up_queue(run_id)
         self._up = Queue(name, client=self._client, maxsize=frames.MOST_WAITING)
         self.alive: dict[str, float] = {}

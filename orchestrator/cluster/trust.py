@@ -85,6 +85,25 @@ def protected(address: str, role: Role, folder: str | None = None) -> tuple[str,
     return f"tls://{address}", security
 
 
+def no_answer(option: str, address: str, error: BaseException) -> UsageError:
+    """What is told where no scheduler answers at an address as Dask writes it."""
+    cause = error.__cause__ if isinstance(error, RuntimeError) else None
+    lines = str(cause or error).splitlines() or [type(error).__name__]
+    if address.startswith("tls:"):
+        hint = (
+            "start one there with 'dask scheduler --protocol tls' and certificates of the CA that "
+            "has made those of here, see docs/howto/many-machines.md"
+        )
+    else:
+        hint = (
+            "start one there with 'dask scheduler', or give another's address; for one with TLS "
+            f"name the folder of the certificates in {VARIABLE}"
+        )
+    return UsageError(
+        f"{option}: no Dask scheduler answers at {address}: {lines[0][:200]}", hint=hint
+    )
+
+
 def make_authority(folder: Path) -> list[Path]:
     """Make a CA and a certificate for each role in a folder; the files. UsageError, OSError."""
     known = [path.name for path in folder.glob("*.pem")] if folder.is_dir() else []

@@ -301,6 +301,19 @@ def test_who_is_not_of_the_same_authority_is_not_let_in(scene: Scene) -> None:
         assert "no Dask scheduler answers" in plain.stderr
 
 
+def test_who_speaks_tls_to_one_that_does_not_is_told_so(scene: Scene) -> None:
+    """Worker and controller alike; that is no defect of ccm's."""
+    tls = scene.scratch / "tls"
+    trust.make_authority(tls)
+    with cluster_of(scene, 0) as cluster:
+        assert cluster.hire("--tls", str(tls), fails=True).wait(120) == 2
+        scene.ccm.environment[trust.VARIABLE] = str(tls)
+        done = scene.ccm.run(*scene.words(cluster, SITE))
+        for option, said in (("--scheduler", cluster.said("worker0")), ("--engine", done.stderr)):
+            assert f"{option}: no Dask scheduler answers at tls://{cluster.address}" in said
+            assert "dask scheduler --protocol tls" in said
+
+
 def test_what_workers_cannot_do_is_refused_before_anything(scene: Scene) -> None:
     """No worker, a login's password, another version, a folder that is no site."""
     with cluster_of(scene, 0) as cluster:
