@@ -19,6 +19,7 @@ USER = r"^[\w][\w.@+\\-]*\$?$"
 PYTHON = r"^[\w./+][\w./+-]*$"
 JUMP = r"^[A-Za-z0-9_\[][A-Za-z0-9._:%@,\[\]+-]*$"
 SITE = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+SITE_HINT = "write letters a-z, digits, dots, underscores and hyphens, a letter or digit first"
 DURATION = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$"
 MAX_CONNECT_TIMEOUT = 3600
 TRUTH_WORDS = ("true", "false", "yes", "no", "on", "off")
@@ -83,7 +84,10 @@ def _text(name: str, node: Scalar) -> str:
     return node.text
 
 
-def _matching(pattern: str) -> Callable[[str, Scalar, str], PropertyValue]:
+_PLAIN = "it may not be empty, begin with a dash or hold blanks or shell characters"
+
+
+def _matching(pattern: str, hint: str = _PLAIN) -> Callable[[str, Scalar, str], PropertyValue]:
     compiled = re.compile(
         pattern.replace("$", r"\Z") if pattern != USER else r"[\w][\w.@+\\-]*\$?\Z"
     )
@@ -91,10 +95,7 @@ def _matching(pattern: str) -> Callable[[str, Scalar, str], PropertyValue]:
     def check(name: str, node: Scalar, folder: str) -> PropertyValue:
         text = _text(name, node)
         if not compiled.match(text):
-            raise RefusedError(
-                f"{name} must be {PROPERTIES[name][0]}, not {text[:60]!r}",
-                "it may not be empty, begin with a dash or hold blanks or shell characters",
-            )
+            raise RefusedError(f"{name} must be {PROPERTIES[name][0]}, not {text[:60]!r}", hint)
         return text
 
     return check
@@ -157,6 +158,6 @@ PROPERTIES: dict[str, tuple[str, Callable[[str, Scalar, str], PropertyValue]]] =
     "python": ("the path or name of a Python interpreter", _matching(PYTHON)),
     "connection": ("ssh or local", _connection),
     "connect_timeout": ("seconds or a duration such as 10s", _connect_timeout),
-    "site": ("the name of a site", _matching(SITE)),
+    "site": ("the name of a site", _matching(SITE, SITE_HINT)),
     "jump": ("a host such as user@gate:22, several with commas", _matching(JUMP)),
 }

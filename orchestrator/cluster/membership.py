@@ -13,7 +13,7 @@ import inventory
 import orchestrator
 import remote_runtime
 import schemas
-from inventory.properties import SITE
+from inventory.properties import SITE, SITE_HINT
 from orchestrator.cluster.dask_api import VERSION as DASK
 from remote_runtime.errors import UsageError
 from remote_runtime.version import VERSION
@@ -41,7 +41,7 @@ def resources(sites: Iterable[str]) -> dict[str, float]:
         if not re.fullmatch(SITE, site):
             raise UsageError(
                 f"--site {site[:60]!r} is no name of a site",
-                hint="write letters, digits, dots, underscores and hyphens",
+                hint=SITE_HINT,
             )
     return {_CODE + code(): PLENTY, **{_SITE + site: PLENTY for site in sites}}
 
