@@ -1,6 +1,7 @@
 """dpkg's database, read without dpkg-query."""
 
 import os
+import random
 import subprocess
 import unittest
 
@@ -57,6 +58,33 @@ Status: install ok installed
 Architecture: amd64%s
 Version: %s
 """
+WANTS = ("install", "hold", "deinstall", "purge", "unknown")
+STATES = (
+    *("not-installed", "config-files", "half-installed", "unpacked", "half-configured"),
+    *("triggers-awaited", "triggers-pending", "installed"),
+)
+VERSIONS = ("1", "1.0-1", "1:2.3-4", "0:1.2", "1.0-0", "2:1:3-1", "1.0~rc1-1+b1", "1.0 ", "")
+
+
+def stanza(chance: random.Random, name: str) -> str:
+    """Some package, most of the time as dpkg writes it."""
+    state = chance.choice(STATES)
+    version = chance.choice(VERSIONS[: chance.choice((-2, -2, -2, 9))])
+    rest = [
+        "Maintainer: A <a@example.com>",
+        "Architecture: %s" % chance.choice(("amd64", "all", "i386", "arm64")),
+        "Description: x\n Version: 9\n .\n Status: x",
+        *(["Version: %s" % version] if version else []),
+        *chance.choice(([], ["Multi-Arch: foreign", "Essential: yes"])),
+        *chance.choice(([], ["Conffiles:\n /etc/x 0123456789abcdef0123456789abcdef"])),
+    ]
+    if state in ("triggers-pending", "triggers-awaited"):
+        rest.append("%s: some" % state.title())
+    chance.shuffle(rest)
+    error = chance.choice(("ok", "ok", "reinstreq"))
+    status = "Status: %s %s %s" % (chance.choice(WANTS), error, state)
+    odd = chance.choice(("%s",) * 60 + (" %s", "%s ", "P%s"))
+    return "\n".join(["Package: %s" % (odd % name), status] + rest) + "\n"
 
 
 class StatusTest(FolderTest):
@@ -123,6 +151,32 @@ class StatusTest(FolderTest):
                 plan.provider.status(name)
                 plan.provider.status("held")
                 self.assertEqual(plan.commands.count("dpkg-query"), 1)
+
+    @unittest.skipUnless(dpkg.is_used(), "this machine is not made of dpkg's packages")
+    def test_whatever_it_says(self) -> None:
+        """Both ways tell the same of any text that dpkg reads, where both tell."""
+        self.write("available")
+        chance, alike = random.Random(7), 0
+        for _ in range(100):
+            names = chance.sample(("p", "q", "r", "s", "t", "t"), 4)
+            stanzas = [STATUS.partition("\n\n")[0] + "\n"]
+            stanzas += [stanza(chance, name) for name in names]
+            text = "\n".join(stanzas)
+            packages = dpkg.read(self.admin(text))
+            command = (dpkg.QUERY[0], "--admindir=" + self.root) + dpkg.QUERY[1:]
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            if packages is None or done.returncode != 0:
+                continue
+            queried = dpkg.Database(done.stdout.decode())
+            for name in names:
+                for suffix in ("", ":i386", ":any", ":all"):
+                    try:
+                        found = packages.find(name + suffix)
+                    except dpkg.Unclear:
+                        continue
+                    self.assertEqual(found, queried.find(name + suffix), text)
+                    alike += 1
+        self.assertGreater(alike, 300)
 
     @unittest.skipUnless(dpkg.is_used(), "this machine is not made of dpkg's packages")
     def test_this_machine(self) -> None:
