@@ -38,17 +38,23 @@ class _Actions:
         self._make_archive()
         bob = {"owner": str(UID), "group": str(UID)}
 
-        def file(name: str, **properties: Any) -> Item:
-            return item("file", f"{app}/{name}", properties=properties)
+        def file(name: str, index: int = 0, **properties: Any) -> Item:
+            return item("file", f"{app}/{name}", index, properties=properties)
+
+        ours = {"content": "x", "mode": "0644", **bob}
 
         def scaffold(**properties: Any) -> Item:
             files = [{"path": p, **blob(_CONTENT)} for p in ("conf", "data/inner/file", "new/file")]
             tree = {"$tree": "x", "files": files, "directories": []}
             return item("scaffold", app, properties={"source": tree, **properties})
 
-        self.all = {
-            "content": file("conf", content="x", mode="0644", **bob),
-            "content in a folder": file("data/inner/file", content="x", mode="0644", **bob),
+        actions: dict[str, Item | list[Item]] = {
+            "content": file("conf", **ours),
+            "content in a folder": file("data/inner/file", **ours),
+            "contents in a row": [
+                file(name, index, **ours)
+                for index, name in enumerate(("conf", "data/inner/file", "extra/file", "data/more"))
+            ],
             "attributes": file("conf", mode="0666", **bob),
             "directory": file("data", ensure="directory", mode="0777", **bob),
             "new directory": file("new/deep", ensure="directory", mode="0777", **bob),
@@ -66,6 +72,7 @@ class _Actions:
             "scaffold": scaffold(purge=True),
             "absent scaffold": scaffold(ensure="absent"),
         }  # fmt: skip
+        self.all = {name: one if isinstance(one, list) else [one] for name, one in actions.items()}
 
     def _make_archive(self) -> None:
         with tarfile.open(self._archive, "w") as made:
@@ -133,10 +140,10 @@ class _Campaign:
             self._counts["pushes under swaps at random"] += 1
             self._judge(f"{name}: at random", told)
 
-    def _chosen(self) -> tuple[str, Item]:
+    def _chosen(self) -> tuple[str, list[Item]]:
         return self._random.choice(sorted(self._actions.all.items()))
 
-    def _length(self, action: Item) -> int:
+    def _length(self, action: list[Item]) -> int:
         lines = [0]
 
         def count(line: int) -> None:
@@ -147,10 +154,10 @@ class _Campaign:
             self._run(action)
         return lines[0] + 1
 
-    def _run(self, action: Item) -> str:
-        (event,) = run_items([action], store=BlobStore(_CONTENT), diff=True, diff_private=True)
-        self._counts["refused" if event["failed"] else "done"] += 1
-        return str(event)
+    def _run(self, action: list[Item]) -> str:
+        events = run_items(action, store=BlobStore(_CONTENT), diff=True, diff_private=True)
+        self._counts["refused" if any(event["failed"] for event in events) else "done"] += 1
+        return str(events)
 
     def _judge(self, what: str, told: str) -> None:
         harm = self._world.harm(told)
