@@ -20,6 +20,10 @@ from orchestrator.transport.route import DEFAULT_KEYS, Route
 AGENT_TIMEOUT = 60.0
 
 
+class AgentGoneError(paramiko.SSHException):
+    """The agent signs nothing more; no server was told of it."""
+
+
 class Candidate:
     """A key to log in with: what messages call it, and how to get it when its turn comes.
 
@@ -67,9 +71,8 @@ class Keyring:
         """Why keys that were meant are not among the candidates."""
         named = (path for path in route.identities if path.name not in DEFAULT_KEYS)
         found = [f"{shown(path)} does not exist" for path in named if not path.exists()]
-        if self._agent(route.agent).unreachable:
-            found.append(f"no agent answers at {route.agent}")
-        return found
+        trouble = self._agent(route.agent).trouble
+        return [*found, trouble] if trouble else found
 
     def worked(self, candidate: Candidate) -> None:
         """Remember a key that a host accepted."""
@@ -128,7 +131,11 @@ class Keyring:
 
 
 class _Agent(AgentSSH):
-    """An agent at a socket; paramiko's own knows only the one of the environment."""
+    """An agent at a socket; paramiko's own knows only the one of the environment.
+
+    One that does not answer in time is asked no more: what it says later would be taken for the
+    answer to another question.
+    """
 
     # the stubs leave these out
     _connect: Callable[[socket.socket], None]
@@ -137,7 +144,8 @@ class _Agent(AgentSSH):
     def __init__(self, path: str) -> None:
         super().__init__()
         self._talking = threading.RLock()
-        self.unreachable = False
+        self._path = path
+        self.trouble = ""
         if not path:
             return
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -148,7 +156,7 @@ class _Agent(AgentSSH):
         except (OSError, paramiko.SSHException):
             connection.close()
             self._conn = None
-            self.unreachable = True
+            self.trouble = f"no agent answers at {path}"
 
     @property
     def keys(self) -> tuple[AgentKey, ...]:
@@ -158,9 +166,21 @@ class _Agent(AgentSSH):
         self._close()
 
     def _send_message(self, msg: Any) -> Any:
-        with self._talking:  # one socket serves all hosts
+        if not self._talking.acquire(timeout=AGENT_TIMEOUT):  # one socket serves all hosts
+            raise AgentGoneError
+        try:
+            if self.trouble:
+                raise AgentGoneError
             # the stubs leave out what is paramiko's own
             return super()._send_message(msg)  # type: ignore[misc]
+        except (OSError, paramiko.SSHException) as error:
+            late = isinstance(error, TimeoutError)
+            how = f"did not answer within {AGENT_TIMEOUT:g} s" if late else "hung up"
+            self.trouble = self.trouble or f"the agent at {self._path} {how}"
+            self._close()
+            raise AgentGoneError from error
+        finally:
+            self._talking.release()
 
 
 def _explicit(route: Route) -> bool:

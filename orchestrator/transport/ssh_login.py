@@ -11,8 +11,9 @@ from paramiko.ssh_exception import BadAuthenticationType
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.known_hosts import STANDARD_PORT
 from orchestrator.transport.route import Route
-from orchestrator.transport.ssh_keys import Keyring
+from orchestrator.transport.ssh_keys import AgentGoneError, Keyring
 from orchestrator.transport.ssh_transport import BROKEN, EagerTransport
+from orchestrator.transport.waiting import Aside
 from remote_runtime.errors import UnreachableError
 
 AUTH_TIMEOUT = 60.0
@@ -34,11 +35,22 @@ class Authenticator:
         self._began = began
         self._tried: list[str] = []
         self._troubles: list[str] = []
+        self._agent_gone = False
         self._accepted: list[str] | None = None
 
     def authenticate(self, transport: EagerTransport) -> None:
         """Log in; UnreachableError says which methods were tried and what to do."""
         self._began()
+        if self._route.until is None or not self._route.agent:
+            return self._log_in(transport)
+        # An agent may wait for somebody, and knows no bound of one host.
+        login = Aside(lambda: self._log_in(transport), f"login to {self._route.label}")
+        try:
+            return login.wait(self._route.until)
+        except TimeoutError as error:
+            raise self._cut_short("did not answer the login", "transport.silent") from error
+
+    def _log_in(self, transport: EagerTransport) -> None:
         try:
             if "publickey" in self._route.methods and self._with_keys(transport):
                 return
@@ -73,6 +85,10 @@ class Authenticator:
             transport.auth_timeout = self._route.left(AUTH_TIMEOUT)
             try:
                 left = transport.auth_publickey(self._route.user, key)
+            except AgentGoneError:
+                self._tried.pop()
+                self._agent_gone = True
+                continue
             except BadAuthenticationType as error:
                 self._accepted = error.allowed_types
                 return False
@@ -151,6 +167,8 @@ class Authenticator:
         route = self._route
         if len(self._tried) >= 5:
             return "too many keys were offered: set key_file, and IdentitiesOnly for the host"
+        if self._agent_gone:
+            return "find out why the agent ended, or what it waits for: a PIN, a confirmation?"
         if any("passphrase" in trouble for trouble in self._troubles):
             return "add the key to the agent with ssh-add, or run ccm in a terminal"
         if not self._tried:

@@ -201,7 +201,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/transport/login.py",
         "orchestrator/transport/proxying.py",
         "orchestrator/transport/ssh_host_key.py",
-        "orchestrator/transport/ssh_keys.py",
         "orchestrator/transport/ssh_login.py",
         "orchestrator/transport/ssh_pipe.py",
         "orchestrator/transport/ssh_transport.py",
