@@ -6,15 +6,12 @@ A preview asks here; what is raised is what the attempt would raise.
 import errno
 import os
 import stat
-import sys
 from typing import FrozenSet, NamedTuple, Optional, Tuple
 
+from remote_runtime.system import inode_flags
 from remote_runtime.system.octal import unescape
 from remote_runtime.system.trouble import failure
 
-_GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS of a 64-bit Linux
-_IMMUTABLE, _APPEND = 0x10, 0x20
-_LOOKED_AT = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
 _READ_ONLY, _NO_EXECUTION = 1, 8  # ST_RDONLY, ST_NOEXEC
 
 
@@ -99,7 +96,7 @@ class Obstacles(object):
     def _permitted(self, doing: str) -> None:
         """Whether names may be made and removed in the folder."""
         folder = self._spot.folder
-        if _flags(folder) & (_IMMUTABLE if doing == "create the directory" else ~0):
+        if _flags(folder) & (inode_flags.IMMUTABLE if doing == "create the directory" else ~0):
             raise self._failure(doing, errno.EPERM)
         if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
             raise self._failure(doing, errno.EACCES)
@@ -162,18 +159,6 @@ def mount_points() -> FrozenSet[str]:
 
 def _flags(path: str) -> int:
     """The immutable and append-only flags of a file or folder; 0 where there is no such thing."""
-    import fcntl
-
     if stat.S_IFMT(os.lstat(path).st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
         return 0  # to open a device may do anything
-    try:
-        descriptor = os.open(path, _LOOKED_AT)
-    except OSError:
-        return 0
-    try:
-        answer = fcntl.ioctl(descriptor, _GET_FLAGS, bytes(8))
-        return int.from_bytes(answer[:4], sys.byteorder) & (_IMMUTABLE | _APPEND)
-    except OSError:
-        return 0
-    finally:
-        os.close(descriptor)
+    return inode_flags.read(path)

@@ -1,9 +1,11 @@
 """Files on their way to their place (target); imported only when one is written."""
 
+import errno
 import os
 import stat
 from typing import Callable, Optional, Set, Tuple
 
+from remote_runtime.system import inode_flags
 from remote_runtime.system.attributes import Attributes
 from remote_runtime.system.folder_syncs import sync_now
 from remote_runtime.system.trouble import failure
@@ -39,6 +41,9 @@ class Temporary(object):
         self._synced: Optional[Tuple[int, ...]] = None
         self._sync = sync or sync_now
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        if inode_flags.read(".", place.folder.descriptor) & inode_flags.APPEND:
+            # It could neither be renamed nor removed.
+            raise failure("write", target, OSError(errno.EPERM, os.strerror(errno.EPERM)))
         registered.add(self)
         try:
             self._descriptor = os.open(self._name, flags, 0o600, dir_fd=place.folder.descriptor)

@@ -1,6 +1,5 @@
 """What would keep something from being done, found without trying."""
 
-import fcntl
 import os
 import unittest
 from typing import Any, Callable
@@ -10,7 +9,8 @@ from remote_runtime.system.files import Files
 from remote_runtime.system.obstacles import Obstacles, at, mount_points
 from tests.remote_runtime.fakes import ROOT, FolderTest
 
-SET_FLAGS = 0x40086602
+from .flags import flag
+
 NOBODY = 65534
 
 
@@ -25,16 +25,6 @@ class ObstaclesTest(FolderTest):
 
     def of(self, name: str) -> Obstacles:
         return Files().obstacles(self.path(name))
-
-    def flag(self, name: str, bits: int) -> None:
-        """Set the attribute flags of a file, where its file system has them."""
-        descriptor = os.open(self.path(name), os.O_RDONLY)
-        try:
-            fcntl.ioctl(descriptor, SET_FLAGS, bits.to_bytes(8, "little"))
-        except OSError as error:
-            self.skipTest("this file system has no attribute flags: %s" % error)
-        finally:
-            os.close(descriptor)
 
     def test_nothing_is_in_the_way(self) -> None:
         """Of what can be done nothing is said."""
@@ -70,8 +60,8 @@ class ObstaclesTest(FolderTest):
         self.write("d/f", b"x")
         self.write("f", b"x")
         for name in ("f", "d"):
-            self.flag(name, 0x10)
-            self.addCleanup(self.flag, name, 0)
+            flag(self.path(name), 0x10)
+            self.addCleanup(flag, self.path(name), 0)
         for call in (
             lambda: self.of("f").writing(1),
             lambda: self.of("f").changing(-1, -1),
