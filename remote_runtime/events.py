@@ -143,26 +143,25 @@ class EventMaker(object):
 
     def labelled(self, item: Item, text: str) -> str:
         """A text that is told of a resource beside its properties, masked as in its event."""
-        return (self._mask if item.sensitive else self._mask_of(item)).text(text)
+        return self._label(item, self._mask_of(item))(text)
 
     def make(self, outcome: Outcome, noop: bool, duration: float) -> Dict[str, Any]:
         """Return the event of one resource; ``duration`` in seconds."""
         item = outcome.item
         mask = self._mask_of(item)
-        # What tells which resource it was: of a sensitive one it stays, but for the run's secrets.
-        label = (self._mask if item.sensitive else mask).text
-        ensure = label(requested_of(item))
+        label = self._label(item, mask)
+        of_plan = _of_plan(item, mask, label)
         event: Dict[str, Any] = {
             "protocol": PROTOCOL,
             "event_id": self.ids.next(),
             "timestamp": timestamp(time.time()),
             "type": item.type,
-            "name": label(item.name),
+            "name": of_plan.pop("name"),
             "provider": outcome.provider,
-            "requested_ensure": ensure,
+            "requested_ensure": of_plan.pop("requested_ensure"),
             "final_ensure": label(outcome.final_ensure),
             "duration": int(duration * 1e9),
-            "properties": _properties(item, mask),
+            "properties": of_plan.pop("properties"),
             "status": outcome.status,
             "changes": [_change(c, item.sensitive, mask) for c in outcome.changes],
             "error": _errors(outcome, item.sensitive, mask),
@@ -173,12 +172,53 @@ class EventMaker(object):
             "noop": noop,
             "unmet_requirements": [label(reference) for reference in outcome.unmet],
         }
-        if item.alias:
-            event["alias"] = label(item.alias)
-        if item.manifest:
-            event["manifest"] = label(item.manifest)
+        event.update(of_plan)
         event.update(_optional(item, outcome, mask))
         return _bounded(event)
+
+    def of_plan(self, item: Item, text: str) -> Dict[str, Any]:
+        """What such an event has of the plan; ``text`` is the JSON text of all that this says.
+
+        The text tells of most resources at once that there is nothing to mask.
+        """
+        if self._mask.passes(text) and not (item.secrets or item.sensitive or item.veiled):
+            return _of_plan(item, _AS_IT_IS, _AS_IT_IS.text)
+        mask = self._mask_of(item)
+        return _of_plan(item, mask, self._label(item, mask))
+
+    def _label(self, item: Item, mask: Mask) -> Callable[[str], str]:
+        """Masks what tells which resource it was: of a sensitive one it stays, but for the run's
+        secrets."""
+        return (self._mask if item.sensitive else mask).text
+
+
+class _AsItIs(object):
+    """In place of a mask, where nothing is to be masked."""
+
+    def text(self, text: str) -> str:
+        """The text."""
+        return text
+
+    def value(self, value: Any) -> Any:
+        """The value."""
+        return value
+
+
+_AS_IT_IS: Any = _AsItIs()
+
+
+def _of_plan(item: Item, mask: Mask, label: Callable[[str], str]) -> Dict[str, Any]:
+    found = {
+        "type": item.type,
+        "name": label(item.name),
+        "requested_ensure": label(requested_of(item)),
+        "properties": _properties(item, mask),
+    }
+    if item.alias:
+        found["alias"] = label(item.alias)
+    if item.manifest:
+        found["manifest"] = label(item.manifest)
+    return found
 
 
 def requested_of(item: Item) -> str:

@@ -6,19 +6,22 @@ whose event was sent whole.
 
 from typing import Any, Dict, Iterable, Iterator, Sequence, Tuple
 
-from remote_runtime.events import PROTOCOL, EventMaker, Outcome, spelt_out, timestamp_of
+from remote_runtime.events import LARGEST, PROTOCOL, EventMaker, Outcome, spelt_out, timestamp_of
 from remote_runtime.item import Item
 
 LATEST = 253402300800 * 10**6  # microseconds since the epoch; until then a year has four digits
+_SMALL = LARGEST // 8  # characters, of which a mask may make more
 _OF_PLAN = ("type", "name", "alias", "manifest", "properties", "requested_ensure")
 
 
-def implied_members(item: Item, maker: EventMaker) -> Dict[str, Any]:
+def implied_members(item: Item, maker: EventMaker, text: str = "") -> Dict[str, Any]:
     """What an event of a resource has of its plan, masked; ``maker`` is that of its host's run.
 
-    ``requested_ensure`` only where the plan says it.
+    ``requested_ensure`` only where the plan says it. The JSON ``text`` of the item, where there is
+    one, tells of most that nothing is to be masked or too large for an event.
     """
-    event = maker.make(Outcome(item), False, 0.0)
+    quick = text and len(text) < _SMALL
+    event = maker.of_plan(item, text) if quick else maker.make(Outcome(item), False, 0.0)
     if item.properties.get("ensure") is None:
         del event["requested_ensure"]
     return {key: event[key] for key in _OF_PLAN if key in event}

@@ -60,7 +60,8 @@ class Masking:
         found = kept.get(key)
         if found is None and entry.item.implied:
             item = entry.item._replace(manifest=manifest)
-            found = Implied(implied_members(item, self._maker), shared=met.again(key))
+            text = entry.json.decode("ascii") + manifest
+            found = Implied(implied_members(item, self._maker, text), shared=met.again(key))
             if found.shared:
                 if len(kept) >= MOST_RESOURCES:
                     kept.clear()

@@ -1,10 +1,10 @@
+import itertools
 import json
 import unittest
 from typing import Any, Dict
 
 from remote_runtime.events import EventMaker, Outcome, spelt_out
 from remote_runtime.expansion import implied_members, whole_events
-from remote_runtime.item import Item
 from remote_runtime.masking import Mask
 from remote_runtime.telling import told_of
 from tests.remote_runtime.fakes import item
@@ -20,36 +20,41 @@ ITEMS = [
     item("file", "/f", properties={"password": "hidden!"}, secrets=("password",)),
     item("file", "/f", properties={"content": {"$blob": "ab" * 32, "size": 2}}, veiled=True),
     item("archive", "/a", properties={"url": "https://me:p4ssw0rd@h/x", "n": [1, {"2": None}]}),
+    item("archive", "/a", properties={"url": "HTTPS://token123@h", "x": "http://h/?a=b&key=s"}),
+    item("archive", "/a", properties={"headers": {"Authorization": "Basic x"}, "b": "c=d"}),
+    item("exec", "curl -H 'proxy-AUTHORIZATION: Bearer x'", manifest="http://me:pass@h/m"),
     item("scaffold", "/t", properties={"source": {"$tree": "folder", "files": []}}),
     item("exec", "x", properties={"command": "true"}),
     item("file", "/large", properties={"ensure": "present", "text": "x" * (1 << 20)}),
 ]  # fmt: skip
 
 
-def expanded(one: Item, whole: Dict[str, Any], made: Outcome) -> Dict[str, Any]:
+def expanded(made: Outcome, *, whole: Dict[str, Any], maker: EventMaker, text: str) -> Any:
     """The event that is made of a turn whose event would be ``whole``."""
-    maker = EventMaker(Mask(SECRETS))
     told = told_of(made, False, maker)
     assert told is not None
     number = int(whole["event_id"].translate(DIGITS), 32)
-    group = json.loads(json.dumps(told.members())), [500], [implied_members(one, maker)]
+    implied = [implied_members(made.item, maker, text)]
+    group = json.loads(json.dumps(told.members())), [500], implied
     (event,) = whole_events(number, 1795390122775418, [group])
     return event
 
 
 class ExpansionTest(unittest.TestCase):
     def test_as_if_it_had_been_sent_whole(self) -> None:
-        """An event that is made of a turn is member for member the one that would have come."""
-        for one in ITEMS:
-            for final in ("present", "1.2", "s3cret", ""):
-                made = Outcome(one)
-                made.provider, made.final_ensure, made.prediction = "posix", final, "certain"
-                whole = EventMaker(Mask(SECRETS)).make(made, False, 5e-7)
+        """An event that is made of a turn is member for member the one that would have come, with
+        and without the text of the plan at hand."""
+        for one, final in itertools.product(ITEMS, ("present", "1.2", "s3cret", "")):
+            made = Outcome(one)
+            made.provider, made.final_ensure, made.prediction = "posix", final, "certain"
+            texts = "", json.dumps(one.entry()) + one.manifest
+            for secrets, text in itertools.product(([], SECRETS), texts):
+                maker = EventMaker(Mask(secrets))
+                whole = maker.make(made, False, 5e-7)
                 whole["timestamp"] = "2026-11-22T23:28:42.775418Z"
-                with self.subTest(one=one.id, final=final):
-                    self.assertEqual(
-                        json.dumps(expanded(one, whole, made)), json.dumps(whole), msg=one
-                    )
+                event = expanded(made, whole=whole, maker=maker, text=text)
+                with self.subTest(one=one.id, final=final, secrets=secrets):
+                    self.assertEqual(json.dumps(event), json.dumps(whole), msg=one)
 
     def test_ids_and_times_go_on(self) -> None:
         """Each event has the id behind the one before it, and ends its duration later."""
