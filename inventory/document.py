@@ -144,12 +144,14 @@ def _position_at(source: Source, index: int) -> Position:
 
 def _syntax_problem(error: yaml.YAMLError, source: Source) -> Problem:
     name = source.name
+    is_json = source.text.lstrip().startswith("{") and not name.endswith((".yaml", ".yml"))
+    form = "JSON" if is_json else "YAML"
     if not isinstance(error, yaml.MarkedYAMLError):
-        return Problem(f"broken YAML: {error}", Position(name, 1, 1), "", "input.yaml")
+        return Problem(f"broken {form}: {error}", Position(name, 1, 1), "", "input.yaml")
     text = error.problem or error.context or "it cannot be read"
     mark = error.problem_mark or error.context_mark
     where = Position(name, mark.line + 1, mark.column + 1) if mark else Position(name, 1, 1)
-    message = f"broken YAML: {text}"
+    message = f"broken {form}: {text}"
     if error.context and error.problem:
         message += f", {error.context}"
         if error.context_mark:

@@ -154,6 +154,22 @@ def test_an_inventory_of_ansible_is_named(tmp_path: Path, text: str, form: str) 
     assert f"ansible-inventory -i {path} --list" in problem.hint
 
 
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("[1, 2]", "an inventory must be a map, not a list"),
+        ("[1,2]", "an inventory must be a map, not a list"),
+        ('{"hosts": {"h1": {}, "h2": {"po', ":1:32: broken JSON: found unexpected end"),
+    ],
+)
+def test_json_that_is_no_inventory(tmp_path: Path, text: str, wrong: str) -> None:
+    """It is told as what it is: no YAML, and nothing of Ansible's."""
+    path = tmp_path / "hosts.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=wrong):
+        load(str(path))
+
+
 def test_a_host_without_its_comma(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A word that is no file is taken for a host whose comma is missing."""
     monkeypatch.chdir(tmp_path)
