@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from remote_runtime.errors import CcmError
 
+MOST_TOLD = 100
+"""Mistakes of an input that are told with their places; of more it is told how many."""
+
 COMMANDS = (
     "push",
     "plan",
@@ -156,8 +159,11 @@ def _told(error: "CcmError") -> str:
     from remote_runtime.errors import InputError
 
     if isinstance(error, InputError) and len(error.problems) > 1:
-        lines = [f"ccm: error: {len(error.problems)} mistakes in the input"]
-        return plain("\n".join([*lines, *(f"  {problem}" for problem in error.problems)]))
+        lines = [f"ccm: error: {len(error.problems):,} mistakes in the input"]
+        lines += [f"  {problem}" for problem in error.problems[:MOST_TOLD]]
+        if len(error.problems) > MOST_TOLD:
+            lines.append(f"  … {len(error.problems) - MOST_TOLD:,} more")
+        return plain("\n".join(lines))
     if isinstance(error, InputError) and error.problems:
         return plain(f"ccm: error: {error.problems[0]}")
     text = f"ccm: error: {error.message}"

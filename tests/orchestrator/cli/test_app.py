@@ -195,6 +195,22 @@ def test_several_mistakes_are_told_in_one_report(
     assert "site.yaml:9:1: worse" in error
 
 
+def test_of_very_many_mistakes_the_first_are_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody mends thousands at once, and what they have in common shows in some."""
+
+    def run(args: object) -> int:
+        raise InputError([Problem(f"wrong {number}") for number in range(3_000)])
+
+    monkeypatch.setattr(load_command("runs"), "run", run)
+    assert main(["runs"]) == 2
+    first, *lines, last = capsys.readouterr().err.splitlines()
+    assert first == "ccm: error: 3,000 mistakes in the input"
+    assert lines == [f"  wrong {number}" for number in range(100)]
+    assert last == "  … 2,900 more"
+
+
 def test_a_defect_exits_70_with_a_masked_report(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
