@@ -136,7 +136,7 @@ class RunFolder:
 
     def _number(self, implied: Implied) -> int:
         """The line of ``resources`` that says what a plan implies of a resource."""
-        number = self._numbers.get(implied)
+        number = self._numbers.get(implied) if implied.shared else None
         if number is None:
             number = self._numbered
             self._numbered += 1

@@ -57,14 +57,8 @@ class Heard:
     def event(self, line: str) -> Told | None:
         """The event that a line tells; None for one that tells what plans have in common."""
         kind = line[0]
-        if kind == "i":
-            self._implied.append(self._implications.of(line[1:]))
-            return None
-        if kind == "n":
-            self._names.append(_planned(*json.loads(line[1:])))
-            return None
-        if kind == "c":
-            (self._implied if line[1] == "i" else self._names).clear()
+        if kind in "ionc":
+            self._learn(kind, line[1:])
             return None
         host, _, text = line[1:].partition("\t")
         told = json.loads(text)
@@ -86,6 +80,17 @@ class Heard:
         if kind == "f":
             return happening.HostFinished(HostResult.from_record(told))
         raise ValueError(f"no worker tells {kind!r}")
+
+    def _learn(self, kind: str, text: str) -> None:
+        """Number what plans have, or begin to count anew."""
+        if kind == "i":
+            self._implied += map(self._implications.of, text.split("\t"))
+        elif kind == "o":
+            self._implied += [Implied(None, each) for each in text.split("\t")]
+        elif kind == "n":
+            self._names.append(_planned(*json.loads(text)))
+        else:
+            (self._implied if text == "i" else self._names).clear()
 
     def _stable(self, host: str, number: int, at: int, groups: list[Any]) -> Told:
         found = []

@@ -6,7 +6,8 @@ through as the text that it has there; what plans have in common is told before 
 by its number from then on::
 
     p HOST \t [phase, at]
-    i JSON                  what is implied of a resource, numbered from 0
+    i JSON \t JSON ...      what is implied of resources, numbered from 0
+    o JSON \t JSON ...      the same, which counts on: of resources that no other host has
     n JSON                  [resources, subscribed] of a plan, numbered from 0
     c KIND                  those of this kind (i, n) are forgotten: the next one is number 0
     h HOST \t NUMBER        the host has such a plan
@@ -107,24 +108,29 @@ class Outbox(Subscriber):
 
     def _stable(self, event: happening.ResourcesStable) -> None:
         turns = event.turns
-        new: list[str] = []
+        new: list[tuple[str, list[str]]] = []
         if self._numbered >= MOST_NUMBERED:
             self._implied.clear()
             self._numbered = 0
-            new.append("ci")
+            new.append(("c", ["i"]))
         groups = []
         for first, told, durations, implied in turns.groups:
             numbers = [self._number(each, new) for each in implied]
             groups.append((first, told, durations, spans(numbers)))
-        new.append(f"s{event.host}\t{_encode((turns.number, turns.at, groups))}")
-        self._put("\n".join(new))
+        lines = [kind + "\t".join(texts) for kind, texts in new]
+        lines.append(f"s{event.host}\t{_encode((turns.number, turns.at, groups))}")
+        self._put("\n".join(lines))
 
-    def _number(self, implied: Implied, new: list[str]) -> int:
-        number = self._implied.get(implied)
+    def _number(self, implied: Implied, new: list[tuple[str, list[str]]]) -> int:
+        """Its number; ``new`` are kinds and texts of lines, which one that has none is added to."""
+        number = self._implied.get(implied) if implied.shared else None
         if number is None:
             number = self._numbered
             self._numbered += 1
-            new.append("i" + implied.text)
+            kind = "i" if implied.shared else "o"
+            if not new or new[-1][0] != kind:
+                new.append((kind, []))
+            new[-1][1].append(implied.text)
             if implied.shared:
                 self._implied[implied] = number
         return number

@@ -12,7 +12,7 @@ from orchestrator.workers import telling
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.hearing import Heard, SharedImplied, Told
 from orchestrator.workers.telling import Outbox
-from tests.orchestrator.fleet.fakes import make_event, stable_turns
+from tests.orchestrator.fleet.fakes import implied_file, known_file, make_event, stable_turns
 
 RUN = "20260314T091502Z-aaaaaa"
 FAILED = happening.ResourceEvent(
@@ -83,12 +83,30 @@ def test_what_plans_have_in_common_is_told_once() -> None:
     lines = []
     while text := channel.receive():
         lines += text.split("\n")
-        if len(lines) == 4:
+        if len(lines) == 3:
             break
-    assert [line[0] for line in lines] == ["i", "i", "s", "s"]
+    assert [line[0] for line in lines] == ["i", "s", "s"]
     reader = Heard(RUN, SharedImplied())
     found = [event for line in lines if (event := reader.event(line)) is not None]
     assert [shown(event) for event in found] == [[e for e, _ in each.events()] for each in turns]
+
+
+def test_what_a_host_has_alone_is_not_looked_for_again() -> None:
+    """It stands between what others have, too, and each event is that of its own resource."""
+    names = "/a", "/own\tof this\nhost", "/own", "/b"
+    turns = stable_turns("web1", *names)
+    own = [implied_file(name) for name in names[1:3]]
+    group = turns.groups[0]
+    group = group._replace(implied=(group.implied[0], *own, group.implied[3]))
+    turns = turns._replace(groups=(group,))
+    box, channel = outbox()
+    for _ in range(2):
+        box.handle(happening.ResourcesStable("web1", turns))
+    implications = SharedImplied()
+    found = heard(channel, box, Heard(RUN, implications))
+    assert [[e["name"] for e in shown(event)] for event in found] == [[*names]] * 2
+    met = (*own, *map(known_file, ("/a", "/b")))
+    assert [implications.of(each.text).shared for each in met] == [False, False, True, True]
 
 
 def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
