@@ -1,5 +1,6 @@
 """What of Dask is used here: it says no types of its own (both sides)."""
 
+import logging
 from typing import Any, NoReturn
 
 import dask
@@ -23,6 +24,13 @@ Worker: Any = distributed.Worker
 get_worker: Any = distributed.get_worker
 configure: Any = dask.config.set
 VERSION: str = vars(distributed)["__version__"]
+
+
+def tell_only(level: int) -> None:
+    """Have Dask write no log below a level; some of its parts have a level of their own."""
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(level)
 
 
 def refuse_pickles() -> None:

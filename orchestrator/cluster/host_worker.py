@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from orchestrator.cluster import membership
-from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure
+from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure, tell_only
 from orchestrator.cluster.trust import no_answer
 
 _TASKS = 256  # chunks that may be under way; each only waits
@@ -29,7 +29,7 @@ def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str],
     ``told`` is given the address that the worker has. UsageError where there is no scheduler.
     """
     resources = membership.resources(sites)
-    logging.getLogger("distributed").setLevel(logging.WARNING)
+    tell_only(logging.WARNING)
     configure(_SETTINGS)
     with tempfile.TemporaryDirectory(prefix="ccm-worker-") as folder:
         return asyncio.run(_run(address, security, resources, folder, told))

@@ -15,6 +15,7 @@ from orchestrator.cluster.dask_api import (
     Queue,
     configure,
     refuse_pickles,
+    tell_only,
 )
 from orchestrator.cluster.relay import Order, work
 from orchestrator.cluster.trust import no_answer
@@ -46,7 +47,7 @@ class Post:
         self._heard: Callable[[str, bytes], None] = lambda hand, data: None
         self._closing = False
         self._deaf = False
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        tell_only(logging.CRITICAL)
         configure(_SETTINGS)
         refuse_pickles()
         try:

@@ -49,8 +49,8 @@ class DaskCluster:
                 str(tls / "scheduler.pem"),
             ]
             words += ["--tls-key", str(tls / "scheduler-key.pem")]
-        self.scheduler = self._start([*_SCHEDULER, *words], "scheduler")
-        self._await("scheduler", self.scheduler, "Scheduler at")
+        self._words = [*_SCHEDULER, *words]
+        self.scheduler = self._schedule()
 
     @property
     def engine(self) -> str:
@@ -69,6 +69,12 @@ class DaskCluster:
             self._await(name, process, "works for")
         return process
 
+    def begin_anew(self) -> None:
+        """Kill the scheduler, and start another one at its port."""
+        self.scheduler.kill()
+        self.scheduler.wait()
+        self.scheduler = self._schedule()
+
     def said(self, name: str) -> str:
         """What a process has written."""
         return (self._folder / f"{name}.log").read_text(errors="replace")
@@ -84,6 +90,11 @@ class DaskCluster:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
+
+    def _schedule(self) -> subprocess.Popen[bytes]:
+        scheduler = self._start(self._words, "scheduler")
+        self._await("scheduler", scheduler, "Scheduler at")
+        return scheduler
 
     def _await(self, name: str, process: subprocess.Popen[bytes], sign: str) -> None:
         """Until a process has said that it is there; AssertionError for one that has ended."""

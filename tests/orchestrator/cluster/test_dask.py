@@ -221,6 +221,25 @@ def test_without_the_scheduler_hosts_are_lost_and_nothing_begins(scene: Scene) -
         assert "has gone away" in cluster.said("worker0")
 
 
+def test_a_scheduler_that_begins_anew_has_nothing_of_the_run(scene: Scene) -> None:
+    """Its hosts are lost, in plain words, and its workers end; those that come then work."""
+    with cluster_of(scene, 2) as cluster:
+        command = scene.ccm.start(*scene.words(cluster, WAITS, "--forks", "2"))
+        wait_for(lambda: scene.begun() >= 1 or command.poll() is not None)
+        cluster.begin_anew()
+        out, err = command.communicate(timeout=200)
+        assert (command.returncode, set(ends(json.loads(out)).values())) == (3, {"worker.lost"})
+        assert "the scheduler is gone" in err
+        assert "Traceback" not in err
+        assert [worker.wait(120) for worker in cluster.workers] == [3, 3]
+        none = scene.ccm.run(*scene.words(cluster, SITE))
+        assert (none.code, "has no worker of ccm's" in none.stderr) == (2, True), none.stderr
+        (scene.folder / "go").touch()
+        cluster.hire()
+        done = scene.ccm.run(*scene.words(cluster, SITE))
+        assert set(ends(json.loads(done.stdout)).values()) == {"ok"}, done.stdout
+
+
 @pytest.mark.begun_first
 def test_a_worker_that_hangs_is_given_up(scene: Scene) -> None:
     """After half a minute of silence its hosts are another one's; once awake it does nothing."""
