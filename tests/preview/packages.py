@@ -51,6 +51,16 @@ if [ "$1" = purge ]; then deb-systemd-helper purge '{unit}' >/dev/null || true; 
     }
 
 
+def _masking(unit: str) -> dict[str, str]:
+    """Those of an older debhelper, which masks what goes."""
+    scripts = _managed(unit)
+    scripts["postrm"] += f"""
+if [ "$1" = remove ]; then deb-systemd-helper mask '{unit}' >/dev/null || true; fi
+if [ "$1" = purge ]; then deb-systemd-helper unmask '{unit}' >/dev/null || true; fi
+"""
+    return scripts
+
+
 def _web(version: str, answer: str) -> Package:
     """A web server: program, unit that is enabled and started, conffile, its own user."""
     scripts = _managed("pv-web.service")
@@ -192,6 +202,12 @@ PACKAGES: tuple[Package, ...] = (
                 "/bin/sleep infinity", "", "WantedBy=multi-user.target\nAlias=pv-also.service"
             ),
         },
+    ),
+    Package(
+        "pv-older",
+        "1.0-1",
+        {"/lib/systemd/system/pv-older.service": _unit("/bin/sleep infinity")},
+        _masking("pv-older.service"),
     ),
     Package(  # a unit that never comes up
         "pv-lame",

@@ -23,20 +23,11 @@ from remote_runtime.resources.package.deb_contents import (
     Packed,
 )
 from remote_runtime.resources.package.deb_installed import Installations, Kept, units_below
+from remote_runtime.resources.package.deb_units import LINKS, MASKED, Units
 from remote_runtime.resources.package.provider import VersionChange, brought
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-
-BOOTED = "/run/systemd/system"
-_POLICY = "/usr/sbin/policy-rc.d"
-_LINKS = "/etc/systemd/system"
-_REMEMBERED = "/var/lib/systemd/deb-systemd-helper-enabled"
-_MASKED = "/var/lib/systemd/deb-systemd-helper-masked"
-_REFUSES = re.compile(r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*exit 101;?\s*\Z")
-_ASKING = 10.0  # seconds
-_MOST_ASKED = 20  # units of one package
-_UNIT = re.compile(r"[\w@.:\\-]+\Z")
 
 
 class Consequences(object):
@@ -60,8 +51,7 @@ class Consequences(object):
         self._effects: List[Effect] = []
         self._doubtful: List[Effect] = []
         self._scripted: List[Effect] = []
-        self._started: Set[str] = set()
-        self._own: Set[str] = set()
+        self._units = self._units_of({}, set())
         self._owners: Optional[Dict[str, int]] = None
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
@@ -75,13 +65,15 @@ class Consequences(object):
             if contents is not None
         }
         # One package may start the unit of another, as nginx does.
-        self._started = {unit for done in deeds.values() for unit in done.started}
-        self._own = {
+        started = {unit: False for done in deeds.values() for unit in done.started}
+        started.update((unit, True) for done in deeds.values() for unit in done.forced)
+        own = {
             unit
             for contents in coming.values()
             if contents is not None
             for unit in units_below([member.path for member in contents.members], UNIT_FOLDERS)
         }
+        self._units = self._units_of(started, own)
         for change in sorted(changes, key=lambda change: bool(change.after)):
             contents = coming.get(change.name)
             is_so = contents.is_so if contents is not None else None
@@ -98,7 +90,10 @@ class Consequences(object):
             if contents is not None:
                 self._configured(change, contents)
         # What is known counts more than fog, so it comes later; scripts run when all is unpacked.
-        return self._doubtful + self._effects + self._scripted
+        return self._units.doubtful + self._doubtful + self._effects + self._scripted
+
+    def _units_of(self, started: Dict[str, bool], own: Set[str]) -> Units:
+        return Units(self._context, started, own)
 
     # -- what goes --------------------------------------------------------------------------------
 
@@ -121,10 +116,10 @@ class Consequences(object):
         for unit in units:
             stopped = False if unit in deeds.stopped else None
             self._effects.append(UnitEffect(unit, active=stopped))
-            own = os.path.join(_LINKS, unit)
+            own = os.path.join(LINKS, unit)
             if unit in deeds.masked and not self._context.files.is_there(own):
                 self._effects.append(PathEffect(own, "symlink", target="/dev/null"))
-                self._effects.append(PathEffect(os.path.join(_MASKED, unit), "something"))
+                self._effects.append(PathEffect(os.path.join(MASKED, unit), "something"))
 
     def _without(self, paths: Sequence[str], staying: Set[str]) -> List[str]:
         """Those of a package's paths that go with it, what is in a folder before the folder."""
@@ -167,8 +162,8 @@ class Consequences(object):
             else:
                 self._member(member, change.name)
         self._accounts(deeds, contents)
-        self._units(before.paths, contents, deeds)
-        self._others(change.name, deeds)
+        self._effects += self._units.brought(contents, deeds)
+        self._scripted += self._units.of_others(change.name, deeds)
 
     def _configured(self, change: VersionChange, contents: Contents) -> None:
         """What its scripts do once all is unpacked, as far as that can be told."""
@@ -237,95 +232,6 @@ class Consequences(object):
             if self._context.accounts.lacking(kind, name)[0]:
                 self._effects.append(AccountEffect(kind, name, number))
 
-    def _units(self, before: Sequence[str], contents: Contents, deeds: deb_scripts.Deeds) -> None:
-        there = set(units_below(before, UNIT_FOLDERS))
-        for member in contents.members:
-            for unit in units_below([member.path], UNIT_FOLDERS):
-                starts = unit in self._started
-                if unit in there:  # what runs is restarted, what is enabled started as well
-                    if starts and self._is_enabled(unit, member.text):
-                        self._effects.append(UnitEffect(unit, self._starts(unit) or None))
-                    continue
-                enabled = None
-                if "[Install]" in member.text:
-                    enabled = self._is_to_enable(unit, deeds)
-                if enabled:
-                    self._enable(unit, member)
-                starts = starts and self._is_to_start(unit, bool(enabled))
-                self._effects.append(UnitEffect(unit, starts, enabled))
-
-    def _is_to_enable(self, unit: str, deeds: deb_scripts.Deeds) -> bool:
-        """Whether a unit that comes is enabled, which has an [Install] section."""
-        return unit in deeds.enabled and not self._left_disabled(unit)
-
-    def _is_to_start(self, unit: str, enabled: bool) -> bool:
-        """Whether a unit that comes is started, as a script says."""
-        return enabled and self._starts(unit)
-
-    def _others(self, name: str, deeds: deb_scripts.Deeds) -> None:
-        """Units that are no package's of this transaction, which its scripts start or enable."""
-        commands = self._context.commands
-        others = sorted((deeds.started | deeds.enabled) - self._own)
-        most = _MOST_ASKED if others and commands.find("systemctl") else 0
-        for at, unit in enumerate(others):
-            asked = ("systemctl", "show", "--property=ActiveState,UnitFileState", "--", unit)
-            shown = commands.run(asked, timeout=_ASKING).stdout.split() if at < most else ()
-            runs = unit not in deeds.started or "ActiveState=active" in shown
-            boots = unit not in deeds.enabled or "UnitFileState=enabled" in shown
-            if not (runs and boots):
-                doubt = Doubt(UNKNOWN, "the scripts of the package %s may start it" % name)
-                self._scripted.append(Fog(doubt, _only("unit", unit)))
-
-    def _starts(self, unit: str) -> bool:
-        """Whether the host lets a package start a unit; fog over it where a program decides."""
-        allowed = self._allowed()
-        if allowed is None:
-            doubt = Doubt(UNKNOWN, "%s decides whether %s starts" % (_POLICY, unit))
-            self._doubtful.append(Fog(doubt, _only("unit", unit)))
-        return bool(allowed)
-
-    def _allowed(self) -> Optional[bool]:
-        """Whether the host lets packages start units; None where a program of it decides."""
-        files = self._context.files
-        if not files.is_directory(BOOTED):
-            return False
-        status = files.status(_POLICY, follow=True)
-        if status is None or not status.mode & 0o111:
-            return True
-        text = files.read(_POLICY, 4096, follow=True).decode("utf-8", "replace")
-        return False if _REFUSES.match(text) else None
-
-    def _is_enabled(self, unit: str, text: str) -> bool:
-        there = self._context.files.is_there
-        return not self._mask(unit) and any(there(link) for link in _wanted(unit, text))
-
-    def _mask(self, unit: str) -> bool:
-        found = self._context.files.status(os.path.join(_LINKS, unit))
-        return found is not None and found.kind == "symlink"
-
-    def _left_disabled(self, unit: str) -> bool:
-        """Whether somebody masked it, or disabled it while it was installed before; where it never
-        was, what the host's presets say."""
-        files = self._context.files
-        if self._mask(unit):
-            return not files.is_there(os.path.join(_MASKED, unit))  # else a removal masked it
-        remembered = os.path.join(_REMEMBERED, unit + ".dsh-also")
-        if not files.is_there(remembered):
-            from remote_runtime.resources.package import presets
-
-            return presets.heeded_by_debian(files) and not presets.wants(files, unit)
-        links = files.read(remembered, 1 << 16).decode("utf-8", "replace").split("\n")
-        return not all(files.is_there(link) for link in links if link)
-
-    def _enable(self, unit: str, member: Member) -> None:
-        if self._mask(unit):
-            self._effects.append(PathEffect(os.path.join(_LINKS, unit), "absent"))
-        for link in _wanted(unit, member.text):
-            folder = os.path.dirname(link)
-            if not self._context.files.is_directory(folder):
-                self._effects.append(PathEffect(folder, "directory"))
-            self._effects.append(PathEffect(link, "symlink", target=member.path))
-
     # -- what nobody can tell ---------------------------------------------------------------------
 
     def _fog(self, name: str, deeds: deb_scripts.Deeds) -> None:
@@ -362,23 +268,8 @@ class Consequences(object):
         self._doubtful.append(Fog(doubt, covers))
 
 
-def _wanted(unit: str, text: str) -> List[str]:
-    """The links that enable a unit, as its text says."""
-    found = []
-    for key, folder in (("WantedBy", "wants"), ("RequiredBy", "requires"), ("Alias", "")):
-        for line in re.findall(r"^%s=(.*)$" % key, text, re.MULTILINE):
-            for word in filter(_UNIT.match, line.split()):
-                place = "%s.%s/%s" % (word, folder, unit) if folder else word
-                found.append(os.path.join(_LINKS, place))
-    return found
-
-
 def _is_at_or_below(path: str, folders: Sequence[str]) -> bool:
     return any(path == folder or path.startswith(folder + "/") for folder in folders)
-
-
-def _only(kind: str, name: str) -> Callable[[str, str, bool], bool]:
-    return lambda thing, value, present: (thing, value) == (kind, name)
 
 
 def _word(value: str, text: str) -> bool:

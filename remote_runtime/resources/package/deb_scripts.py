@@ -55,15 +55,20 @@ class Account(NamedTuple):
 class Deeds(NamedTuple):
     """What scripts do to units and accounts, and their ``others`` lines, which may do anything.
 
-    ``preset`` are units of which the host's presets decide whether they are enabled, ``sysusers``
-    is whether they have the accounts of sysusers.d made.
+    ``preset`` are units of which the host's presets decide whether they are enabled, ``again``
+    those that are enabled only where an earlier installation did, ``forced`` of those started the
+    ones that need not be enabled. ``sysusers`` is whether they have the accounts of sysusers.d
+    made.
     """
 
     enabled: Set[str]
+    again: Set[str]
     preset: Set[str]
     started: Set[str]
+    forced: Set[str]
     stopped: Set[str]
     masked: Set[str]
+    unmasked: Set[str]
     accounts: List[Account]
     sysusers: bool
     others: List[str]
@@ -73,10 +78,13 @@ def read(text: str) -> Deeds:
     """Read a script, or several behind one another."""
     deeds = Deeds(
         enabled=set(),
+        again=set(),
         preset=set(),
         started=set(),
+        forced=set(),
         stopped=set(),
         masked=set(),
+        unmasked=set(),
         accounts=[],
         sysusers=_heeds_sysusers(text),
         others=[],
@@ -92,6 +100,8 @@ def read(text: str) -> Deeds:
                 deeds.enabled.update(_units(command))
             elif "mask" in command:
                 deeds.masked.update(_units(command))
+            elif "unmask" in command:
+                deeds.unmasked.update(_units(command))
             elif "debian-installed" in command:
                 only_again.update(_units(command))
         elif command[0] == "systemd-update-helper":
@@ -101,7 +111,8 @@ def read(text: str) -> Deeds:
             _invoked(command, deeds)
         else:
             deeds.accounts.extend(_account(command))
-    return deeds._replace(enabled=deeds.enabled - only_again)
+    again = deeds.enabled & only_again
+    return deeds._replace(enabled=deeds.enabled - again, again=again)
 
 
 def touched(lines: Sequence[str]) -> List[str]:
@@ -184,6 +195,7 @@ def _invoked(words: List[str], deeds: Deeds) -> None:
         does = _ACTIONS.get(word, "")
         if does == "start" or (word == "--now" and "enable" in words):
             deeds.started.update(units)
+            deeds.forced.update(units if words[0] in ("systemctl", "service") else ())
         elif does == "stop":
             deeds.stopped.update(units)
         elif word in ("enable", "preset"):

@@ -1,13 +1,14 @@
 """What is on a host once RPMs have come that were not there (target)."""
 
-from typing import Dict
+from typing import Dict, Sequence, Set
 
 from remote_runtime.base import Doubt, Fog, PathEffect
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.resources.package import deb_scripts, presets
-from remote_runtime.resources.package.apt_effects import BOOTED, Consequences
+from remote_runtime.resources.package.apt_effects import Consequences
 from remote_runtime.resources.package.deb_contents import SYSUSERS, Contents, Member
 from remote_runtime.resources.package.deb_scripts import Deeds
+from remote_runtime.resources.package.deb_units import BOOTED, Units
 from remote_runtime.resources.package.provider import VersionChange
 
 _TMPFILES = "/usr/lib/tmpfiles.d/"
@@ -52,9 +53,16 @@ class RpmConsequences(Consequences):
             effect = effect._replace(path=member.path + ".rpmnew")
         self._effects.append(effect)
 
-    def _is_to_enable(self, unit: str, deeds: Deeds) -> bool:
+    def _units_of(self, started: Dict[str, bool], own: Set[str]) -> Units:
+        return RpmUnits(self._context, started, own)
+
+
+class RpmUnits(Units):
+    """As for Debian's, but for who decides what is enabled and what is started."""
+
+    def _is_to_enable(self, unit: str, links: Sequence[str], deeds: Deeds) -> bool:
         """As the host's presets have it; masked it stays."""
-        if unit in deeds.preset and not self._mask(unit):
+        if unit in deeds.preset:
             return presets.wants(self._context.files, unit)
         return unit in deeds.enabled
 

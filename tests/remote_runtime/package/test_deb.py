@@ -8,8 +8,7 @@ import tempfile
 import unittest
 
 from remote_runtime.effects import AccountEffect, Doubt, Fog, PackageEffect, PathEffect, UnitEffect
-from remote_runtime.resources.file.content import Text
-from remote_runtime.resources.package import apt_effects, deb_contents, deb_scripts
+from remote_runtime.resources.package import deb_contents, deb_scripts
 from remote_runtime.resources.package.apt_effects import Consequences
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_installed import Registry, units_below
@@ -246,11 +245,6 @@ class Host(unittest.TestCase):
             found = [e for e in self.effects(("a", "1", "2")) if isinstance(e, UnitEffect)]
             self.assertEqual([unit.active for unit in found], active, planned)
 
-    def test_a_policy_is_read_in_bounded_time(self):
-        """However many lines there are before what it says."""
-        self.assertIsNone(apt_effects._REFUSES.match("#!/bin/sh\n" + "\n" * 4000 + "exit 0\n"))
-        self.assertTrue(apt_effects._REFUSES.match("#!/bin/sh\n\n \n# no\n  exit 101;\n\n"))
-
     def test_a_removal_that_masks(self):
         """An older debhelper masks what goes; a later installation takes that mask away."""
         unit, mask = "/lib/systemd/system/ccm-a.service", "/etc/systemd/system/ccm-a.service"
@@ -259,7 +253,9 @@ class Host(unittest.TestCase):
         gone = self.effects(("a", "1", ""))
         self.assertIn(PathEffect(mask, "symlink", target="/dev/null"), gone)
         self.context.expect(gone, Doubt(), "package#a")
-        scripts = {"postinst": DEBHELPER.replace("a.service", "ccm-a.service")}
+        unmasking = "deb-systemd-helper unmask $UNIT\nif deb-systemd-helper --quiet"
+        script = DEBHELPER.replace("if deb-systemd-helper --quiet", unmasking)
+        scripts = {"postinst": script.replace("a.service", "ccm-a.service")}
         member = Member(unit, "file", 0o644, 0, 0, text=UNIT)
         self.known["a"] = Contents([member], [], scripts)
         again = self.effects(("a", "", "1"))
@@ -325,22 +321,6 @@ class Host(unittest.TestCase):
             self.context = make_context(commands, noop=True)
             fogs = [e for e in self.effects(("a", "", "1")) if isinstance(e, Fog)]
             self.assertEqual((commands.count("systemctl"), len(fogs)), (asked, 100 - asked))
-
-    def test_presets(self):
-        """What the host's presets leave out is not enabled; the first line that fits counts."""
-        scripts = {"postinst": DEBHELPER.replace("a.service", "ccm-a.service")}
-        member = Member("/lib/systemd/system/ccm-a.service", "file", 0o644, 0, 0, text=UNIT)
-        self.known["a"] = Contents([member], [], scripts)
-        for text, enabled in (
-            ("disable *\n", False),
-            ("# disable *\nenable ccm-a.*\ndisable *\n", True),
-            ("disable b.service\n", True),
-        ):
-            preset = PathEffect("/etc/systemd/system-preset/00.preset", "file", content=Text(text))
-            self.context = fakes.context(noop=True)
-            self.context.expect([preset], Doubt(), "file#x")
-            units = [e for e in self.effects(("a", "", "1")) if isinstance(e, UnitEffect)]
-            self.assertEqual([unit.enabled for unit in units], [enabled], text)
 
     def test_a_package_of_which_nothing_is_known(self):
         """It may bring whatever is not there, and change its own."""

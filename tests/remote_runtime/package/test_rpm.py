@@ -187,12 +187,12 @@ class Host(fakes.FolderTest):
         on = ("/etc/systemd/system-preset/00-ccm.preset", "enable ccm-a.service\n")
         link = "/etc/systemd/system/multi-user.target.wants/ccm-a.service"
         for script, presets, wanted, links in (
-            (preset, [off], UnitEffect("ccm-a.service", False, False), []),
-            (preset, [off, on], UnitEffect("ccm-a.service", False, True), [link]),
-            ("", [on], UnitEffect("ccm-a.service", False, False), []),
-            ("systemctl start ccm-a.service\n", [], UnitEffect("ccm-a.service", True, False), []),
+            (preset, [off], [], []),
+            (preset, [off, on], [UnitEffect("ccm-a.service", None, True)], [link]),
+            ("", [on], [], []),
+            ("systemctl start ccm-a.service\n", [], [UnitEffect("ccm-a.service", True)], []),
         ):
-            self.assertEqual(self.units(script, *presets), ([wanted], links), (script, presets))
+            self.assertEqual(self.units(script, *presets), (wanted, links), (script, presets))
 
     def test_what_no_script_shows(self):
         """Accounts and folders that rpm or systemd may make of a package's files are not known."""

@@ -1,0 +1,170 @@
+"""What becomes of the units of a Debian package that comes (target; in previews only)."""
+
+import os
+import re
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Set, Tuple
+
+from remote_runtime.base import Doubt, Effect, Fog, PathEffect, UnitEffect
+from remote_runtime.effects import UNKNOWN
+from remote_runtime.resources.package.deb_contents import UNIT_FOLDERS, Contents, Member
+from remote_runtime.resources.package.deb_installed import units_below
+from remote_runtime.resources.package.deb_scripts import Deeds
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+BOOTED = "/run/systemd/system"
+LINKS = "/etc/systemd/system"
+MASKED = "/var/lib/systemd/deb-systemd-helper-masked"
+_REMEMBERED = "/var/lib/systemd/deb-systemd-helper-enabled"
+_POLICY = "/usr/sbin/policy-rc.d"
+_REFUSES = re.compile(r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*exit 101;?\s*\Z")
+_ASKING = 10.0  # seconds
+_MOST_ASKED = 20  # units of one package
+_LIMIT = 1 << 16  # bytes of a file
+_UNIT = re.compile(r"[\w@.:\\-]+\Z")
+
+
+class Units(object):
+    """Units by Debian's rules.
+
+    ``started`` are those that scripts of the transaction start, each with whether they do so where
+    it is not enabled; ``own`` are all that its packages bring. What nobody can tell of those is in
+    ``doubtful``.
+    """
+
+    def __init__(self, context: "Context", started: Dict[str, bool], own: Set[str]) -> None:
+        self._context = context
+        self._started = started
+        self._own = own
+        self.doubtful: List[Effect] = []
+
+    def brought(self, contents: Contents, deeds: Deeds) -> List[Effect]:
+        """What there is of the units of a package once its scripts have run: as it is now where
+        those leave it, since links and processes outlive a package."""
+        effects: List[Effect] = []
+        for member in contents.members:
+            for unit in units_below([member.path], UNIT_FOLDERS):
+                effects += self._brought(unit, member, deeds)
+        return effects
+
+    def _brought(self, unit: str, member: Member, deeds: Deeds) -> List[Effect]:
+        effects: List[Effect] = []
+        masked = self._is_masked(unit)
+        if masked and self._is_unmasked(unit, deeds):
+            masked = False
+            paths = (os.path.join(folder, unit) for folder in (LINKS, MASKED))
+            effects += [PathEffect(path, "absent") for path in paths]
+        path, text = self._definition(unit, member)
+        links = _wanted(unit, text)
+        enabled = "[Install]" in text and not masked and self._is_to_enable(unit, links, deeds)
+        if enabled:
+            effects += self._linked(links, path)
+        starts = unit in self._started and not masked
+        starts = starts and self._is_to_start(unit, enabled or self._is_linked(links))
+        if enabled or starts:
+            effects.append(UnitEffect(unit, starts or None, enabled or None))
+        return effects
+
+    def _definition(self, unit: str, member: Member) -> Tuple[str, str]:
+        """The file that defines a unit, and its text: the host's own counts more."""
+        files = self._context.files
+        own = os.path.join(LINKS, unit)
+        status = files.status(own, follow=True)
+        if status is None or status.kind != "file":
+            return member.path, member.text
+        return own, files.read(own, _LIMIT, follow=True).decode("utf-8", "replace")
+
+    def _is_masked(self, unit: str) -> bool:
+        return self._context.files.link(os.path.join(LINKS, unit)) == "/dev/null"
+
+    def _is_unmasked(self, unit: str, deeds: Deeds) -> bool:
+        """Whether scripts take away a mask, which only a removal can have left for them."""
+        return unit in deeds.unmasked and self._context.files.is_there(os.path.join(MASKED, unit))
+
+    def _is_linked(self, links: Sequence[str]) -> bool:
+        return any(self._context.files.is_there(link) for link in links)
+
+    def _is_to_enable(self, unit: str, links: Sequence[str], deeds: Deeds) -> bool:
+        """Whether the links of a unit are made that are not there.
+
+        What was installed before stays as disabled as somebody made it; of what never was the
+        host's presets decide.
+        """
+        files = self._context.files
+        remembered = os.path.join(_REMEMBERED, unit + ".dsh-also")
+        if files.is_there(remembered):
+            known = files.read(remembered, _LIMIT).decode("utf-8", "replace").split("\n")
+            was_enabled = all(files.is_there(link) for link in known if link)
+            return unit in deeds.enabled | deeds.again and was_enabled and self._is_linked(links)
+        if unit not in deeds.enabled:
+            return False
+        from remote_runtime.resources.package import presets
+
+        return not presets.heeded_by_debian(files) or presets.wants(files, unit)
+
+    def _is_to_start(self, unit: str, enabled: bool) -> bool:
+        """Whether a unit is started, as a script says."""
+        if self._started[unit]:
+            return self._context.files.is_directory(BOOTED)
+        return enabled and self._starts(unit)
+
+    def _starts(self, unit: str) -> bool:
+        """Whether the host lets a package start a unit; fog over it where a program decides."""
+        allowed = self._allowed()
+        if allowed is None:
+            doubt = Doubt(UNKNOWN, "%s decides whether %s starts" % (_POLICY, unit))
+            self.doubtful.append(Fog(doubt, _only(unit)))
+        return bool(allowed)
+
+    def _allowed(self) -> Optional[bool]:
+        """Whether the host lets packages start units; None where a program of it decides."""
+        files = self._context.files
+        if not files.is_directory(BOOTED):
+            return False
+        status = files.status(_POLICY, follow=True)
+        if status is None or not status.mode & 0o111:
+            return True
+        text = files.read(_POLICY, 4096, follow=True).decode("utf-8", "replace")
+        return False if _REFUSES.match(text) else None
+
+    def _linked(self, links: Sequence[str], path: str) -> List[Effect]:
+        effects: List[Effect] = []
+        for link in links:
+            folder = os.path.dirname(link)
+            if not self._context.files.is_directory(folder):
+                effects.append(PathEffect(folder, "directory"))
+            if not self._context.files.is_there(link):
+                effects.append(PathEffect(link, "symlink", target=path))
+        return effects
+
+    def of_others(self, name: str, deeds: Deeds) -> List[Effect]:
+        """Units that are no package's of this transaction, which a script starts or enables."""
+        commands = self._context.commands
+        others = sorted((deeds.started | deeds.enabled) - self._own)
+        most = _MOST_ASKED if others and commands.find("systemctl") else 0
+        effects: List[Effect] = []
+        for at, unit in enumerate(others):
+            asked = ("systemctl", "show", "--property=ActiveState,UnitFileState", "--", unit)
+            shown = commands.run(asked, timeout=_ASKING).stdout.split() if at < most else ()
+            runs = unit not in deeds.started or "ActiveState=active" in shown
+            boots = unit not in deeds.enabled or "UnitFileState=enabled" in shown
+            if not (runs and boots):
+                doubt = Doubt(UNKNOWN, "the scripts of the package %s may start it" % name)
+                effects.append(Fog(doubt, _only(unit)))
+        return effects
+
+
+def _wanted(unit: str, text: str) -> List[str]:
+    """The links that enable a unit, as its text says."""
+    found = []
+    for key, folder in (("WantedBy", "wants"), ("RequiredBy", "requires"), ("Alias", "")):
+        for line in re.findall(r"^%s=(.*)$" % key, text, re.MULTILINE):
+            for word in filter(_UNIT.match, line.split()):
+                place = "%s.%s/%s" % (word, folder, unit) if folder else word
+                found.append(os.path.join(LINKS, place))
+    return found
+
+
+def _only(unit: str) -> Callable[[str, str, bool], bool]:
+    return lambda thing, value, present: (thing, value) == ("unit", unit)

@@ -1,0 +1,112 @@
+"""What becomes of the units of a package that comes."""
+
+import unittest
+
+from remote_runtime.effects import Doubt, PathEffect, UnitEffect
+from remote_runtime.resources.file.content import Text
+from remote_runtime.resources.package import deb_scripts, deb_units
+from remote_runtime.resources.package.deb_contents import Contents, Member
+from remote_runtime.resources.package.deb_units import Units
+
+from .. import fakes
+
+NAME = "ccm-a.service"
+FILE = "/lib/systemd/system/" + NAME
+LINK = "/etc/systemd/system/ccm-none.target.wants/" + NAME
+MASK = "/etc/systemd/system/" + NAME
+HELPED = "/var/lib/systemd/deb-systemd-helper-masked/" + NAME
+STATE = "/var/lib/systemd/deb-systemd-helper-enabled/%s.dsh-also" % NAME
+TEXT = "[Service]\nExecStart=/bin/a\n[Install]\nWantedBy=ccm-none.target\n"
+UNMASK = "deb-systemd-helper unmask %s\n" % NAME
+ENABLE = "deb-systemd-helper enable %s\n" % NAME
+START = "deb-systemd-invoke start %s\n" % NAME
+AGAIN = "if deb-systemd-helper debian-installed %s; then\n%sfi\n" % (NAME, ENABLE)
+
+
+def at(path, text):
+    return PathEffect(path, "file", 0o644, content=Text(text))
+
+
+LINKED = PathEffect(LINK, "symlink", target=FILE)
+MASKED = PathEffect(MASK, "symlink", target="/dev/null")
+REMEMBERED = at(STATE, LINK + "\n")
+
+
+class Host(unittest.TestCase):
+    def effects(self, script, *there):
+        """What comes of the unit where a script runs on a host that has this."""
+        context = fakes.context(noop=True)
+        booted = PathEffect("/run/systemd/system", "directory")
+        policy = PathEffect("/usr/sbin/policy-rc.d", "absent")
+        context.expect([booted, policy, *there], Doubt(), "file#x")
+        deeds = deb_scripts.read(script)
+        started = {unit: unit in deeds.forced for unit in deeds.started}
+        member = Member(FILE, "file", 0o644, 0, 0, text=TEXT)
+        units = Units(context, started, {NAME})
+        return units.brought(Contents([member], [], {}), deeds)
+
+    def outcome(self, script, *there):
+        """Whether it is started and enabled, and the links that are made and taken away."""
+        effects = self.effects(script, *there)
+        said = [e for e in effects if isinstance(e, UnitEffect)] or [UnitEffect(NAME)]
+        changed = [e.path for e in effects if isinstance(e, PathEffect) and e.kind != "directory"]
+        return said[0].active, said[0].enabled, changed
+
+    def test_what_is_left_of_it_counts(self):
+        """What scripts leave alone is as the links and processes of an earlier one have it."""
+        for script in ("", AGAIN, START):
+            self.assertEqual(self.effects(script), [], script)
+
+    def test_links_that_are_there(self):
+        """It is enabled, and so started, also where its package does not enable it."""
+        self.assertEqual(self.outcome(START, LINKED), (True, None, []))
+        self.assertEqual(self.outcome(ENABLE, LINKED), (None, True, []))
+
+    def test_what_was_installed_before(self):
+        """It is enabled again where it was, not where somebody disabled it."""
+        self.assertEqual(self.outcome(AGAIN + START, LINKED, REMEMBERED), (True, True, []))
+        for script in (AGAIN + START, ENABLE + START):
+            self.assertEqual(self.outcome(script, REMEMBERED), (None, None, []), script)
+
+    def test_masks(self):
+        """A removal's own is taken away by scripts that do so, somebody else's stays."""
+        script = ENABLE + START
+        helped = at(HELPED, "")
+        gone = [MASK, HELPED]
+        self.assertEqual(self.outcome(UNMASK + script, MASKED, helped), (True, True, [*gone, LINK]))
+        self.assertEqual(
+            self.outcome(UNMASK + script, MASKED, helped, REMEMBERED), (None, None, gone)
+        )
+        self.assertEqual(self.outcome(UNMASK + script, MASKED, LINKED), (None, None, []))
+        self.assertEqual(self.outcome(script, MASKED, helped), (None, None, []))
+
+    def test_a_unit_that_the_host_has_itself(self):
+        """Its text says what enabling links."""
+        own = at(MASK, TEXT.replace("none", "other"))
+        other = LINK.replace("none", "other")
+        self.assertEqual(self.outcome(ENABLE, own), (None, True, [other]))
+        self.assertEqual(self.outcome(ENABLE, at(MASK, "[Service]\n")), (None, None, []))
+
+    def test_who_starts_it(self):
+        """systemctl starts it enabled or not, Debian's helper what is enabled only."""
+        self.assertEqual(self.outcome("systemctl start %s\n" % NAME), (True, None, []))
+        self.assertEqual(self.outcome("invoke-rc.d ccm-a start\n"), (None, None, []))
+
+    def test_a_policy_is_read_in_bounded_time(self):
+        """However many lines there are before what it says."""
+        self.assertIsNone(deb_units._REFUSES.match("#!/bin/sh\n" + "\n" * 4000 + "exit 0\n"))
+        self.assertTrue(deb_units._REFUSES.match("#!/bin/sh\n\n \n# no\n  exit 101;\n\n"))
+
+    def test_presets(self):
+        """What the host's presets leave out is not enabled; the first line that fits counts."""
+        for text, enabled in (
+            ("disable *\n", None),
+            ("# disable *\nenable ccm-a.*\ndisable *\n", True),
+            ("disable b.service\n", True),
+        ):
+            preset = at("/etc/systemd/system-preset/00.preset", text)
+            self.assertEqual(self.outcome(ENABLE, preset)[1], enabled, text)
+
+
+if __name__ == "__main__":
+    unittest.main()
