@@ -1,7 +1,7 @@
 """Services of systemd (target)."""
 
 import os
-from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Dict, Optional, Sequence, Set
 
 from remote_runtime.base import Effect, Item, Properties, Unknowable
 from remote_runtime.context import Context
@@ -124,7 +124,12 @@ class Provider(ServiceProvider):
 
     def _ask(self, names: Sequence[str]) -> None:
         """Ask for many units; show stops at the first name that it does not like."""
-        waiting: List[str] = list(names)
+        if self.context.world is None:  # else systemctl is to see what is planned
+            from remote_runtime.resources.service import unit_bus
+
+            socket = os.path.join(os.path.dirname(self.booted), "private")
+            self._units.update(unit_bus.show(socket, names, unit.PROPERTIES))
+        waiting = [name for name in names if name not in self._units]
         while waiting:
             batch = waiting[:_NAMES]
             result = self.context.commands.run(SHOW + ("--",) + tuple(batch), limit=_LIMIT)
