@@ -5,10 +5,10 @@ The controller sends the text of this module in the argument of one command, fol
 
 The cache is ``~/.cache/ccm`` of the effective user. It holds zips, and beside them the compiled
 modules, because an import from a zip compiles every module again. A file of compiled modules is 32
-bytes of SHA-256 and the payload that they are the hash of, marshalled: ``[(module, is a package,
-code), ...]`` of those that every run imports, compressed, and ``{module: (is a package, compressed
-code)}`` of the others. The bytes that were hashed are the bytes that are imported. Where the cache
-cannot be used the runtime runs from memory.
+bytes of BLAKE2b, which is quick without OpenSSL, and the payload that they are the hash of,
+marshalled: ``[(module, is a package, code), ...]`` of those that every run imports, and ``{module:
+(is a package, compressed code)}`` of the others. The bytes that were hashed are the bytes that are
+imported. Where the cache cannot be used the runtime runs from memory.
 """
 
 import marshal
@@ -26,7 +26,9 @@ RUNTIME = "remote_runtime"
 FIRST_TIME = (
     "obtain",
     "compiled",
-    "packed",
+    "unpacked",
+    "require",
+    "sha256",
     "read_verified",
     "store",
     "prune",
@@ -113,21 +115,23 @@ def start(payload: Any) -> None:
     at_once, entries = marshal.loads(payload)
     modules = Modules(entries)
     sys.meta_path.insert(0, modules)
-    modules.add(marshal.loads(zlib.decompress(at_once)))
+    modules.add(at_once)
 
 
 def obtain(nonce: str, zip_sha: str, *, code_sha: str, folder: Optional[int], name: str) -> bytes:
     """The payload that is not in the cache, and put it there under ``name``."""
     if code_sha:
-        payload = fetch(nonce, "code", code_sha)
+        payload = unpacked(fetch(nonce, "code"))
+        require(digest(payload).hex() == code_sha)
         store(folder, name, bytes.fromhex(code_sha) + payload)
         return payload
     archive = read_verified(folder, zip_sha + ".zip", zip_sha)
     if archive is None:
-        archive = fetch(nonce, "zip", zip_sha)
+        archive = fetch(nonce, "zip")
+        require(sha256(archive).hexdigest() == zip_sha)
         store(folder, zip_sha + ".zip", archive)
     payload = compiled(archive)
-    store(folder, name, sha256(payload).digest() + payload)
+    store(folder, name, digest(payload) + payload)
     return payload
 
 
@@ -157,15 +161,24 @@ def compiled(archive: bytes, code_of: Any = None) -> bytes:
             code = code_of(*given) if code_of else compile(*given, "exec", dont_inherit=True)
             found[name[: -len(".__init__")] if package else name] = (package, code)
         names = members.comment.decode().split()
-    at_once = packed([(name,) + found.pop(name) for name in names])
-    entries: Entries = {name: (package, packed(code)) for name, (package, code) in found.items()}
+    at_once = [(name,) + found.pop(name) for name in names]
+    # Version 2 of the format has no back references, which depend on what else is loaded.
+    entries: Entries = {
+        name: (package, zlib.compress(marshal.dumps(code, 2), 6))
+        for name, (package, code) in found.items()
+    }
     return marshal.dumps((at_once, entries), 2)
 
 
-def packed(value: Any) -> bytes:
-    """A value, marshalled and compressed."""
-    # Version 2 of the format has no back references, which depend on what else is loaded.
-    return zlib.compress(marshal.dumps(value, 2), 6)
+def unpacked(data: bytes) -> bytes:
+    """A payload that travelled compressed."""
+    unpacking = zlib.decompressobj()
+    try:
+        payload = unpacking.decompress(data, LIMIT)
+    except zlib.error:
+        payload = b""
+    require(unpacking.eof)
+    return payload
 
 
 def open_cache() -> Optional[int]:
@@ -202,8 +215,8 @@ def read_code(folder: Optional[int], name: str, expected: str) -> Any:
     data = read_file(folder, name)
     if data is None or (expected and data[:32].hex() != expected):
         return None
-    payload = memoryview(data)[32:]  # half a megabyte, of which no copy is made
-    return payload if sha256(payload).digest() == data[:32] else None
+    payload = memoryview(data)[32:]  # a megabyte, of which no copy is made
+    return payload if digest(payload) == data[:32] else None
 
 
 def read_verified(folder: Optional[int], name: str, sha: str) -> Optional[bytes]:
@@ -284,16 +297,19 @@ def forget(folder: int, name: str) -> None:
         pass
 
 
-def fetch(nonce: str, what: str, sha: str) -> bytes:
+def fetch(nonce: str, what: str) -> bytes:
     """Ask the controller for the zip or the compiled modules."""
     say(nonce, "need", what)
     size = int.from_bytes(read_exactly(0, 8), "big")
     if size > LIMIT:
         raise ValueError("the controller announced %d bytes" % size)
-    data = read_exactly(0, size)
-    if sha256(data).hexdigest() != sha:
+    return read_exactly(0, size)
+
+
+def require(whole: bool) -> None:
+    """Believe what arrived only where it is what it should be."""
+    if not whole:
         raise ValueError("the runtime arrived damaged")
-    return data
 
 
 def say(nonce: str, status: str, detail: str = "") -> None:
@@ -319,6 +335,15 @@ def write_all(handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]
+
+
+def digest(data: Any) -> bytes:
+    """What the compiled modules are known by."""
+    try:
+        found: bytes = __import__("_blake2").blake2b(data, digest_size=32).digest()
+    except ImportError:
+        found = __import__("hashlib").blake2b(data, digest_size=32).digest()
+    return found
 
 
 def sha256(data: Any) -> Any:

@@ -28,13 +28,14 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 class Image(NamedTuple):
     """The runtime as a zip with its hash, and compiled for interpreters of ``tag``.
 
+    ``code`` travels; ``code_digest`` is that of what it is uncompressed.
     ``program`` is the text of the bootstrap, compressed with zlib.
     """
 
     archive: bytes
     sha256: str
     code: bytes
-    code_sha256: str
+    code_digest: str
     tag: str
     program: bytes
 
@@ -66,9 +67,8 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
         kept = (archive, payload(archive), program())
         keeping.save(names, kept)
     archive, code, text = kept
-    return Image(
-        archive, _sha256(archive), code=code, code_sha256=_sha256(code), tag=tag, program=text
-    )
+    digest = bootstrap.digest(bootstrap.unpacked(code)).hex()
+    return Image(archive, _sha256(archive), code=code, code_digest=digest, tag=tag, program=text)
 
 
 def _sources() -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import zlib
 from types import CodeType
 
 from remote_runtime import bootstrap
@@ -24,5 +25,5 @@ def code_of(source: str | bytes, path: str) -> CodeType:
 
 
 def payload(archive: bytes) -> bytes:
-    """The compiled modules of a zip."""
-    return bootstrap.compiled(archive, code_of)
+    """The compiled modules of a zip, as they travel."""
+    return zlib.compress(bootstrap.compiled(archive, code_of), 6)

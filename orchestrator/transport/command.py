@@ -54,7 +54,7 @@ def start_command(
     """
     program = _program(image.program)
     interpreters = [python] if python else [*([prefer] if prefer else []), *INTERPRETERS]
-    arguments = [nonce, image.sha256, image.tag, image.code_sha256, program]
+    arguments = [nonce, image.sha256, image.tag, image.code_digest, program]
     return ["/bin/sh", "-c", _SEARCH, "ccm", *arguments, *interpreters]
 
 

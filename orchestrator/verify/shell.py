@@ -51,7 +51,7 @@ def image() -> Image:
     """
     text = inspect.getsource(answering).encode()
     digest = hashlib.sha256(text).hexdigest()
-    return Image(b"", digest, code=b"", code_sha256=digest, tag="-", program=zlib.compress(text, 9))
+    return Image(b"", digest, code=b"", code_digest=digest, tag="-", program=zlib.compress(text, 9))
 
 
 class Shell:

@@ -52,8 +52,8 @@ def image(home: Path, session: str = SESSION, tag: str | None = None) -> Image:
     return Image(
         data,
         hashlib.sha256(data).hexdigest(),
-        code,
-        hashlib.sha256(code).hexdigest(),
+        zlib.compress(code),
+        bootstrap.digest(code).hex(),
         bootstrap.interpreter_tag() if tag is None else tag,
         zlib.compress(redirect.encode() + zlib.decompress(program()), 9),
     )
