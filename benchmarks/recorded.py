@@ -84,6 +84,10 @@ class RecordedConnector:
             on_phase(phase)
         return RecordedLink(self._recording)
 
+    def patience(self, host: Any) -> float:
+        """Each speaks at once."""
+        return 10.0
+
     def share(self) -> None:
         """There are no passwords."""
 
@@ -130,6 +134,9 @@ class _Recorder:
     def open(self, host: Any, on_phase: OnPhase, until: float | None = None) -> Link:
         self.links.append(_Listening(self._connector.open(host, on_phase, until)))
         return self.links[-1]
+
+    def patience(self, host: Any) -> float:
+        return self._connector.patience(host)
 
 
 def write_site(folder: Path, resources: int) -> Path:

@@ -116,11 +116,13 @@ class DaskEngine:
     def maker(self, job: Job) -> Maker:
         """The same, as ``Engine`` has it; of one of the jobs."""
         number = self._jobs.index(job)
-        here = self._here.maker(job)
+        here, patience = self._here.maker(job), self._means.connector.patience
 
         def make(host: Target) -> HostTask[HostResult]:
             itself: Any = host_itself(host)
-            return here(host) if itself.connection == "local" else RemoteTask(host, number, self)
+            if itself.connection == "local":
+                return here(host)
+            return RemoteTask(host, number, self, patience=patience(itself))
 
         return make
 

@@ -51,9 +51,9 @@ def greet(link: FramedLink, enter: Callable[[Phase], None]) -> Gathered:
             raise UnreachableError(message, error.kind, hint=error.hint) from error
 
 
-def gather(link: FramedLink) -> Gathered:
+def gather(link: FramedLink, enter: Callable[[Phase], None] = lambda phase: None) -> Gathered:
     """Take a runtime's facts and let it go."""
-    gathered = greet(link, lambda phase: None)
+    gathered = greet(link, enter)
     link.send({"t": "bye"})
     return gathered
 

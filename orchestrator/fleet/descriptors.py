@@ -1,5 +1,6 @@
 """How many hosts at a time the system's limit on open files allows (controller)."""
 
+import contextlib
 import resource
 
 from remote_runtime.errors import UsageError
@@ -9,12 +10,14 @@ RESERVED = 64  # what the interpreter, the terminal and the run folder hold
 
 
 def make_room(forks: int) -> None:
-    """Raise the soft limit as far as ``forks`` hosts need; UsageError if the hard one is less."""
+    """Raise the soft limit as far as ``forks`` hosts need and mute ones beside them may; UsageError
+    if the hard one is too low for the former."""
     if forks < 1:
         raise UsageError(f"--forks must be at least 1, not {forks}")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = forks * PER_HOST + RESERVED
-    if soft == resource.RLIM_INFINITY or soft >= needed:
+    wanted = (forks + _most_beside(forks)) * PER_HOST + RESERVED
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
         return
     if hard != resource.RLIM_INFINITY and hard < needed:
         possible = max(0, (hard - RESERVED) // PER_HOST)
@@ -25,11 +28,28 @@ def make_room(forks: int) -> None:
             if possible
             else "raise the limit (ulimit -Hn)",
         )
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"--forks {forks} needs about {needed} open files, which were refused: {error}",
-            kind="usage.forks",
-            hint=f"use --forks {max(1, (soft - RESERVED) // PER_HOST)} or less",
-        ) from error
+    if soft < needed:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"--forks {forks} needs about {needed} open files, which were refused: {error}",
+                kind="usage.forks",
+                hint=f"use --forks {max(1, (soft - RESERVED) // PER_HOST)} or less",
+            ) from error
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    with contextlib.suppress(OSError, ValueError):  # then there is less room beside
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def room_beside(forks: int) -> int:
+    """How many mute hosts may be waited for beside ``forks`` others, within the soft limit."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return _most_beside(forks)
+    return min(_most_beside(forks), max(0, (soft - RESERVED) // PER_HOST - forks))
+
+
+def _most_beside(forks: int) -> int:
+    """As many as there are places; none beside a single place, which is for one after the other."""
+    return forks if forks > 1 else 0

@@ -21,7 +21,7 @@ class FactRun(LinkTask[Answer]):
         return f"facts of {self.name}"
 
     def _work(self) -> Answer:
-        return gather(self._open(lambda phase: None))
+        return gather(self._open(self._entered), self._entered)
 
     def _ended(self, error: CcmError) -> Answer:
         return error

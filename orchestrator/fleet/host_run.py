@@ -137,6 +137,7 @@ class HostRun(LinkTask[HostResult]):
         if phase == self._phase:
             return
         self._phase = phase
+        self._entered(phase)
         now = time.time()
         self._phases.append((phase, round(now, 3)))
         self._bus.publish(happening.HostPhase(self.name, phase, now))

@@ -14,6 +14,7 @@ from orchestrator.fleet.ports import Connector, Target
 from orchestrator.support.crash import DefectError
 from remote_runtime.errors import CcmError, UnreachableError
 
+NEVER = float("inf")
 EARLY = 0.05  # seconds by which a wait may end before its bound
 
 R = TypeVar("R")
@@ -38,10 +39,15 @@ class HeldBackError(CcmError):
 
 
 class HostTask(ABC, Generic[R]):
-    """``begin`` or ``run`` is called once, the other methods from any thread."""
+    """``begin`` or ``run`` is called once, the other methods from any thread.
 
-    def __init__(self, name: str) -> None:
+    ``patience`` are the seconds after which a host that has not said its first word is mute.
+    """
+
+    def __init__(self, name: str, patience: float = NEVER) -> None:
         self.name = name
+        self._patience = patience
+        self._mute_from = NEVER
         self._secrets: Iterable[str] = ()
         """What must not stand in that report."""
 
@@ -79,6 +85,17 @@ class HostTask(ABC, Generic[R]):
     def tend(self, now: float) -> None:
         """Keep the connection alive; called every second or so."""
 
+    def is_mute(self, now: float) -> bool:
+        """Whether its host is waited for that should have said its first word by now."""
+        return now >= self._mute_from
+
+    def _entered(self, phase: Phase) -> None:
+        """Take note of how far it is: whether the first word is waited for, and since when."""
+        if not phase.is_opening:
+            self._mute_from = NEVER
+        elif self._mute_from == NEVER:
+            self._mute_from = time.monotonic() + self._patience
+
     @abstractmethod
     def abandon(self) -> None:
         """Close the connection at once."""
@@ -105,7 +122,7 @@ class LinkTask(HostTask[R]):
     not its own."""
 
     def __init__(self, host: Target, connector: Connector, name: str = "") -> None:
-        super().__init__(name or host.name)
+        super().__init__(name or host.name, connector.patience(host))
         self.host = host
         self._connector = connector
         self._link: FramedLink | None = None

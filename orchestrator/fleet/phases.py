@@ -21,10 +21,16 @@ class Phase(str, enum.Enum):
         """What a host is doing, as people read it."""
         return _WORDS.get(self, self.value)
 
+    @property
+    def is_opening(self) -> bool:
+        """Whether a host is being reached that has not said its first word, ``hello``."""
+        return self in _OPENING
+
     @classmethod
     def _missing_(cls, value: object) -> "Phase | None":
         """Older run folders hold the words."""
         return next((phase for phase, words in _WORDS.items() if words == value), None)
 
 
+_OPENING = (Phase.CONNECTING, Phase.AUTHENTICATING, Phase.STARTING)
 _WORDS = {Phase.WAITING: "waiting for its turn", Phase.GATHERING: "gathering facts"}

@@ -44,6 +44,10 @@ class Connector(Protocol):
 
     def open(self, host: Any, on_phase: OnPhase, until: float | None = None) -> Link: ...
 
+    def patience(self, host: Any) -> float:
+        """Seconds in which a host is to have said its first word, or others do not wait for it."""
+        ...
+
 
 class Blob(Protocol):
     """Bytes that a plan names by hash; ``chunks`` yields exactly ``size`` bytes."""

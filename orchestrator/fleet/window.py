@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
+from orchestrator.fleet.descriptors import room_beside
 from orchestrator.fleet.host_task import HostTask
 
 INTERRUPT_GRACE = 8.0
@@ -66,6 +67,8 @@ class InOrder(Generic[R]):
 class Window(Generic[R]):
     """Runs hosts through a window of ``forks``; as one ends the next begins.
 
+    A mute host is waited for beside the window, as far as there is room: another one has its place
+    until it speaks or ends. For the course it is at work all the time.
     ``tasks`` are a course, or begin as they come. ``finished`` is told each host's name and answer,
     in the thread that called ``run``.
     ``interrupt`` may be called from a signal handler: running hosts are cancelled, the others never
@@ -87,6 +90,8 @@ class Window(Generic[R]):
         self._tick = tick
         self._grace = grace
         self._running: dict[str, HostTask[R]] = {}
+        self._mute: set[str] = set()  # of them, as of the last look
+        self._beside = room_beside(forks)
         self._done: queue.SimpleQueue[tuple[str, R]] = queue.SimpleQueue()
         self._interrupted = threading.Event()
         self._tended = time.monotonic()
@@ -111,7 +116,7 @@ class Window(Generic[R]):
 
     def _fill(self) -> bool:
         started = False
-        while len(self._running) < self._forks and not self.interrupted:
+        while self._taken() < self._forks and not self.interrupted:
             task = self._course.next()
             if task is None:
                 break
@@ -119,6 +124,10 @@ class Window(Generic[R]):
             task.begin(self._over)
             started = True
         return started
+
+    def _taken(self) -> int:
+        """How many places are."""
+        return len(self._running) - min(len(self._mute), self._beside)
 
     def _over(self, name: str, answer: R) -> None:
         self._done.put((name, answer))
@@ -131,6 +140,7 @@ class Window(Generic[R]):
             pass
         else:
             self._running.pop(name)
+            self._mute.discard(name)
             self._finished(name, result)
             self._course.ended(name, result)
         self._tick()
@@ -139,6 +149,7 @@ class Window(Generic[R]):
             self._tended = now
             for task in self._running.values():
                 task.tend(now)
+            self._mute = {name for name, task in self._running.items() if task.is_mute(now)}
 
     def _wind_down(self) -> None:
         self._course.interrupt()

@@ -21,7 +21,8 @@ class Hooked(HostTask[HostResult]):
 
     Where the first fails the host is not touched. The second runs wherever the first was begun,
     also when the user ends the run; a host behind which it fails has failed. ``told`` is what they
-    have on their standard input.
+    have on their standard input. It keeps its place though its host be mute, for that may be
+    drained.
     """
 
     def __init__(

@@ -67,6 +67,10 @@ class Connector:
             undo.pop_all()
             return link
 
+    def patience(self, host: Target) -> float:
+        """Seconds in which a host is to have said its first word, or others do not wait for it."""
+        return self._settings.patience(host)
+
     def login(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Login:
         """A host that is logged in to, for programs of any kind; as ``open``."""
         if host.connection == "local":

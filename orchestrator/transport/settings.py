@@ -85,6 +85,12 @@ class Settings(NamedTuple):
         words = [word for name in self.inventory for word in ("-i", name)]
         return shlex.join(["ccm", "hosts", "trust", *words])
 
+    def patience(self, host: Target) -> float:
+        """The connect timeout that was asked for, as far as ccm's own options and the inventory
+        say it: SSH configuration is not looked at."""
+        given = host.connect_timeout if self.connect_timeout is None else self.connect_timeout
+        return CONNECT_TIMEOUT if given is None else given
+
     def become_user(self, host: Target) -> str | None:
         """The user to become on a host, or None."""
         chosen = host.become if self.become is None else self.become

@@ -43,6 +43,7 @@ class Processes:
     ) -> None:
         self._jobs = list(jobs)
         self._planners = planners
+        self._patience = connector.patience
         self._remembering = worker.remembering(planners)
         self._sticky = len(self._jobs) > 1  # what a stage knows of a host, the next one needs
         self._of_host: dict[str, Hand] = {}
@@ -88,7 +89,7 @@ class Processes:
         number = self._jobs.index(job)
 
         def make(host: Target) -> RemoteTask:
-            return RemoteTask(host, number, self)
+            return RemoteTask(host, number, self, patience=self._patience(host_itself(host)))
 
         return make
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host_run import ending_of
-from orchestrator.fleet.host_task import HostTask, InterruptedRunError
+from orchestrator.fleet.host_task import NEVER, HostTask, InterruptedRunError
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Target
@@ -48,8 +48,8 @@ class Crew(Protocol):
 class RemoteTask(HostTask[HostResult]):
     """One host of a ``job``; it keeps what was told of the host for as long as that is at work."""
 
-    def __init__(self, host: Target, job: int, crew: Crew) -> None:
-        super().__init__(host.name)
+    def __init__(self, host: Target, job: int, crew: Crew, *, patience: float = NEVER) -> None:
+        super().__init__(host.name, patience)
         self.host = host
         self.job = job
         self._crew = crew
@@ -75,6 +75,7 @@ class RemoteTask(HostTask[HostResult]):
     def heard(self, event: happening.Event) -> None:
         """Keep in mind what was told of the host."""
         if isinstance(event, happening.HostPhase):
+            self._entered(event.phase)
             self._phases.append((event.phase, round(event.at, 3)))
         elif isinstance(event, happening.HostPlanned):
             self._planned = len(event.resources)
@@ -107,6 +108,7 @@ class RemoteTask(HostTask[HostResult]):
             self._told.clear()
             self._phases.clear()
             self._planned = 0
+            self._mute_from = NEVER
             return True
 
     def cancel(self) -> None:

@@ -161,6 +161,9 @@ def _controller(recording: Recording, folder: Path, seed: int, seconds: float) -
             ) -> _Replay:
                 return link
 
+            def patience(self, host: Any) -> float:
+                return 10.0
+
         bus = Bus([Collected(verbose=True), pipe])
         pipe.begin()
         result = HostRun(

@@ -99,6 +99,9 @@ def record(folder: Path, uid: int, gid: int) -> Recording:
             taps.append(_Tap(connector.open(host, on_phase, until)))
             return taps[0]
 
+        def patience(self, host: Any) -> float:
+            return connector.patience(host)
+
     chosen = settings(noop=True)
     with connector:
         result = HostRun(LogicalHost(), Tapped(), planner=made, bus=Bus(), settings=chosen).run()

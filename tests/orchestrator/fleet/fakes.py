@@ -322,8 +322,9 @@ class FakeConnector:
         self,
         script: Callable[[FarEnd], Any] = FarEnd.carry_out_plan,
         scripts: Mapping[str, Callable[[FarEnd], Any]] | None = None,
+        patience: float = 600.0,
     ) -> None:
-        self._script, self._scripts = script, scripts or {}
+        self._script, self._scripts, self._patience = script, scripts or {}, patience
         self.links: dict[str, FakeLink] = {}
 
     def open(self, host: FakeHost, on_phase: OnPhase, until: float | None = None) -> FakeLink:
@@ -332,6 +333,9 @@ class FakeConnector:
         script = self._scripts.get(host.name, self._script)
         link = self.links[host.name] = FakeLink(script)
         return link
+
+    def patience(self, host: Any) -> float:
+        return self._patience
 
 
 class Recorder:

@@ -712,6 +712,9 @@ class _Refusing:
     def open(self, host: Any, on_phase: Any, until: Any = None) -> Any:
         raise UnreachableError("connection refused", kind="transport.refused", hint="start sshd")
 
+    def patience(self, host: Any) -> float:
+        return 600.0
+
 
 class _Broken:
     def plan(self, host: Any, gathered: Any) -> Any:

@@ -40,6 +40,9 @@ class Opening:
         self._meanwhile()
         return link
 
+    def patience(self, host: Any) -> float:
+        return 600.0
+
 
 def test_what_is_cancelled_while_its_link_is_opened_is_not_begun() -> None:
     """A link that comes too late is closed, and nothing is asked over it."""
@@ -65,6 +68,50 @@ def test_a_defect_is_told_without_its_words(
     assert "facts of web1" in Path(error.report).read_text()
 
 
+class Looks:
+    """What is seen of a task while its host has not spoken, and once it has."""
+
+    def __init__(self) -> None:
+        self.seen: list[bool] = []
+        self.task: Any = None
+
+    def look(self) -> None:
+        now = time.monotonic()
+        self.seen += [self.task.is_mute(now), self.task.is_mute(now + 600)]
+
+    def script(self, far: FarEnd) -> None:
+        self.look()
+        far.greet_as({})
+        while self.task.is_mute(time.monotonic() + 600):
+            time.sleep(0.01)
+        far.say("facts", facts={"host": {"info": {"os": "linux"}}})
+        self.look()
+        far.hear()
+
+
+def seen_of(make: Callable[[Any], Any]) -> list[bool]:
+    looks = Looks()
+    looks.task = make(FakeConnector(looks.script, patience=300.0))
+    looks.look()
+    looks.task.run()
+    return looks.seen
+
+
+def test_a_host_is_mute_past_its_patience_until_its_first_word() -> None:
+    """Before it begins it is not, and hello ends it, whatever comes later."""
+    expected = [False, False, False, True, False, False]
+    host, planner = FakeHost("web1"), FakePlanner([])
+    assert seen_of(lambda connector: FactRun(host, connector)) == expected
+    assert (
+        seen_of(
+            lambda connector: HostRun(
+                host, connector, planner=planner, bus=recorded_bus()[0], settings=SETTINGS
+            )
+        )
+        == expected
+    )
+
+
 class Hanging:
     """Opens no link until the host's time is up."""
 
@@ -76,6 +123,9 @@ class Hanging:
         if self._hangs:
             time.sleep(max(0.0, until - time.monotonic()))
         raise UnreachableError("it did not answer the login", "transport.silent")
+
+    def patience(self, host: Any) -> float:
+        return 600.0
 
 
 def refusal(connector: Any, seconds: float) -> HostResult:

@@ -79,6 +79,19 @@ def test_a_host_that_does_not_come_back_has_failed(log: Path) -> None:
     assert result.tally.total == 1
 
 
+def test_a_drained_host_keeps_its_place(log: Path) -> None:
+    """However long it is mute, no other one is drained for it."""
+    seen: list[bool] = []
+
+    def script(far: FarEnd) -> None:
+        seen.extend(one.is_mute(time.monotonic() + 3600) for one in (hooked._task, hooked))
+        far.carry_out_plan()
+
+    hooked = task("true", "", FakeConnector(script))
+    assert hooked.run().outcome == outcome.OK
+    assert seen == [True, False]
+
+
 @pytest.mark.parametrize("before", ["sleep 600", "true"])
 def test_a_host_is_put_back_when_the_run_is_ended(log: Path, before: str) -> None:
     """Ctrl-C while it is drained, or at work: the second command runs."""

@@ -99,6 +99,13 @@ def test_the_inventory_beats_the_configuration(config: Path) -> None:
     assert route(config, text).timeout == 3.0
 
 
+def test_how_long_a_host_may_be_silent_is_its_connect_timeout() -> None:
+    """That of the command line, of the inventory, or ten seconds."""
+    settings, patient = Settings(), Host(connect_timeout=7.0)
+    assert [settings.patience(host) for host in (Host(), patient)] == [10.0, 7.0]
+    assert settings._replace(connect_timeout=2.5).patience(patient) == 2.5
+
+
 def test_identity_files_add_up(config: Path, tmp_path: Path) -> None:
     """Several lines give several keys, with tokens and variables replaced."""
     text = "IdentityFile ~/a_%h_%r\nHost web1\n User bob\n IdentityFile ${HOME}/b\n"

@@ -1,6 +1,7 @@
 """A host that somebody else works on, as the window has it."""
 
 import threading
+import time
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
@@ -71,6 +72,31 @@ def test_it_knows_what_was_told_when_its_worker_is_lost() -> None:
     assert (lost.tally.changed, lost.tally.stable, lost.tally.unique) == (1, 1, 2)
     assert lost.phases == ((Phase.RUNNING, 2.0),)
     assert "killed by signal 9" in lost.message
+
+
+def phase(entered: Phase) -> happening.HostPhase:
+    return happening.HostPhase("web1", entered, 2.0)
+
+
+def test_a_host_is_mute_from_what_is_told_of_it() -> None:
+    """While it waits for its worker it is not, nor once it has spoken; another worker begins
+    anew."""
+    task = RemoteTask(FakeHost("web1"), 0, Crew(), patience=10.0)
+    task.begin(lambda name, result: None)
+    later = time.monotonic() + 3600
+    found = [task.is_mute(later)]
+    task.heard(phase(Phase.CONNECTING))
+    found += [task.is_mute(time.monotonic()), task.is_mute(later)]
+    task.heard(phase(Phase.STARTING))
+    found.append(task.is_mute(later))
+    assert task.begin_again()
+    found.append(task.is_mute(later))
+    task.heard(phase(Phase.CONNECTING))
+    found.append(task.is_mute(later))
+    for told in (Phase.STARTING, Phase.GATHERING, Phase.PLANNING, Phase.REBOOTING):
+        task.heard(phase(told))
+    found.append(task.is_mute(later))
+    assert found == [False, False, True, True, False, True, False]
 
 
 def test_a_host_that_has_no_turn_says_so() -> None:

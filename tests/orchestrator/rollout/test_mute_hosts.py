@@ -1,0 +1,55 @@
+"""Hosts that do not say a word: the brake takes them for hosts at work."""
+
+import threading
+import time
+
+import pytest
+
+from orchestrator.fleet import window
+from orchestrator.rollout.options import RolloutOptions
+from orchestrator.rollout.sharing import parse_per
+from orchestrator.rollout.waves import parse_waves
+from tests.orchestrator.fleet.fakes import FakeConnector, FakeHost, FarEnd
+from tests.orchestrator.rollout.test_course import roll_out
+
+HOSTS = [FakeHost(f"h{number}", {"rack": number // 2}) for number in range(6)]
+
+
+@pytest.fixture(autouse=True)
+def _looked_at_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window, "TEND", 0.0)
+    monkeypatch.setattr(window, "TICK", 0.01)
+
+
+@pytest.mark.parametrize(
+    ("options", "begun"),
+    [
+        (RolloutOptions(waves=parse_waves("1,100%")), ["h0"]),
+        (RolloutOptions(per=[parse_per("rack=1")]), ["h0", "h2", "h4"]),
+        (RolloutOptions(), ["h0", "h1", "h2", "h3"]),
+    ],
+)
+def test_a_mute_host_is_at_work(options: RolloutOptions, begun: list[str]) -> None:
+    """It keeps the next wave and hosts that share something with it from beginning."""
+    go, found = threading.Event(), list[str]()
+
+    def script(far: FarEnd) -> None:
+        go.wait(600)
+        far.carry_out_plan()
+
+    connector = FakeConnector(script, patience=0.0)
+
+    def look() -> None:
+        until = time.monotonic() + 300
+        while len(connector.links) < len(begun) and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.3)  # in which more would begin
+        found.extend(sorted(connector.links))
+        go.set()
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    rolled = roll_out(HOSTS, connector, options, forks=2)
+    looking.join()
+    assert found == begun
+    assert rolled.outcomes() == dict.fromkeys((host.name for host in HOSTS), "ok")
