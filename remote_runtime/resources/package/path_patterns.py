@@ -1,0 +1,99 @@
+"""dpkg's patterns of paths, as fnmatch(3) of the C library takes them (target; in previews only).
+
+dpkg runs with LC_ALL=C, so ``?`` stands for one byte, and ``*`` for slashes as well.
+"""
+
+import re
+from typing import FrozenSet, List, Optional, Pattern, Tuple
+
+from remote_runtime.changes import Unknowable
+
+SPECIAL = b"*?[\\"
+_CLASSES = {
+    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": " \\t", "cntrl": "\\x00-\\x1f\\x7f",
+    "digit": "0-9", "graph": "!-~", "lower": "a-z", "print": " -~", "space": " \\t\\n\\v\\f\\r",
+    "punct": "!-/:-@\\[-`{-~", "upper": "A-Z", "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
+_OTHERS = re.compile(rb"\[([:.=])(.*?)\1\]", re.DOTALL)
+
+Bytes = FrozenSet[int]
+
+
+def compiled(pattern: bytes) -> "Pattern[bytes]":
+    """What matches the paths that a pattern stands for; ``Unknowable`` where that cannot be told.
+
+    Its time grows with the length of a path only: behind a star the first place that fits is taken.
+    """
+    parts = [b""]
+    place = 0
+    while place < len(pattern):
+        char = pattern[place : place + 1]
+        place += 1
+        if char == b"*":
+            parts += [b""] if parts[-1] or len(parts) == 1 else []
+        elif char == b"?":
+            parts[-1] += b"."
+        elif char == b"[":
+            found = _bracket(pattern, place)
+            parts[-1] += _any_of(found[0]) if found else re.escape(char)
+            place = found[1] if found else place
+        elif char == b"\\":
+            parts[-1] += re.escape(pattern[place : place + 1]) or b"(?!)"
+            place += 1
+        else:
+            parts[-1] += re.escape(char)
+    return re.compile(_joined(parts), re.DOTALL)
+
+
+def _joined(parts: List[bytes]) -> bytes:
+    text = parts[0]
+    for number, part in enumerate(parts[1:-1], 1):
+        text += b"(?=(.*?%s))\\%d" % (part, number)
+    return text + (b".*" + parts[-1] if len(parts) > 1 else b"") + b"\\Z"
+
+
+def _any_of(chars: Bytes) -> bytes:
+    return b"[%s]" % b"".join(b"\\x%02x" % char for char in sorted(chars)) if chars else b"(?!)"
+
+
+def _bracket(pattern: bytes, place: int) -> Optional[Tuple[Bytes, int]]:
+    """The bytes that a bracket stands for, which begins before ``place``, and where it ends; None
+    where it does not end, so is none."""
+    others = pattern[place : place + 1] in (b"!", b"^")
+    place += others
+    chars: List[int] = []
+    first = True
+    while first or pattern[place : place + 1] != b"]":
+        first = False
+        special = _OTHERS.match(pattern, place)
+        if special:
+            chars += _class(special)
+            place = special.end()
+            continue
+        begin, place = _char(pattern, place)
+        end = begin
+        if pattern[place : place + 1] == b"-" and pattern[place + 1 : place + 2] not in (b"]", b""):
+            end, place = _char(pattern, place + 1)
+        if place > len(pattern) or place == len(pattern):
+            return None
+        chars += range(begin, end + 1)
+    found = frozenset(chars)
+    return (frozenset(range(256)) - found if others else found), place + 1
+
+
+def _char(pattern: bytes, place: int) -> Tuple[int, int]:
+    """A byte, perhaps behind a backslash, and the place behind it; 0 behind the end."""
+    place += pattern[place : place + 1] == b"\\"
+    return (pattern[place] if place < len(pattern) else 0), place + 1
+
+
+def _class(special: "re.Match[bytes]") -> List[int]:
+    name = special.group(2).decode("latin-1")
+    if special.group(1) != b":":
+        if len(special.group(2)) == 1:
+            return list(special.group(2))
+        raise Unknowable("what %r stands for among dpkg's paths is not known" % special.group())
+    if name not in _CLASSES:
+        return []
+    known = re.compile("[%s]" % _CLASSES[name])
+    return [code for code in range(128) if known.match(chr(code))]
