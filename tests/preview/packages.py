@@ -178,6 +178,17 @@ PACKAGES: tuple[Package, ...] = (
         {"/usr/bin/pv-maker": "#!/bin/sh\nexit 0\n"},
         {"postinst": "[ -e /etc/pv-maker.conf ] || echo 'made = yes' > /etc/pv-maker.conf\n"},
     ),
+    Package(  # has another's program lie elsewhere, and brings its own
+        "pv-diverts",
+        "1.0-1",
+        {"/usr/bin/pv-shout": "#!/bin/sh\nexit 0\n"},
+        {
+            "preinst": "dpkg-divert --package pv-diverts --rename --add /usr/bin/pv-shout\n",
+            "postrm": '[ "$1" != remove ] ||'
+            " dpkg-divert --package pv-diverts --rename --remove /usr/bin/pv-shout\n",
+        },
+    ),
+    Package("pv-rival", "1.0-1", {"/usr/share/pv-tool/old.dat": "of a rival\n"}),
     Package("pv-broken", "1.0-1", scripts={"postinst": "echo 'no luck today' >&2\nexit 1\n"}),
     Package("pv-refuses", "1.0-1", scripts={"preinst": "echo 'not on this host' >&2\nexit 1\n"}),
     Package("pv-stays", "1.0-1", scripts={"prerm": 'test "$1" != remove\n'}),

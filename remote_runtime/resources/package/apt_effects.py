@@ -1,7 +1,6 @@
 """What is on a host once packages have come or gone (target): files, units and accounts."""
 
 import os
-import re
 from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 from remote_runtime.base import (
@@ -23,11 +22,14 @@ from remote_runtime.resources.package.deb_contents import (
     Packed,
 )
 from remote_runtime.resources.package.deb_installed import Installations, Kept, units_below
+from remote_runtime.resources.package.deb_scripts import stands_in
 from remote_runtime.resources.package.deb_units import LINKS, MASKED, Units
 from remote_runtime.resources.package.provider import VersionChange, brought
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+
+SHA256 = "sha256:"
 
 
 class Consequences(object):
@@ -56,21 +58,21 @@ class Consequences(object):
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
         """All effects: what nobody can tell, what goes, what comes."""
-        coming = {c.name: self._contents(c.name) for c in changes if c.after}
+        known = {c.name: self._contents(c.name) for c in changes if c.after}
+        packed = {name: contents for name, contents in known.items() if contents is not None}
+        coming = {name: self._on_host(contents, name) for name, contents in packed.items()}
         deeds = {
             name: deb_scripts.read(
                 "\n".join(contents.scripts.get(script, "") for script in ("preinst", "postinst"))
             )
             for name, contents in coming.items()
-            if contents is not None
         }
         # One package may start the unit of another, as nginx does.
         started = {unit: False for done in deeds.values() for unit in done.started}
         started.update((unit, True) for done in deeds.values() for unit in done.forced)
         own = {
             unit
-            for contents in coming.values()
-            if contents is not None
+            for contents in packed.values()
             for unit in units_below([member.path for member in contents.members], UNIT_FOLDERS)
         }
         self._units = self._units_of(started, own)
@@ -84,7 +86,7 @@ class Consequences(object):
                 self._unknown(change)
             else:
                 self._installed(change, contents, deeds[change.name])
-                self._planned[change.name, change.after] = contents
+                self._planned[change.name, change.after] = packed[change.name]
         for change in changes:
             contents = coming.get(change.name)
             if contents is not None:
@@ -95,14 +97,32 @@ class Consequences(object):
     def _units_of(self, started: Dict[str, bool], own: Set[str]) -> Units:
         return Units(self._context, started, own)
 
+    def _on_host(self, contents: Contents, package: str) -> Contents:
+        """What of a package comes to this host, and where."""
+        return contents
+
+    def _place(self, path: str, package: str) -> str:
+        """Where a path of a package lies on this host."""
+        return path
+
     # -- what goes --------------------------------------------------------------------------------
 
     def _kept(self, change: VersionChange) -> Kept:
+        kept = self._listed(change)
+        return Kept(
+            [self._place(path, change.name) for path in kept.paths],
+            {self._place(path, change.name): hashed for path, hashed in kept.conffiles.items()},
+            kept.scripts,
+        )
+
+    def _listed(self, change: VersionChange) -> Kept:
+        """What the package manager will have on its list, wherever it lies."""
         earlier = self._planned.get((change.name, change.before))
         if earlier is None:
             return self._registry.kept(change.name, ("prerm", "postrm"))
-        paths = [member.path for member in earlier.members]
-        return Kept(paths, dict.fromkeys(earlier.conffiles, ""), earlier.scripts)
+        hashes = {member.path: SHA256 + member.sha256 for member in earlier.members}
+        conffiles = {path: hashes.get(path, "") for path in earlier.conffiles}
+        return Kept([member.path for member in earlier.members], conffiles, earlier.scripts)
 
     def _removed(self, change: VersionChange) -> None:
         kept = self._kept(change)
@@ -150,7 +170,7 @@ class Consequences(object):
         self, change: VersionChange, contents: Contents, deeds: deb_scripts.Deeds
     ) -> None:
         before = self._kept(change) if change.before else Kept((), {}, {})
-        registered = self._registry.kept(change.name).conffiles
+        registered = (before if change.before else self._kept(change)).conffiles
         new = {member.path for member in contents.members}
         leaving = [path for path in before.paths if path not in new]
         staying = set(before.conffiles)
@@ -204,23 +224,11 @@ class Consequences(object):
         )
 
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
-        """dpkg keeps a configuration file that was edited or deleted (``--force-confold``)."""
-        files = self._context.files
-        status = files.status(member.path, follow=True)
-        came_with = registered.get(member.path)
-        if status is None:
-            if came_with is None or came_with == "newconffile":
-                self._effects.append(self._file(member, package))
-            return
-        if came_with is None or status.kind != "file":
-            return
-        import hashlib
+        """Whether a configuration file comes, and what becomes of one that is there.
 
-        digest = hashlib.new("md5")
-        for block in files.blocks(member.path, follow=True):
-            digest.update(block)
-        if digest.hexdigest() == came_with:
-            self._effects.append(self._file(member, package))
+        ``registered`` has the hash that each came with: an MD5, or a SHA-256 that says so.
+        """
+        raise NotImplementedError
 
     def _accounts(self, deeds: deb_scripts.Deeds, contents: Contents) -> None:
         found = list(deeds.accounts)
@@ -240,16 +248,17 @@ class Consequences(object):
             return
         text = "\n".join(deeds.others)
         touched = deb_scripts.touched(deeds.others)
+        diverted = deb_scripts.diverted(deeds.others)
 
         def covers(kind: str, value: str, present: bool) -> bool:
-            if kind == "path" and _is_at_or_below(value, touched):
+            if kind == "path" and (_is_at_or_below(value, touched) or diverted.has(value)):
                 return True
             if present:
                 return False
             if kind == "path":
                 folder = value.rpartition("/")[0]
-                return value in text or (folder in text and bool(folder) and _word(value, text))
-            return kind in ("user", "group", "unit") and _word(value, text)
+                return value in text or (folder in text and bool(folder) and stands_in(value, text))
+            return kind in ("user", "group", "unit") and stands_in(value, text)
 
         doubt = Doubt(UNKNOWN, "the scripts of the package %s may bring or change it" % name)
         self._scripted.append(Fog(doubt, covers))
@@ -270,9 +279,3 @@ class Consequences(object):
 
 def _is_at_or_below(path: str, folders: Sequence[str]) -> bool:
     return any(path == folder or path.startswith(folder + "/") for folder in folders)
-
-
-def _word(value: str, text: str) -> bool:
-    """Whether the last part of a name stands in a text by itself."""
-    name = re.escape(value.rpartition("/")[2])
-    return re.search(r"(?<![\w.-])%s(?![\w-])" % name, text) is not None

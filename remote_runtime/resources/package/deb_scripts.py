@@ -5,7 +5,7 @@ done, because that is what the conditions of debhelper's own snippets come to on
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Set
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Set
 
 _ASSIGNED = re.compile(r"^[ \t]*([A-Za-z_]\w*)=[\"']?([\w@./:+-]*)[\"']?[ \t]*$", re.MULTILINE)
 _BETWEEN = re.compile(r";(?!;)|&&|\|\||\b(?:then|do|else)\b")
@@ -36,6 +36,8 @@ _CHANGING = (
     "rm", "rmdir", "mv", "cp", "ln", "install", "mkdir", "touch", "chown", "chmod", "chgrp",
     "setfacl", "sed", "tee", "dpkg-statoverride", ">", ">>",
 )  # fmt: skip
+_DIVERTING = ("dpkg-divert", "dpkg-statoverride")
+_ASKING_DIVERSIONS = ("--list", "--listpackage", "--truename")
 _PATH = re.compile(r"(?:/[\w@.+:-]+){2,}\Z")
 _PROGRAMS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/dev/", "/proc/", "/sys/")
 _PURGE = re.compile(
@@ -129,6 +131,51 @@ def _plain_path(word: str) -> str:
     """The path that a word is; "" for another, a program, and one that the shell makes more of."""
     word = word.strip("\"';").rstrip("/")
     return word if _PATH.match(word) and not word.startswith(_PROGRAMS) else ""
+
+
+class Diverted(NamedTuple):
+    """The paths that lines move out of the way or give another owner and mode: those that they
+    ``named``; and where ``more`` are hidden in variables, all whose names stand in the ``text``.
+    """
+
+    named: Set[str]
+    more: bool
+    text: str
+
+    def has(self, path: str) -> bool:
+        """Whether a path is among them."""
+        return path in self.named or (self.more and stands_in(path, self.text))
+
+
+def diverted_by(scripts: Mapping[str, str]) -> Diverted:
+    """What the scripts of a package divert when it comes."""
+    text = "\n".join(scripts.get(name, "") for name in ("preinst", "postinst"))
+    return diverted(read(text).others if any(tool in text for tool in _DIVERTING) else ())
+
+
+def diverted(lines: Sequence[str]) -> Diverted:
+    """What lines of dpkg-divert and dpkg-statoverride are about."""
+    named: Set[str] = set()
+    more = False
+    for line in lines:
+        words = [word.strip("\"';") for word in line.split()]
+        tools = [word for word in words if word in _DIVERTING]
+        if not tools or any(word in _ASKING_DIVERSIONS for word in words):
+            continue
+        given = words[words.index(tools[0]) + 1 :]
+        for before, word in zip([""] + given, given):
+            path = word[len("--divert=") :] if word.startswith("--divert=") else word
+            if path.startswith("/") and not set(path) & set("$`*?["):
+                named.update((path, path + ".distrib"))
+            elif set(path) & set("$`") and before != "--package":
+                more = True
+    return Diverted(named, more, "\n".join(lines))
+
+
+def stands_in(value: str, text: str) -> bool:
+    """Whether the last part of a name stands in a text by itself."""
+    name = re.escape(value.rpartition("/")[2])
+    return re.search(r"(?<![\w.-])%s(?![\w-])" % name, text) is not None
 
 
 def without_purge(text: str) -> str:

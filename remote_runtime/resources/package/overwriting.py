@@ -4,12 +4,13 @@ import re
 from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package import apt_simulation
+from remote_runtime.resources.package import apt_simulation, deb_scripts
 from remote_runtime.resources.package.deb_contents import Contents
 from remote_runtime.resources.package.provider import VersionChange
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.resources.package.deb_host_rules import HostRules
 
 _OWNED = re.compile(r"(?P<owner>[a-z0-9][a-z0-9+.-]*)(?::[a-z0-9-]+)?: (?P<path>/.*)")
 _PATTERN = set("*?[\\")
@@ -25,16 +26,27 @@ def refuse(
     changes: Sequence[VersionChange],
     planned: Planned,
     shown: Callable[[], str],
+    rules: "HostRules",
 ) -> None:
     """``ResourceError`` where dpkg would not unpack one of the packages that come.
 
     ``planned`` is what came earlier in the plan, ``shown`` gives what ``apt-cache show`` says of
     those that come.
     """
+    if rules.forces("overwrite"):
+        return
     moved = {change.name for change in changes}
     for name, contents in sorted(coming.items()):
-        owners = _owners(context, _already_there(context, contents), planned)
-        clashes = {path: owner for path, owner in owners.items() if owner not in moved}
+        owners = _owners(context, _already_there(context, contents, rules), planned)
+        own = name.partition(":")[0]
+        clashes = {
+            path: owner
+            for path, owner in owners.items()
+            if owner not in moved and rules.diverter(path) not in (owner, own)
+        }
+        for scripts in [one.scripts for one in (contents, *planned.values())] if clashes else ():
+            diverted = deb_scripts.diverted_by(scripts)
+            clashes = {p: owner for p, owner in clashes.items() if not diverted.has(p)}
         allowed = _replaces(shown(), name) if clashes else []
         for path, owner in sorted(clashes.items()):
             if owner not in allowed:
@@ -45,9 +57,15 @@ def refuse(
                 )
 
 
-def _already_there(context: "Context", contents: Contents) -> List[str]:
+def _already_there(context: "Context", contents: Contents, rules: "HostRules") -> List[str]:
+    """The paths of a package at which another may have something, or has it diverted."""
     files = context.files
-    paths = [m.path for m in contents.members if m.kind != "directory" and files.is_there(m.path)]
+    paths = [
+        member.path
+        for member in contents.members
+        if member.kind != "directory"
+        and (rules.diverts(member.path) or files.is_there(member.path))
+    ]
     return [path for path in paths if not (set(path) & _PATTERN or files.is_directory(path))]
 
 

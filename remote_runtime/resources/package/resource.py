@@ -201,7 +201,12 @@ class Resource(ResourceType):
             foreseen = self._foreseen(state, step)
         elif self.context.promised:
             foreseen = self.provider.foresee(step.operation)
-        return [self._action(state, step, foreseen)]
+        try:
+            return [self._action(state, step, foreseen)]
+        except Missing:
+            raise
+        except ResourceError as error:  # what the package holds cannot come to this host
+            raise Missing(error.message, would=self._would(state), hint=error.hint) from error
 
     def _would(self, state: State) -> List[Action]:
         """What it would do, as far as can be told where something is in its way."""

@@ -32,6 +32,7 @@ def recorded_commands() -> FakeCommands:
     commands.on("dpkg-query", recorded("dpkg-query.txt"))
     commands.on("apt-cache policy", recorded("apt-cache-policy.txt"))
     commands.on("apt-cache showpkg -- awk", recorded("apt-cache-showpkg.txt"))
+    commands.on("apt-config dump", "")
     commands.on("apt-get", "")
     return commands
 

@@ -9,10 +9,12 @@ import unittest
 
 from remote_runtime.effects import AccountEffect, Doubt, Fog, PackageEffect, PathEffect, UnitEffect
 from remote_runtime.resources.package import deb_contents, deb_scripts
-from remote_runtime.resources.package.apt_effects import Consequences
 from remote_runtime.resources.package.deb_contents import Contents, Member
+from remote_runtime.resources.package.deb_effects import DebConsequences
+from remote_runtime.resources.package.deb_host_rules import HostRules
 from remote_runtime.resources.package.deb_installed import Registry, units_below
 from remote_runtime.resources.package.deb_probe import Debs, indexed
+from remote_runtime.resources.package.dpkg_settings import Settings
 from remote_runtime.resources.package.probing import Probe
 from remote_runtime.resources.package.provider import VersionChange
 from remote_runtime.system.commands import Result
@@ -84,6 +86,27 @@ class Scripts(unittest.TestCase):
         """Other digits, or more than a number has, make an account of an unknown number."""
         for number in ("\u00b2", "9" * 5000):
             self.assertEqual(deb_scripts.sysusers("g a " + number)[0].number, -1)
+
+    def test_what_scripts_divert(self):
+        """The paths that lines name, where they go, and all names where a variable hides some."""
+        named = deb_scripts.diverted_by(
+            {
+                "preinst": "dpkg-divert --package a --rename \\\n --divert /usr/bin/x.real --add"
+                " /usr/bin/x\n",
+                "postinst": 'F=/usr/bin/y\nif ! dpkg-statoverride --list "$F"; then\n'
+                "dpkg-statoverride --update --add root adm 2755 $F\nfi\n",
+                "prerm": "dpkg-divert --remove /usr/bin/z\n",
+            }
+        )
+        paths = ["/usr/bin/x", "/usr/bin/x.real", "/usr/bin/x.distrib", "/usr/bin/y"]
+        self.assertEqual([named.has(path) for path in paths], [True] * 4)
+        self.assertFalse(named.has("/usr/bin/z"))
+        loop = 'for f in liba.so libb.so; do\ndpkg-divert --add --rename "/usr/lib/$f"\ndone\n'
+        hidden = deb_scripts.diverted_by({"preinst": loop})
+        self.assertTrue(hidden.has("/usr/lib/libb.so"))
+        self.assertFalse(hidden.has("/usr/lib/libc.so"))
+        asked = deb_scripts.diverted_by({"preinst": "dpkg-divert --truename $f\n"})
+        self.assertFalse(asked.has("/usr/lib/f"))
 
     def test_no_account_is_made_of_a_variable_or_of_two_names(self):
         """A name that is not plain is not known; two names only join a group."""
@@ -171,7 +194,13 @@ class Host(unittest.TestCase):
 
     def effects(self, *changes):
         registry = Registry("amd64", self.root + "/dpkg")
-        consequences = Consequences(self.context, registry, self.known.get, {})
+        consequences = DebConsequences(
+            self.context,
+            registry,
+            contents=self.known.get,
+            planned={},
+            rules=HostRules({}, {}, Settings((), frozenset())),
+        )
         return consequences.of([VersionChange(*change) for change in changes])
 
     def file(self, name, text):
@@ -198,22 +227,6 @@ class Host(unittest.TestCase):
             (file.path, file.mode, file.content.read()), (self.path("lib/x"), 0o644, b"x\n")
         )
         self.assertEqual(link, PathEffect(self.path("lib/y"), "symlink", target="x"))
-
-    def test_configuration_files(self):
-        """Edited or deleted ones stay so, untouched ones are replaced, new ones come."""
-        md5 = hashlib.new("md5", b"old\n").hexdigest()
-        names = ["edited", "untouched", "deleted", "new", "stray"]
-        stanza = "Package: a\nStatus: install ok installed\nConffiles:\n"
-        for name in names[:3]:
-            stanza += " %s %s\n" % (self.path(name), md5)
-        self.path("dpkg/status", stanza + "Description: x\n")
-        self.path("edited", "mine\n")
-        self.path("untouched", "old\n")
-        self.path("stray", "mine as well\n")
-        members = [self.file(name, "next\n") for name in names]
-        self.known["a"] = Contents(members, [m.path for m in members], {})
-        effects = [e for e in self.effects(("a", "1", "2")) if isinstance(e, PathEffect)]
-        self.assertEqual([e.path for e in effects], [self.path("untouched"), self.path("new")])
 
     def test_what_goes(self):
         """A removal takes files and empty folders, not configuration or others' folders."""

@@ -8,6 +8,8 @@ import tempfile
 import unittest
 
 from remote_runtime.changes import Missing, Unknowable
+from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.resources.file.content import Text
 from remote_runtime.resources.package import apt_simulation
 from remote_runtime.resources.package.apt_readiness import Readiness
 from remote_runtime.resources.package.apt_workbench import Workbench
@@ -98,12 +100,28 @@ class Simulation(unittest.TestCase):
         self.assertEqual([a.message for a in caught.exception.would], ["Would have installed"])
 
     def test_only_a_change_is_simulated(self):
-        """A preview of what is installed asks apt nothing, a push simulates nothing."""
+        """A preview of what is installed asks apt nothing, a push simulates nothing; the settings
+        of dpkg are read for a preview of a change alone."""
         plan = Plan(recorded_commands(), ("bash", {}))
         plan.messages()
         plan = Plan(plan.commands, ("ccm-hello", {}))
         plan.carry_out()
         self.assertEqual(plan.commands.count("apt-get -s"), 0)
+        self.assertEqual(plan.commands.count("apt-config"), 0)
+
+    def test_what_dpkg_would_refuse_fails_the_preview(self):
+        """An error of the host's settings is told beforehand, with what would be done."""
+        commands = recorded_commands()
+        commands.on("apt-get -s", SIMULATED)
+        commands.on("apt-cache show", "")
+        plan = Plan(commands, ("ccm-hello", {}))
+        broken = PathEffect("/etc/dpkg/dpkg.cfg", "file", content=Text('path-exclude="/x\n'))
+        plan.context.expect([broken], Doubt(), "file#x")
+        with self.assertRaises(Missing) as caught:
+            plan.messages()
+        self.assertIn("dpkg would refuse", caught.exception.message)
+        self.assertEqual([a.message for a in caught.exception.would], ["Would have installed"])
+        self.assertEqual(commands.count("apt-config dump"), 1)
 
     def test_the_database_as_it_will_be(self):
         """Planned versions replace what is installed, with what the lists say of them."""

@@ -6,6 +6,8 @@ from remote_runtime.effects import Doubt, PackageEffect, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import overwriting
 from remote_runtime.resources.package.deb_contents import Contents, Member
+from remote_runtime.resources.package.deb_host_rules import Diversion, HostRules
+from remote_runtime.resources.package.dpkg_settings import Settings
 from remote_runtime.resources.package.provider import VersionChange
 
 from ..fake_commands import FakeCommands, make_context
@@ -19,6 +21,7 @@ class Overwriting(unittest.TestCase):
         self.commands.on("dpkg-query --search -- /etc/hostname", _HELD)
         self.context = make_context(self.commands, noop=True)
         self.coming = {"a": contents("/etc/hostname")}
+        self.rules = HostRules({}, {}, Settings((), frozenset()))
 
     def refuse(self, *changes, replaces="", planned=()):
         shown = "Package: a\nVersion: 1\n%s\n" % replaces
@@ -28,6 +31,7 @@ class Overwriting(unittest.TestCase):
             changes=[VersionChange("a", "", "1"), *changes],
             planned=dict(planned),
             shown=lambda: shown,
+            rules=self.rules,
         )
 
     def test_a_file_of_another_package(self):
@@ -39,6 +43,29 @@ class Overwriting(unittest.TestCase):
         """A package that replaces the other, or one that goes or changes along."""
         self.refuse(replaces="Replaces: third (<< 2), other (<< 3)\n")
         self.refuse(VersionChange("other", "1", ""))
+
+    def test_a_file_that_is_diverted(self):
+        """It is both packages' where one of them diverts it, and nobody else's."""
+        for package, refused in (("a", False), ("other", False), ("third", True), ("", True)):
+            diversions = {"/etc/hostname": Diversion("/etc/hostname.other", package)}
+            self.rules = HostRules(diversions, {}, Settings((), frozenset()))
+            if refused:
+                with self.assertRaises(ResourceError):
+                    self.refuse()
+            else:
+                self.refuse()
+
+    def test_what_a_script_diverts_first(self):
+        """The preinst of the package that comes may have the other's file out of its way."""
+        preinst = {"preinst": "dpkg-divert --package a --rename --add /etc/hostname\n"}
+        self.coming = {"a": contents("/etc/hostname")._replace(scripts=preinst)}
+        self.refuse()
+
+    def test_what_is_forced(self):
+        """Nothing is asked where the host has dpkg overwrite files."""
+        self.rules = HostRules({}, {}, Settings((), frozenset(["overwrite"])))
+        self.refuse()
+        self.assertEqual(self.commands.asked, [])
 
     def test_a_package_of_the_plan(self):
         """One that comes earlier in the run counts as the host's, while it has that version."""

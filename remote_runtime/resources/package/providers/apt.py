@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from remote_runtime.resources.package.apt_readiness import Readiness
     from remote_runtime.resources.package.apt_workbench import Workbench
     from remote_runtime.resources.package.deb_contents import Contents
+    from remote_runtime.resources.package.deb_host_rules import HostRules
     from remote_runtime.system.commands import Result
 
 PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
@@ -34,7 +35,8 @@ ENVIRONMENT = {
     "APT_LISTBUGS_FRONTEND": "none",
     "APT_LISTCHANGES_FRONTEND": "none",
 }
-INSTALL = ("apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=--force-confold")
+KEEPING = "--force-confold"
+INSTALL = ("apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=" + KEEPING)
 REMOVE = ("apt-get", "-q", "-y", "remove")
 # Without the option a repository that cannot be reached is only a warning, and the lists stay old.
 UPDATE = ("apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any")
@@ -232,22 +234,51 @@ class Provider(PackageProvider):
         if self.plain(operation.name) not in [change.name for change in foreseen]:
             return super().effects(operation, foreseen)
         from remote_runtime.resources.package import overwriting
-        from remote_runtime.resources.package.apt_effects import Consequences
+        from remote_runtime.resources.package.deb_effects import DebConsequences
         from remote_runtime.resources.package.deb_installed import Registry
 
         known = self._contents([change for change in foreseen if change.after])
+        try:
+            rules = self._rules(any(change.after for change in foreseen))
+        except Unknowable:
+            return super().effects(operation, foreseen)
+        for name, contents in sorted(known.items()):
+            rules.refuse(self.context.files, contents, name)
         overwriting.refuse(
             self.context,
             known,
             changes=foreseen,
             planned=self._planned,
             shown=lambda: self._show({c.name: c.after for c in foreseen if c.after}),
+            rules=rules,
         )
-        registry = Registry(self._architecture)
+        consequences = DebConsequences(
+            self.context,
+            Registry(self._architecture),
+            contents=known.get,
+            planned=self._planned,
+            rules=rules,
+        )
         try:
-            return Consequences(self.context, registry, known.get, self._planned).of(foreseen)
+            return consequences.of(foreseen)
         except Unknowable:  # what is there already, of which it depends what comes
             return super().effects(operation, foreseen)
+
+    def _rules(self, coming: bool) -> "HostRules":
+        """What this host has dpkg do with the files of packages."""
+        from remote_runtime.resources.package import deb_host_rules, dpkg_settings
+
+        result = self._ask(["apt-config", "dump"])
+        if result.code != 0:
+            raise Unknowable("the settings of apt cannot be read")
+        context = self.context
+        return deb_host_rules.read(
+            context.files,
+            context.accounts,
+            home=context.accounts.identity().home,
+            options=[*dpkg_settings.of_apt(result.stdout), KEEPING],
+            coming=coming,
+        )
 
     def _contents(self, coming: Sequence[VersionChange]) -> Dict[str, "Contents"]:
         """What the packages hold that come, without those of which nothing can be learnt."""
