@@ -42,6 +42,26 @@ class PathEffect(NamedTuple):
     once: bool = False
 
 
+class MountEffect(NamedTuple):
+    """A file system that comes to a folder, over what is there: what the folder ``source`` has, or
+    an empty one in memory; or one that goes from it.
+
+    ``size`` is how many bytes an empty one holds and ``inodes`` how many files with its root, 0
+    for any number.
+    """
+
+    path: str
+    source: str = ""
+    present: bool = True
+    mode: int = 0o1777
+    uid: int = 0
+    gid: int = 0
+    size: int = 0
+    inodes: int = 0
+    read_only: bool = False
+    no_execution: bool = False
+
+
 class AccountEffect(NamedTuple):
     """A user or group (``kind``) that comes or goes; a negative ``number`` is not known yet."""
 
@@ -111,7 +131,7 @@ def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool
     return covers
 
 
-Effect = Union[PathEffect, AccountEffect, PackageEffect, UnitEffect, Fog]
+Effect = Union[PathEffect, MountEffect, AccountEffect, PackageEffect, UnitEffect, Fog]
 
 
 def once(effects: Sequence[Effect]) -> List[Effect]:

@@ -104,6 +104,9 @@ class WorldCommands(Commands):
                 limit=limit,
                 on_output=on_output,
             )
+        mounts = [node.mount for node in self._layer.nodes.values() if node.mount is not None]
+        if any(mount.source for mount in mounts):
+            raise Unknowable("nothing can be run on what is planned to be mounted twice")
         from remote_runtime.world.layered import Layered, Start
 
         program = self._program(argv, path, cwd)

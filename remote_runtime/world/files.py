@@ -93,9 +93,14 @@ class WorldFiles(Files):
         if found.node is not None:
             if found.node.kind != "file":
                 return found.node.kind == "something"
+            if not found.node.mode & 0o111:
+                return False
+            mount = self._layer.mounted(found.path)
+            if mount is not None:
+                return not mount.no_execution
             from remote_runtime.system.obstacles import keeps_from_executing
 
-            return bool(found.node.mode & 0o111) and not keeps_from_executing(found.path)
+            return not keeps_from_executing(found.path)
         return found.there and os.path.isfile(found.path) and os.access(found.path, os.X_OK)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
@@ -133,7 +138,15 @@ class WorldFiles(Files):
         found = self._find(path, follow)
         kept = found.node is not None and not found.node.opaque
         planned = self._layer.planned(found.path)
-        return obstacles.at(path, found.path, counts=found.there or kept, planned=planned)
+        counts = found.there or kept
+        on_host = obstacles.at(path, found.path, counts=counts, planned=planned)
+        points = self._layer.mount_points(path)
+        mount = self._layer.mounted(found.path)
+        if mount is None and not points:
+            return on_host
+        from remote_runtime.world.on_mount import OnMount
+
+        return OnMount(path, on_host, mount=mount, taken=planned, points=points)
 
     # -- work of our own --------------------------------------------------------------------------
 

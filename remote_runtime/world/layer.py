@@ -5,7 +5,7 @@ import stat
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import PathEffect
+from remote_runtime.effects import MountEffect, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
 from remote_runtime.world.held import Held, Room
@@ -14,6 +14,7 @@ from remote_runtime.world.on_host import OnHost
 
 _MOST_LINKS = 40  # as in Linux
 _UNTOLD = "something"
+_PAGE = 4096
 
 
 class Node(NamedTuple):
@@ -22,7 +23,8 @@ class Node(NamedTuple):
     ``opaque``: what the host has below it counts no more. ``content`` None: nobody can tell.
     ``since`` is when it was laid, ``by`` the resource that it is of. ``implied``: a directory that
     is there because of what is below it, so nothing else below it is known. ``inode``: of a file
-    of the host that keeps its content and has more names, which share its attributes.
+    of the host that keeps its content and has more names, which share its attributes. ``mount``:
+    what is mounted there; a file system of its own has a negative ``device``.
     """
 
     kind: str
@@ -39,6 +41,7 @@ class Node(NamedTuple):
     firm: bool = False
     once: bool = False
     inode: Optional[Tuple[int, int]] = None
+    mount: Optional[MountEffect] = None
 
 
 class Found(NamedTuple):
@@ -122,7 +125,10 @@ class Layer(object):
             if node is None and not hidden and not waiting and not follow:
                 return Found(full, None, True, laid, since)
             kind, target = _kind(node, full, hidden)
-            if kind == "symlink" and (waiting or follow) and links < _MOST_LINKS:
+            if node is not None and node.mount is not None and node.mount.source:
+                kind, target = "mount", node.mount.source
+            goes_on = kind == "symlink" and (waiting or follow)
+            if (goes_on or kind == "mount") and links < _MOST_LINKS:
                 links += 1
                 waiting += [p for p in reversed(target.split("/")) if p not in ("", ".")]
                 if target.startswith("/"):
@@ -146,6 +152,39 @@ class Layer(object):
             path = os.path.dirname(path)
         return False
 
+    def mount(self, effect: MountEffect, since: int, by: str) -> None:
+        """Lay a file system over a folder, or take it away; what was planned below it goes."""
+        path = self._place(effect.path)
+        self._drop_below(path)
+        old = self.nodes.get(path)
+        if effect.present:
+            node = Node("directory", effect.mode, effect.uid, effect.gid, since=since, by=by)
+            self._lay(path, node._replace(device=-since, once=True, mount=effect))
+            self._imply(os.path.dirname(path), since, by)
+        elif old is not None and old.mount is not None:
+            self._leave_out(path)
+            del self.nodes[path]
+
+    def _place(self, path: str) -> str:
+        """A path without the links on its way."""
+        folder, name = os.path.split(path)
+        return os.path.join(self.find(folder, follow=True).path, name)
+
+    def mounted(self, path: str) -> Optional[MountEffect]:
+        """The planned file system that a path without links is on, if it is one of its own."""
+        while path != "/":
+            node = self.nodes.get(path)
+            if node is not None and node.mount is not None:
+                return node.mount
+            path = os.path.dirname(path)
+        return None
+
+    def mount_points(self, path: str) -> List[str]:
+        """Where something is planned to be mounted, at a path and below it."""
+        place = self._place(path)
+        mounts = [at for at, node in self.nodes.items() if node.mount is not None]
+        return sorted(at for at in mounts if at == place or at.startswith(place + "/"))
+
     def below(self, path: str) -> List[str]:
         """The names right below a folder that the layer has something for."""
         names = self._inside.get(path, ())
@@ -161,11 +200,15 @@ class Layer(object):
 
     def _share(self, path: str) -> Tuple[int, int, int]:
         node = self.nodes[path]
+        device = node.device or self._device(path)
+        if device < 0:  # nothing of the host is there, and it counts by pages
+            held = node.content.size if node.content is not None else 0
+            return device, -(-held // _PAGE) * _PAGE, int(node.kind != "absent")
         old_size, old_count = _held(path, below=node.opaque)
         size, count = -old_size, (node.kind != "absent") - old_count
         if node.kind == "file":
             size += node.content.size if node.content is not None else old_size
-        return node.device or self._device(path), size, count
+        return device, size, count
 
     def put(self, effect: PathEffect, since: int, by: str) -> str:
         """Lay one effect over what is there now; return the resource that it undoes, or ""."""
@@ -174,7 +217,8 @@ class Layer(object):
         path = found.path
         node = self._node(effect, found)._replace(since=since, by=by)
         node = node._replace(firm=effect.firm, once=effect.once)
-        for other in [path, *self._mounts.others(path)]:
+        others = [] if self.mounted(path) else self._mounts.others(path)
+        for other in [path, *others]:
             if effect.kind in ("absent", "file", "symlink"):
                 self._drop_below(other)
             self._lay(other, node)
@@ -183,7 +227,7 @@ class Layer(object):
             for other in [p for p, n in self.nodes.items() if n.inode == node.inode]:
                 self._lay(other, node)
         if effect.kind != "absent":
-            for other in [path, *self._mounts.others(path)]:
+            for other in [path, *others]:
                 self._imply(os.path.dirname(other), since, by)
         old = found.node
         return old.by if old is not None and old.by != by and _undoes(node, old) else ""
@@ -275,6 +319,8 @@ class Layer(object):
             node = self.nodes.get(path)
             if node is not None and node.device:
                 return node.device
+            if self._hidden(path):
+                continue
             try:
                 return os.lstat(path).st_dev
             except OSError:

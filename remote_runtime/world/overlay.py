@@ -14,6 +14,7 @@ from remote_runtime.effects import (
     Doubt,
     Effect,
     Fog,
+    MountEffect,
     PackageEffect,
     PathEffect,
     UnitEffect,
@@ -111,6 +112,8 @@ class World(object):
             elif doubt.level == UNKNOWN:
                 why = Doubt(UNKNOWN, "it is not known what becomes of %s" % by)
                 self.clouds.add(Fog(why, _named(effect)), self.sequence)
+            elif isinstance(effect, MountEffect):
+                self.layer.mount(effect, self.sequence, by)
             elif isinstance(effect, PathEffect):
                 other = self.layer.put(effect, self.sequence, by)
                 if effect.path in _ACCOUNTS:
@@ -141,7 +144,7 @@ def _new_accounts(path: str) -> Fog:
 
 def _named(effect: Effect) -> Callable[[str, str, bool], bool]:
     """What an effect speaks of."""
-    if isinstance(effect, PathEffect):
+    if isinstance(effect, (PathEffect, MountEffect)):
         return below(effect.path, itself=True)
     if isinstance(effect, Fog):
         return effect.covers

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Dict, List
 
 from remote_runtime.effects import Effect, PathEffect, UnitEffect, once
-from remote_runtime.resources.service.folders import mounted, own_folders, runtime_folders
+from remote_runtime.resources.service import mounts
+from remote_runtime.resources.service.folders import own_folders, runtime_folders
 from remote_runtime.resources.service.foreseen import ForeseenUnits
 from remote_runtime.resources.service.provider import DISABLE, ENABLE, RESTART, STOP
 from remote_runtime.resources.service.rehearsal import Rehearsal
@@ -43,7 +44,8 @@ class Consequences(object):
     def _start(self, name: str, running: Dict[str, bool]) -> None:
         running[name] = True
         unit = self._units.definition(name)
-        for other in [o for key in _PULLED for o in unit.text.words("Unit", key)]:
+        pulled = [o for key in _PULLED for o in unit.text.words("Unit", key)]
+        for other in [*self._rehearsal.mounts_for(unit), *pulled]:
             if len(running) < _MOST and other not in running and self._comes_up(other):
                 self._start(other, running)
         rivals = unit.text.words("Unit", "Conflicts") + self._units.by("Conflicts", name)
@@ -68,12 +70,15 @@ class Consequences(object):
             self._stop(name, running)
 
     def _effects(self, running: Dict[str, bool]) -> List[Effect]:
+        """Of mounts first, the outer ones before: all else stands on them."""
         effects: List[Effect] = []
-        for name, runs in running.items():
-            unit = self._units.definition(name)
+        units = [(self._units.definition(name), runs) for name, runs in running.items()]
+        units.sort(key=lambda each: (not _is_mount(each[0]), len(mounts.place(each[0]))))
+        for unit, runs in units:
             effects.append(UnitEffect(unit.name, active=runs))
-            if unit.name.endswith(".mount"):
-                effects += mounted(unit, runs)
+            if _is_mount(unit):
+                mounting = mounts.Mounting(self._context)
+                effects += mounting.mounted(unit) if runs else mounts.unmounted(unit)
             elif runs:
                 effects += own_folders(unit, self._context)
             else:
@@ -103,3 +108,7 @@ class Consequences(object):
         unit = self._units.definition(name)
         also = [self._units.definition(other) for other in unit.text.words("Install", "Also")]
         return [unit] + [other for other in also if other.path and other.name != unit.name]
+
+
+def _is_mount(unit: Definition) -> bool:
+    return unit.name.endswith((".mount", ".automount"))

@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, List, Optional, Tuple
 
-from remote_runtime.effects import UNKNOWN, Doubt, Effect, Fog, PathEffect, below
+from remote_runtime.effects import PathEffect
 from remote_runtime.resources.service.unit_files import Definition
 
 if TYPE_CHECKING:
@@ -16,6 +16,15 @@ _FOLDERS = (
     ("LogsDirectory", "/var/log"),
     ("ConfigurationDirectory", "/etc"),
 )
+
+
+def named_folders(unit: Definition) -> List[str]:
+    """The paths of the folders that systemd keeps for a service."""
+    return [
+        os.path.join(base, word.partition(":")[0])
+        for key, base in _FOLDERS
+        for word in unit.text.words("Service", key)
+    ]
 
 
 def own_folders(unit: Definition, context: "Context") -> List[PathEffect]:
@@ -33,7 +42,9 @@ def own_folders(unit: Definition, context: "Context") -> List[PathEffect]:
                 found.append(PathEffect(path, "something"))
                 continue
             uid, gid = (0, 0) if base == "/etc" else _owner(unit, context)
-            found.append(PathEffect(path, "directory", mode=_mode(mode, 0o755), uid=uid, gid=gid))
+            found.append(
+                PathEffect(path, "directory", mode=parsed_mode(mode, 0o755), uid=uid, gid=gid)
+            )
     return found
 
 
@@ -47,21 +58,7 @@ def runtime_folders(unit: Definition, context: "Context") -> List[PathEffect]:
     return [made for made in own_folders(unit, context) if made.path in paths]
 
 
-def mounted(unit: Definition, runs: bool) -> List[Effect]:
-    """What is at the place of a mount unit once it is mounted, or no longer."""
-    where = unit.text.expand(unit.text.last("Mount", "Where")) or ""
-    if not where.startswith("/"):
-        return []
-    if not runs or unit.text.last("Mount", "Type") != "tmpfs":
-        doubt = Doubt(UNKNOWN, "what %s shows at %s is not known before" % (unit.name, where))
-        made: List[Effect] = [PathEffect(where, "directory")] if runs else []
-        return [*made, Fog(doubt, below(where, itself=True))]
-    options = dict(o.partition("=")[::2] for o in unit.text.last("Mount", "Options").split(","))
-    mode = _mode(options.get("mode", ""), 0o1777)
-    return [PathEffect(where, "absent"), PathEffect(where, "directory", mode=mode, uid=0, gid=0)]
-
-
-def _mode(text: str, default: int) -> int:
+def parsed_mode(text: str, default: int) -> int:
     """The number of a mode; what is none is left out, as systemd does."""
     octal = len(text) <= 5 and bool(text) and set(text) <= set("01234567")
     return int(text, 8) if octal else default

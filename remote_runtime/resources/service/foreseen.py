@@ -3,16 +3,26 @@
 import os
 from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set
 
+from remote_runtime.changes import Unknowable
 from remote_runtime.effects import UnitEffect
 from remote_runtime.resources.service import unit as units
 from remote_runtime.resources.service.provider import Status
-from remote_runtime.resources.service.unit_files import SEARCHED, Definition, UnitFiles
+from remote_runtime.resources.service.unit import is_below
+from remote_runtime.resources.service.unit_files import (
+    SEARCHED,
+    Definition,
+    UnitFiles,
+    is_generated,
+    is_transient,
+)
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 Shown = Callable[[str], Dict[str, str]]
 
+_TABLE = "/etc/fstab"
+_OF_TABLE = (".mount", ".automount", ".swap")
 _REVERSE = {
     "Requires": "RequiredBy",
     "BindsTo": "BoundBy",
@@ -61,10 +71,28 @@ class ForeseenUnits(object):
     def shown(self, name: str) -> Dict[str, str]:
         """What ``systemctl show`` will say of it, after the reload that comes before."""
         shown = self._show(name)
+        self._require_written(name, shown)
         if shown.get("NeedDaemonReload") == "yes" or self._touched(name, shown):
             shown = dict(shown, **self._files.shown(self._files.find(name)))
         effect = self._effect(name, shown)
         return shown if effect is None else dict(shown, **_affected(effect, shown))
+
+    def _require_written(self, name: str, shown: Mapping[str, str]) -> None:
+        """``Unknowable`` for a unit that systemd may make of a planned table of file systems."""
+        world = self._context.world
+        if world is None or _TABLE not in world.layer.nodes or not name.endswith(_OF_TABLE):
+            return
+        reloads = shown.get("NeedDaemonReload") == "yes" or any(map(is_below, world.layer.nodes))
+        unit = self.definition(name)
+        if reloads and (not unit.path or is_generated(unit)):
+            raise Unknowable("what systemd makes of the planned %s is not known before" % _TABLE)
+
+    def goes(self, name: str) -> bool:
+        """Whether there is no such unit any more once it is stopped."""
+        unit = self.definition(name)
+        if self.shown(name).get("LoadState") == "not-found" or is_transient(unit):
+            return True
+        return not unit.path and name.endswith((".mount", ".swap", ".scope"))
 
     def _effect(self, name: str, shown: Mapping[str, str]) -> Optional[UnitEffect]:
         world = self._context.world

@@ -3,8 +3,10 @@
 Nothing is started: what is looked at is what systemd looks at before it has begun the program.
 """
 
-from typing import TYPE_CHECKING, Iterator, Optional
+from typing import TYPE_CHECKING, Iterator, List, Optional, Tuple
 
+from remote_runtime.changes import Unknowable
+from remote_runtime.resources.service import mounts
 from remote_runtime.resources.service.foreseen import ForeseenUnits
 from remote_runtime.resources.service.process import Process
 from remote_runtime.resources.service.unit_files import Definition
@@ -30,9 +32,26 @@ class Rehearsal(object):
             return ""  # systemd has it from elsewhere
         looks = (self._dependencies(unit, depth), self._conditions(unit), self._trigger(unit))
         found = next((why for look in looks for why in look), "")
-        if found or not unit.name.endswith(".service"):
+        if found:
             return found
+        if unit.name.endswith((".mount", ".automount")):
+            return next(mounts.Mounting(self._context).obstacles(unit), "")
+        if not unit.name.endswith(".service"):
+            return ""
+        self._require_seen(unit)
         return next(self._process.lacks(unit), "")
+
+    def mounts_for(self, unit: Definition) -> List[str]:
+        """The mount units that a unit pulls in by the paths that it names."""
+        return [name for name in mounts.needed(unit) if self._units.definition(name).path]
+
+    def _require_seen(self, unit: Definition) -> None:
+        """``Unknowable`` where a mount comes along below which the unit has something."""
+        for name in self.mounts_for(unit):
+            inside = mounts.place(self._units.definition(name)).rstrip("/") + "/"
+            named = any(inside in value for _, value in unit.text.settings("Service", ""))
+            if named and not self._units.status(name).running:
+                raise Unknowable("%s comes along, and what it shows is not known before" % name)
 
     def ends(self, name: str) -> bool:
         """Whether it would end by itself at once and so never stay running."""
@@ -42,21 +61,27 @@ class Rehearsal(object):
         return unit.kind == "oneshot" and not unit.text.flag("Service", "RemainAfterExit")
 
     def _dependencies(self, unit: Definition, depth: int) -> Iterator[str]:
+        for key, other in self._needed(unit):
+            status = self._units.status(other)
+            if not status.found:
+                yield "needs %s (%s), which is not there" % (other, key)
+            elif status.running:
+                continue
+            elif key == "Requisite":
+                yield "needs %s to run before (Requisite)" % other
+            elif status.masked:
+                yield "needs %s (%s), which is masked" % (other, key)
+            elif status.failure:
+                yield "needs %s (%s): %s" % (other, key, status.failure)
+            else:
+                yield from self._pulled(unit, key, other, depth)
+
+    def _needed(self, unit: Definition) -> Iterator[Tuple[str, str]]:
         for key in ("Requires", "BindsTo", "Requisite"):
             for other in unit.text.words("Unit", key):
-                status = self._units.status(other)
-                if not status.found:
-                    yield "needs %s (%s), which is not there" % (other, key)
-                elif status.running:
-                    continue
-                elif key == "Requisite":
-                    yield "needs %s to run before (Requisite)" % other
-                elif status.masked:
-                    yield "needs %s (%s), which is masked" % (other, key)
-                elif status.failure:
-                    yield "needs %s (%s): %s" % (other, key, status.failure)
-                else:
-                    yield from self._pulled(unit, key, other, depth)
+                yield key, other
+        for other in self.mounts_for(unit):
+            yield mounts.NEEDED, other
 
     def _pulled(self, unit: Definition, key: str, name: str, depth: int) -> Iterator[str]:
         """What would keep a unit that is started along from letting this one run."""
@@ -65,7 +90,8 @@ class Rehearsal(object):
             yield "needs %s (%s), whose assertion does not hold" % (name, key)
         # A simple service counts as started before its program is looked at.
         at_once = name.endswith(".service") and other.kind in ("simple", "idle")
-        waited_for = name in unit.text.words("Unit", "After") and not at_once
+        waited_for = name in unit.text.words("Unit", "After") or key == mounts.NEEDED
+        waited_for = waited_for and not at_once
         if depth == _DEPTH or not (key == "BindsTo" or waited_for):
             return
         why = self.obstacle(name, depth + 1)

@@ -2,7 +2,15 @@
 
 from typing import Any, List, Tuple
 
-from remote_runtime.base import Action, Change, Missing, Properties, ResourceType, State
+from remote_runtime.base import (
+    Action,
+    Change,
+    Missing,
+    Properties,
+    ResourceType,
+    State,
+    Unknowable,
+)
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.service import wording
 from remote_runtime.resources.service.provider import (
@@ -110,6 +118,13 @@ class Resource(ResourceType):
         """What there will be to do where nothing is known: the opposite of what is wanted."""
         running = self._start(STOPPED) if self.ensure == RUNNING else self._stop(Status(True, True))
         return [running] if self._enable is None else [running, self._switch()]
+
+    def supposed(self, refresh: bool) -> List[Action]:
+        """See the base class."""
+        try:
+            return self._would()
+        except Unknowable:
+            return []
 
     def _start(self, before: str) -> Action:
         return self._action(wording.STARTED, START, Change("ensure", before, RUNNING))

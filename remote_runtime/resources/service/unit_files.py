@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Sequence, Tuple
 
 from remote_runtime.resources.service.unit import FOLDERS, template
-from remote_runtime.resources.service.unit_text import UnitText
+from remote_runtime.resources.service.unit_text import UnitText, escaped
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
@@ -46,9 +46,13 @@ class Definition(NamedTuple):
 
     @property
     def refused(self) -> bool:
-        """Whether systemd would not load it: a service without anything to start, or a oneshot that
-        never were done."""
-        if self.masked or not self.name.endswith(".service"):
+        """Whether systemd would not load it: a service without anything to start, a oneshot that
+        never were done, a mount of nothing or at a place that is not its own."""
+        if self.masked:
+            return False
+        if self.name.endswith((".mount", ".automount")):
+            return self._is_misplaced()
+        if not self.name.endswith(".service"):
             return False
         starts = len(self.text.programs("ExecStart"))
         if self.kind != "oneshot":
@@ -57,6 +61,14 @@ class Definition(NamedTuple):
             return True
         idle = self.text.all("Service", "ExecStop") or self.text.last("Unit", "SuccessAction")
         return not starts and not (idle and self.text.flag("Service", "RemainAfterExit"))
+
+    def _is_misplaced(self) -> bool:
+        """Whether it says to mount nothing, or at another place than its name."""
+        stem, _, suffix = self.name.rpartition(".")
+        where = self.text.expand(self.text.last(suffix.capitalize(), "Where")) or ""
+        if suffix == "mount" and not self.text.last("Mount", "What"):
+            return True
+        return where != "" and escaped(where) != stem
 
 
 class UnitFiles(object):
@@ -171,6 +183,16 @@ class UnitFiles(object):
             remains = unit.text.flag("Service", "RemainAfterExit")
             shown["RemainAfterExit"] = "yes" if remains else "no"
         return shown
+
+
+def is_transient(unit: Definition) -> bool:
+    """Whether its file is gone once it is stopped."""
+    return unit.path.startswith(_TRANSIENT)
+
+
+def is_generated(unit: Definition) -> bool:
+    """Whether systemd makes its file itself when it reloads."""
+    return unit.path.startswith(_GENERATED)
 
 
 def install_links(unit: Definition) -> List[str]:

@@ -107,12 +107,12 @@ class UnitText(object):
             "n": self.name,
             "N": whole,
             "p": prefix,
-            "P": _unescaped(prefix),
+            "P": unescaped(prefix),
             "i": instance,
-            "I": _unescaped(instance),
+            "I": unescaped(instance),
             "j": final,
-            "J": _unescaped(final),
-            "f": "/" + _unescaped(instance or prefix).lstrip("/"),
+            "J": unescaped(final),
+            "f": "/" + unescaped(instance or prefix).lstrip("/"),
         }
         known.update(_ROOT_FOLDERS)
         if letter in ("H", "l"):
@@ -160,7 +160,18 @@ def _commands(value: str) -> List[List[str]]:
     return [line for line in lines if line]
 
 
-def _unescaped(name: str) -> str:
+def escaped(path: str) -> str:
+    r"""What systemd-escape makes of a path."""
+    plain = "/".join(part for part in path.split("/") if part)
+    out = []
+    for place, byte in enumerate(plain.encode("utf-8", "surrogateescape")):
+        char = chr(byte)
+        kept = byte < 128 and (char.isalnum() or char in ":_" or (char == "." and place))
+        out.append("-" if char == "/" else char if kept else "\\x%02x" % byte)
+    return "".join(out) or "-"
+
+
+def unescaped(name: str) -> str:
     r"""Undo systemd-escape: ``-`` is a slash, ``\x2d`` a byte."""
     parts = name.replace("-", "/").split("\\x")
     out = parts[0].encode("utf-8", "surrogateescape")

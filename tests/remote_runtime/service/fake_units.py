@@ -21,7 +21,8 @@ class FakeUnits(object):
     def definition(self, name: str) -> Definition:
         text = UnitText(name)
         text.add(self.texts.get(name, ""))
-        return Definition(name, "/lib/" + name, text, name in self.masked)
+        path = "/lib/" + name if name in self.texts else ""
+        return Definition(name, path, text, name in self.masked)
 
     def status(self, name: str) -> Status:
         found = name in self.texts

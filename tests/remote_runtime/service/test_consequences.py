@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.effects import Fog, PathEffect, UnitEffect, once
+from remote_runtime.effects import MountEffect, PathEffect, UnitEffect, once
 from remote_runtime.resources.service.consequences import Consequences
 
 from ..fakes import FakeAccounts, context
@@ -55,19 +55,28 @@ class ConsequencesTest(unittest.TestCase):
             {"x": False, "a": False, "b": False, "c": False},
         )
 
-    def test_a_mount(self):
-        """A tmpfs is empty; what another file system shows, and what it hid, nobody can tell."""
-        for kind, verb, last in (("tmpfs", "start", "directory"), ("ext4", "start", Fog),
-                                 ("tmpfs", "stop", Fog)):  # fmt: skip
-            text = "[Mount]\nWhere=/srv/x\nType=%s\nOptions=nosuid,mode=0750\n" % kind
-            units = FakeUnits({"srv-x.mount": text})
-            units.running = ["srv-x.mount"] if verb == "stop" else []
-            effect = Consequences(self.context, units).of(verb, "srv-x.mount")[-1]
-            if last is Fog:
-                self.assertTrue(effect.covers("path", "/srv/x/y", False))
-            else:
-                shown = PathEffect("/srv/x", "directory", 0o750, 0, 0)
-                self.assertEqual([effect], once([shown]))
+    def test_mounts_come_first(self):
+        """Those that a unit needs for its paths come along; what it makes stands on them."""
+        mount = "[Mount]\nWhat=tmpfs\nType=tmpfs\n"
+        units = FakeUnits({
+            "x.service": RUN + "StateDirectory=ccm-x\nWorkingDirectory=/srv/ccm-x/y\n",
+            "srv-ccm\\x2dx.mount": mount,
+            "srv-ccm\\x2dx-y.mount": mount,
+            "var-lib-ccm\\x2dx.mount": mount,
+            "var-log-ccm\\x2dx.mount": mount,
+        })  # fmt: skip
+        effects = Consequences(self.context, units).of("start", "x.service")
+        mounts = [e.path for e in effects if isinstance(e, MountEffect)]
+        self.assertEqual(mounts, ["/srv/ccm-x", "/srv/ccm-x/y", "/var/lib/ccm-x"])
+        self.assertEqual(effects[-1].path, "/var/lib/ccm-x")
+
+    def test_a_mount_that_stops(self):
+        """What it hid nobody can tell."""
+        units = FakeUnits({"srv-x.mount": "[Mount]\nWhat=tmpfs\nType=tmpfs\n"})
+        units.running = ["srv-x.mount"]
+        _, gone, fog = Consequences(self.context, units).of("stop", "srv-x.mount")
+        self.assertEqual(gone, MountEffect("/srv/x", present=False))
+        self.assertTrue(fog.covers("path", "/srv/x/y", False))
 
     def test_disabling_what_is_linked_from_elsewhere(self):
         """The link to the unit's file goes as well."""
@@ -110,7 +119,7 @@ class ConsequencesTest(unittest.TestCase):
         self.assertEqual(self.of("start", "x", {"x": text})[1:], once([made]))
         units = FakeUnits({"a.mount": "[Mount]\nWhere=/a\nType=tmpfs\nOptions=mode=u+x\n"})
         effect = Consequences(self.context, units).of("start", "a.mount")[-1]
-        self.assertEqual([effect], once([PathEffect("/a", "directory", 0o1777, 0, 0)]))
+        self.assertEqual(effect.mode, 0o1777)
 
     def test_enabling(self):
         """The links are made, those of what goes along too, and removed again."""

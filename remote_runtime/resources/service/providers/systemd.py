@@ -174,7 +174,7 @@ class Provider(ServiceProvider):
                 raise ResourceError("%s would not run: it %s" % (full, why), kind="service.failed")
             if rehearsal.ends(full):
                 raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
-        elif verb == STOP and units.shown(full).get("LoadState") == "not-found":
+        elif verb == STOP and units.goes(full):
             raise UnsettledError("once it is stopped there is no unit %s any more" % full)
         elif verb == DISABLE and units.elsewhere(units.definition(full)):
             raise UnsettledError("once it is disabled there is no unit %s any more" % full)

@@ -1,0 +1,72 @@
+"""What keeps something from being done where something is planned to be mounted (target)."""
+
+import errno
+import os
+from typing import Optional, Sequence, Tuple
+
+from remote_runtime.effects import MountEffect
+from remote_runtime.system.obstacles import Obstacles
+from remote_runtime.system.trouble import failure
+
+PAGE = 4096  # bytes that a file in memory takes at least
+
+
+class OnMount(Obstacles):
+    """The obstacles at a path with planned mount ``points`` at or below it, or on a planned
+    ``mount`` of which ``taken`` says the bytes and files that are to be there; ``host`` has those
+    of the host.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        host: Obstacles,
+        *,
+        mount: Optional[MountEffect],
+        taken: Tuple[int, int],
+        points: Sequence[str],
+    ) -> None:
+        self._path = path
+        self._host = host
+        self._mount = mount
+        self._taken = taken
+        self._points = points
+
+    def writing(self, size: int, uid: int = -1, gid: int = -1) -> None:
+        if self._mount is None:
+            self._host.writing(size, uid, gid)
+        else:
+            self._enter_mount("write", size, self._mount)
+
+    def making(self) -> None:
+        if self._mount is None:
+            self._host.making()
+        else:
+            self._enter_mount("create the directory", 0, self._mount)
+
+    def changing(self, uid: int, gid: int) -> None:
+        if self._mount is None:
+            self._host.changing(uid, gid)
+        elif self._mount.read_only:
+            raise self._refused("set the attributes of", errno.EROFS)
+
+    def removing(self, tree: bool = False) -> None:
+        for point in self._points:
+            raise failure("remove", point, OSError(errno.EBUSY, ""))
+        if self._mount is None:
+            self._host.removing(tree)
+        elif self._mount.read_only:
+            raise self._refused("remove", errno.EROFS)
+
+    def _enter_mount(self, doing: str, size: int, mount: MountEffect) -> None:
+        """A new file there needs space: until it has taken the place of an old one, beside it."""
+        if mount.read_only:
+            raise self._refused(doing, errno.EROFS)
+        used, files = self._taken
+        if mount.size and used + -(-size // PAGE) * PAGE > mount.size:
+            raise self._refused(doing, errno.ENOSPC)
+        if mount.inodes and files + 1 > mount.inodes:
+            raise self._refused(doing, errno.ENOSPC)
+
+    def _refused(self, doing: str, number: int) -> Exception:
+        return failure(doing, self._path, OSError(number, os.strerror(number)))

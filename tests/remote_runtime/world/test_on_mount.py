@@ -1,0 +1,132 @@
+"""File systems that are planned to be mounted: what is seen on them, and what fits."""
+
+import os
+import tempfile
+import unittest
+
+from remote_runtime.effects import UNKNOWN, Doubt, Fog, MountEffect, PathEffect, below
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.file.content import Text
+
+from .. import fakes
+
+
+class OnMountTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = os.path.realpath(folder.name)
+        for name in ("m/d", "from/d"):
+            os.makedirs(os.path.join(self.root, name))
+        self.write("m/hidden")
+        self.write("from/seen")
+        self.context = fakes.context(noop=True)
+
+    def at(self, name):
+        return os.path.join(self.root, name)
+
+    def write(self, name):
+        with open(self.at(name), "w") as file:
+            file.write("on disk\n")
+
+    def lay(self, *effects):
+        self.context.expect(list(effects), Doubt(), "service#m.mount")
+        return self.context.files
+
+    def file(self, name, size, mode=0o644):
+        return PathEffect(self.at(name), "file", mode, 0, 0, content=Text("x" * size))
+
+    def refused(self, function, *arguments):
+        with self.assertRaises(ResourceError) as caught:
+            function(*arguments)
+        return caught.exception.kind.rpartition(".")[2]
+
+    def test_it_hides_what_is_there(self):
+        """An empty one has what is planned on it, and nothing else."""
+        files = self.lay(MountEffect(self.at("m"), mode=0o750, uid=7), self.file("m/new", 3))
+        self.assertEqual(files.entries(self.at("m")), ["new"])
+        self.assertFalse(files.exists(self.at("m/d")))
+        found = files.status(self.at("m"))
+        self.assertEqual((found.mode, found.uid), (0o750, 7))
+
+    def test_room(self):
+        """Whole pages count, of all that is planned on it and of nothing of the host."""
+        files = self.lay(MountEffect(self.at("m"), size=4 * 4096), self.file("m/hidden", 4097))
+        obstacles = files.obstacles(self.at("m/more"))
+        obstacles.writing(2 * 4096)
+        self.assertEqual(self.refused(obstacles.writing, 2 * 4096 + 1), "enospc")
+        files.obstacles(self.at("from/more")).writing(3 * 4096)
+        self.lay(PathEffect(self.at("m/hidden"), "absent"))
+        self.context.files.obstacles(self.at("m/more")).writing(4 * 4096)
+
+    def test_numbers_of_files(self):
+        """Its root counts, and so does a file that takes another's place, until it has."""
+        files = self.lay(MountEffect(self.at("m"), inodes=3), self.file("m/a", 1))
+        files.obstacles(self.at("m/b")).writing(1)
+        self.lay(self.file("m/b", 1))
+        for doing in ("making", "writing"):
+            obstacles = self.context.files.obstacles(self.at("m/a"))
+            arguments = [1] if doing == "writing" else []
+            self.assertEqual(self.refused(getattr(obstacles, doing), *arguments), "enospc")
+
+    def test_read_only(self):
+        """Nothing is changed on one that is only read."""
+        files = self.lay(MountEffect(self.at("m"), read_only=True))
+        inside, itself = files.obstacles(self.at("m/a")), files.obstacles(self.at("m"))
+        for refused in (
+            self.refused(inside.writing, 1),
+            self.refused(inside.making),
+            self.refused(inside.removing),
+            self.refused(itself.changing, 0, 0),
+        ):
+            self.assertEqual(refused, "erofs")
+
+    def test_programs(self):
+        """One that nothing is executed on has none."""
+        for no_execution in (False, True):
+            self.context = fakes.context(noop=True)
+            files = self.lay(
+                MountEffect(self.at("m"), no_execution=no_execution), self.file("m/p", 1, 0o755)
+            )
+            self.assertEqual(files.is_program(self.at("m/p")), not no_execution)
+
+    def test_mount_points_stay(self):
+        """Neither one nor a folder around it can be removed."""
+        for effect in (
+            MountEffect(self.at("m")),
+            MountEffect(self.at("m"), source=self.at("from")),
+        ):
+            self.context = fakes.context(noop=True)
+            files = self.lay(effect)
+            for path in (self.root, self.at("m")):
+                self.assertEqual(self.refused(files.obstacles(path).removing, True), "ebusy")
+            files.obstacles(self.at("from/seen")).removing(True)
+
+    def test_a_folder_seen_twice(self):
+        """What is planned in one place is planned in the other, whatever is laid first."""
+        files = self.lay(
+            self.file("from/early", 1), MountEffect(self.at("m"), source=self.at("from"))
+        )
+        self.lay(self.file("m/late", 2), PathEffect(self.at("from/d"), "absent"))
+        names = ["early", "late", "seen"]
+        for folder in ("m", "from"):
+            self.assertEqual(files.entries(self.at(folder)), names)
+        self.assertEqual(files.read(self.at("m/seen"), 99), b"on disk\n")
+        self.assertEqual(files.status(self.at("m")).kind, "directory")
+
+    def test_one_that_goes(self):
+        """What it hid comes to light, and what was planned on it is gone with it."""
+        for effect in (
+            MountEffect(self.at("m")),
+            MountEffect(self.at("m"), source=self.at("from")),
+        ):
+            self.context = fakes.context(noop=True)
+            doubt = Doubt(UNKNOWN, "nobody knows")
+            files = self.lay(effect, self.file("m/new", 1))
+            self.lay(MountEffect(self.at("m"), present=False), Fog(doubt, below(self.at("m"))))
+            self.assertEqual(files.entries(self.at("m")), ["d", "hidden"])
+            self.assertEqual(files.obstacles(self.at("m")).removing(), None)
+
+
+if __name__ == "__main__":
+    unittest.main()
