@@ -1,7 +1,7 @@
 """Mounts as units have them: what needs one, what comes of one (target; in previews only)."""
 
 import os
-from typing import TYPE_CHECKING, Dict, Iterator, List, Optional
+from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import UNKNOWN, Doubt, Effect, Fog, MountEffect, PathEffect, below
@@ -64,7 +64,11 @@ def needed(unit: Definition) -> List[str]:
         parts = os.path.normpath(path).split("/") if path.startswith("/") else []
         for number in range(1, len(parts)):
             found.append(escaped("/".join(parts[: number + 1])) + ".mount")
-    return [name for name in sorted(set(found), key=len) if name != unit.name]
+    return [name for name in sorted(set(found), key=_by_length) if name != unit.name]
+
+
+def _by_length(name: str) -> Tuple[int, str]:
+    return len(name), name
 
 
 class Mounting(object):
