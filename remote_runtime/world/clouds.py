@@ -1,6 +1,6 @@
 """What earlier actions of a preview may do that nobody can tell (target)."""
 
-from typing import Callable, List, NamedTuple
+from typing import Callable, Dict, List, NamedTuple
 
 from remote_runtime.effects import Doubt, Fog
 
@@ -12,12 +12,33 @@ class Cloud(NamedTuple):
     since: int
 
 
+class Elsewhere(NamedTuple):
+    """What was done at a path that ends so, wherever a link had led that stood at ``link``, which
+    was not above itself; ``whole``: to all below.
+    """
+
+    link: str
+    tail: str
+    whole: bool
+    doubt: Doubt
+    since: int
+
+    def covers(self, path: str) -> bool:
+        """Whether a path may be meant."""
+        if self.whole:
+            return ("/" + self.tail + "/") in (path + "/").partition("/")[2]
+        folder = path[: -len(self.tail) - 1]
+        inside = path.endswith("/" + self.tail) and bool(folder)
+        return inside and not self.link.startswith(folder + "/")
+
+
 class Clouds(object):
     """All fog there is. ``note`` is told of the doubt over each thing that is read."""
 
     def __init__(self, note: Callable[[Doubt], None]) -> None:
         self._note = note
         self._all: List[Cloud] = []
+        self._elsewhere: Dict[str, List[Elsewhere]] = {}  # by the last part of the tail
 
     def __bool__(self) -> bool:
         return bool(self._all)
@@ -26,6 +47,7 @@ class Clouds(object):
         """The same, to go on by itself."""
         other = Clouds(self._note)
         other._all = list(self._all)
+        other._elsewhere = {name: list(found) for name, found in self._elsewhere.items()}
         return other
 
     def add(self, fog: Fog, since: int) -> None:
@@ -37,3 +59,17 @@ class Clouds(object):
         for cloud in self._all:
             if cloud.since > since and cloud.fog.covers(kind, value, present):
                 self._note(cloud.fog.doubt)
+        if kind == "path" and self._elsewhere:
+            for name in value.split("/"):
+                for other in self._elsewhere.get(name, ()):
+                    if other.since > since and other.covers(value):
+                        self._note(other.doubt)
+
+    def over(self, path: str, present: bool, since: int) -> bool:
+        """Whether a path is in fog, without a note."""
+        clouds = (cloud for cloud in self._all if cloud.since > since)
+        return any(cloud.fog.covers("path", path, present) for cloud in clouds)
+
+    def add_elsewhere(self, done: Elsewhere) -> None:
+        """Something was done at a path below one of which nobody knows where it leads."""
+        self._elsewhere.setdefault(done.tail.rpartition("/")[2], []).append(done)

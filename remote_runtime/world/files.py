@@ -8,7 +8,8 @@ from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files, Status
 from remote_runtime.world.clouds import Clouds
-from remote_runtime.world.layer import Found, Layer, Node
+from remote_runtime.world.layer import Layer
+from remote_runtime.world.nodes import Found, Node
 
 if TYPE_CHECKING:
     from remote_runtime.system.obstacles import Obstacles
@@ -31,6 +32,9 @@ class WorldFiles(Files):
         found = self._layer.find(path, follow)
         if not self._host.is_own(path):
             self._clouds.heed("path", found.path, self._is_there(found), found.since)
+            for link, since in found.links:
+                if found.node is None or link not in found.node.via:
+                    self._clouds.heed("path", link, True, since)
         if found.within is not None:
             raise self._untold(path, found.within)
         return found

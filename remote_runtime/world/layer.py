@@ -2,62 +2,18 @@
 
 import os
 import stat
-from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, List, Optional, Set, Tuple
 
-from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
 from remote_runtime.world.held import Held, Room
 from remote_runtime.world.mounts import Mounts
+from remote_runtime.world.nodes import UNTOLD, Found, Node, held_at, kind_at, shared, undoes
 from remote_runtime.world.on_host import OnHost
 
 _MOST_LINKS = 40  # as in Linux
-_UNTOLD = "something"
 _PAGE = 4096
-
-
-class Node(NamedTuple):
-    """What will be at one path; see ``PathEffect`` for the kinds.
-
-    ``opaque``: what the host has below it counts no more. ``content`` None: nobody can tell.
-    ``since`` is when it was laid, ``by`` the resource that it is of. ``implied``: a directory that
-    is there because of what is below it, so nothing else below it is known. ``inode``: of a file
-    of the host that keeps its content and has more names, which share its attributes. ``mount``:
-    what is mounted there; a file system of its own has a negative ``device``.
-    """
-
-    kind: str
-    mode: int = 0
-    uid: int = 0
-    gid: int = 0
-    content: Optional[Held] = None
-    target: str = ""
-    opaque: bool = True
-    since: int = 0
-    by: str = ""
-    device: int = 0
-    implied: bool = False
-    firm: bool = False
-    once: bool = False
-    inode: Optional[Tuple[int, int]] = None
-    mount: Optional[MountEffect] = None
-
-
-class Found(NamedTuple):
-    """Where a path leads: ``path`` without links; ``node`` of the layer, if one says what is there.
-
-    ``there`` where neither the layer nor a folder on the way keeps the host's own from counting;
-    ``laid`` says whether the layer had a say on the way, and ``since`` when it last did. ``within``
-    is the node on the way of which nobody can tell what it is, so whether there is anything below.
-    """
-
-    path: str
-    node: Optional[Node]
-    there: bool
-    laid: bool
-    since: int
-    within: Optional[Node] = None
 
 
 class Layer(object):
@@ -107,7 +63,8 @@ class Layer(object):
     def find(self, path: str, follow: bool) -> Found:
         """Walk a path through layer and host; ``follow`` a link at its end, too."""
         waiting = [part for part in reversed(path.split("/")) if part not in ("", ".")]
-        at, hidden, laid, since, links = "/", False, False, 0, 0
+        at, hidden, laid, since = "/", False, False, 0
+        links: List[Tuple[str, int]] = []
         while waiting:
             part = waiting.pop()
             if part == "..":
@@ -118,31 +75,34 @@ class Layer(object):
             node = self.nodes.get(full)
             if node is not None:
                 laid = True
-                if not waiting or (node.opaque and not node.implied):
+                if not waiting or (node.opaque and not (node.implied or node.unsure)):
                     since = max(since, node.since)
             if node is None and not hidden and not waiting:
                 node = self._of_other_name(full)
             if node is None and not hidden and not waiting and not follow:
-                return Found(full, None, True, laid, since)
-            kind, target = _kind(node, full, hidden)
+                return Found(full, None, True, laid, since, links=tuple(links))
+            kind, target = kind_at(node, full, hidden)
             if node is not None and node.mount is not None and node.mount.source:
                 kind, target = "mount", node.mount.source
             goes_on = kind == "symlink" and (waiting or follow)
-            if (goes_on or kind == "mount") and links < _MOST_LINKS:
-                links += 1
+            if (goes_on or kind == "mount") and len(links) < _MOST_LINKS:
+                links.append((full, node.since if node is not None else since))
                 waiting += [p for p in reversed(target.split("/")) if p not in ("", ".")]
                 if target.startswith("/"):
                     at, hidden = "/", False
                 continue
             hidden = node.opaque if node is not None else hidden
             if not waiting:
-                return Found(full, node, node is None and not hidden, laid, since)
+                free = node is None and not hidden
+                return Found(full, node, free, laid, since, links=tuple(links))
             if (kind != "directory" and node is not None) or kind == "absent":
                 rest = os.path.normpath(os.path.join(full, *reversed(waiting)))
                 gone = node is not None or hidden
-                return Found(rest, None, not gone, laid, since, node if kind == _UNTOLD else None)
+                within = node if kind == UNTOLD else None
+                return Found(rest, None, not gone, laid, since, within, tuple(links))
             at = full
-        return Found(at, self.nodes.get(at), not self._hidden(at), laid, since)
+        free = not self._hidden(at)
+        return Found(at, self.nodes.get(at), free, laid, since, links=tuple(links))
 
     def _hidden(self, path: str) -> bool:
         while path != "/":
@@ -204,19 +164,24 @@ class Layer(object):
         if device < 0:  # nothing of the host is there, and it counts by pages
             held = node.content.size if node.content is not None else 0
             return device, -(-held // _PAGE) * _PAGE, int(node.kind != "absent")
-        old_size, old_count = _held(path, below=node.opaque)
+        old_size, old_count = held_at(path, below=node.opaque)
         size, count = -old_size, (node.kind != "absent") - old_count
         if node.kind == "file":
             size += node.content.size if node.content is not None else old_size
         return device, size, count
 
-    def put(self, effect: PathEffect, since: int, by: str) -> str:
-        """Lay one effect over what is there now; return the resource that it undoes, or ""."""
+    def put(self, effect: PathEffect, since: int, by: str, sure: bool = True) -> str:
+        """Lay one effect over what is there now; return the resource that it undoes, or "".
+
+        Not ``sure``: what is there now may be something else.
+        """
         # Only a directory is changed where a link leads to; all else replaces the link.
         found = self.find(effect.path, follow=effect.kind == "directory")
         path = found.path
         node = self._node(effect, found)._replace(since=since, by=by)
+        unsure = not sure and effect.kind == "directory"
         node = node._replace(firm=effect.firm, once=effect.once)
+        node = node._replace(unsure=unsure, via=tuple(link for link, _ in found.links))
         others = [] if self.mounted(path) else self._mounts.others(path)
         for other in [path, *others]:
             if effect.kind in ("absent", "file", "symlink"):
@@ -230,11 +195,11 @@ class Layer(object):
             for other in [path, *others]:
                 self._imply(os.path.dirname(other), since, by)
         old = found.node
-        return old.by if old is not None and old.by != by and _undoes(node, old) else ""
+        return old.by if old is not None and old.by != by and undoes(node, old) else ""
 
     def _of_other_name(self, path: str) -> Optional[Node]:
         """What changed under another name of the file that the host has at a path."""
-        inode = _shared(path) if self._inodes else None
+        inode = shared(path) if self._inodes else None
         if inode not in self._inodes:
             return None
         return next((node for node in self.nodes.values() if node.inode == inode), None)
@@ -253,7 +218,7 @@ class Layer(object):
             path = os.path.dirname(path)
 
     def _node(self, effect: PathEffect, found: Found) -> Node:
-        if effect.kind in ("absent", _UNTOLD):
+        if effect.kind in ("absent", UNTOLD):
             return Node(effect.kind)
         old = found.node or self._of_host(found)
         same = old is not None and old.kind == effect.kind
@@ -310,7 +275,7 @@ class Layer(object):
             content=content,
             opaque=opaque,
             device=status.device,
-            inode=_shared(found.path),
+            inode=shared(found.path),
         )
 
     def _device(self, path: str) -> int:
@@ -337,59 +302,3 @@ class Layer(object):
                 if below in self.nodes:
                     self._leave_out(below)
                     del self.nodes[below]
-
-
-def _shared(path: str) -> Optional[Tuple[int, int]]:
-    """The device and inode of a file of the host that has other names too."""
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return None
-    many = stat.S_ISREG(found.st_mode) and found.st_nlink > 1
-    return (found.st_dev, found.st_ino) if many else None
-
-
-def _undoes(new: Node, old: Node) -> bool:
-    """Whether two resources, each of which had its way here, want it different."""
-    if _UNTOLD in (new.kind, old.kind) or old.implied or old.once or new.once:
-        return False
-    if new.kind != old.kind:
-        return True
-    if new.content is not None and old.content is not None and new.kind == "file":
-        try:
-            if new.content.sha256 != old.content.sha256:
-                return True
-        except Unknowable:
-            return False
-    attributes = (new.mode, new.uid, new.gid) != (old.mode, old.uid, old.gid)
-    return new.firm and old.firm and attributes
-
-
-def _held(path: str, below: bool) -> Tuple[int, int]:
-    """The bytes and files that the host has at a path, with those ``below`` it."""
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return 0, 0
-    if not stat.S_ISDIR(found.st_mode):
-        return found.st_size, 1
-    size, count = 0, 1
-    for folder, folders, files in os.walk(path) if below else ():
-        count += len(folders) + len(files)
-        size += sum(_held(os.path.join(folder, name), False)[0] for name in files)
-    return size, count
-
-
-def _kind(node: Optional[Node], full: str, hidden: bool) -> Tuple[str, str]:
-    """The kind of what is at a path, and where a link leads."""
-    if node is not None:
-        return node.kind, node.target
-    if hidden:
-        return "absent", ""
-    try:
-        mode = os.lstat(full).st_mode
-    except OSError:
-        return "absent", ""
-    if stat.S_ISLNK(mode):
-        return "symlink", os.readlink(full)
-    return "directory" if stat.S_ISDIR(mode) else "file", ""

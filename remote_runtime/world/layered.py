@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.accounts import Identity
     from remote_runtime.system.commands import Commands
     from remote_runtime.system.conversation import OutputSink
-    from remote_runtime.world.layer import Node
+    from remote_runtime.world.nodes import Node
 
 _START = (
     "import marshal, sys, types\n"

@@ -21,10 +21,11 @@ from remote_runtime.effects import (
     below,
 )
 from remote_runtime.world.accounts import WorldAccounts
-from remote_runtime.world.clouds import Clouds
+from remote_runtime.world.clouds import Clouds, Elsewhere
 from remote_runtime.world.commands import WorldCommands
 from remote_runtime.world.files import WorldFiles
 from remote_runtime.world.layer import Layer
+from remote_runtime.world.nodes import UNTOLD
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
@@ -109,13 +110,16 @@ class World(object):
             self.sequence += 1
             if isinstance(effect, Fog):
                 self.clouds.add(effect, self.sequence)
-            elif doubt.level == UNKNOWN:
+                continue
+            if doubt.level and isinstance(effect, PathEffect):
+                self._lay_elsewhere(effect, doubt)
+            if doubt.level == UNKNOWN:
                 why = Doubt(UNKNOWN, "it is not known what becomes of %s" % by)
                 self.clouds.add(Fog(why, _named(effect)), self.sequence)
             elif isinstance(effect, MountEffect):
                 self.layer.mount(effect, self.sequence, by)
             elif isinstance(effect, PathEffect):
-                other = self.layer.put(effect, self.sequence, by)
+                other = self.layer.put(effect, self.sequence, by, sure=not doubt.level)
                 if effect.path in _ACCOUNTS:
                     self.clouds.add(_new_accounts(effect.path), self.sequence)
                 if other:
@@ -123,6 +127,24 @@ class World(object):
             else:
                 self._put(effect)
         return clashes
+
+    def _lay_elsewhere(self, effect: PathEffect, doubt: Doubt) -> None:
+        """What is done below what is in doubt is done elsewhere if that comes to be a link."""
+        if self.clouds.over("/", True, 0):
+            return  # all of it is in that fog
+        parts = effect.path.split("/")[1:]
+        for number in range(1, len(parts)):
+            above, tail = "/" + "/".join(parts[:number]), "/".join(parts[number:])
+            found = self.layer.find(above, follow=False)
+            node = found.within or found.node
+            untold = node is not None and (node.kind == UNTOLD or node.unsure)
+            if untold or self.clouds.over(found.path, True, found.since):
+                if doubt.level == UNKNOWN:
+                    doubt = Doubt(UNKNOWN, "where %s leads is not known" % above)
+                whole = effect.kind == "absent"
+                done = Elsewhere(above, tail, whole=whole, doubt=doubt, since=self.sequence)
+                self.clouds.add_elsewhere(done)
+                return
 
     def _put(self, effect: Effect) -> None:
         if isinstance(effect, AccountEffect):

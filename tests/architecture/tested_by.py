@@ -386,6 +386,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "tests/remote_runtime/wait/test_wait.py": ("remote_runtime/resources/wait/",),
     "tests/remote_runtime/world/test_files.py": (
         "remote_runtime/content.py",
+        "remote_runtime/world/nodes.py",
         "remote_runtime/world/on_host.py",
     ),
     "tests/remote_runtime/world/test_layered.py": ("remote_runtime/world/inside.py",),

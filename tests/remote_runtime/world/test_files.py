@@ -1,13 +1,14 @@
 """The file system as it will be."""
 
+import contextlib
 import os
 import unittest
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import ASSUMED, Doubt, Fog, PathEffect, everything
+from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt, Fog, PathEffect, below, everything
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file.content import Text
-from tests.remote_runtime.fakes import FolderTest, context
+from tests.remote_runtime.fakes import FolderTest, context, item
 
 
 class WorldFilesTest(FolderTest):
@@ -19,6 +20,69 @@ class WorldFilesTest(FolderTest):
     def expect(self, name: str, kind: str, **said: object) -> None:
         effect = PathEffect(self.path(name), kind, **said)  # type: ignore[arg-type]  # any field
         self.context.expect([effect], Doubt(), "t#a")
+
+    def level_of(self, name: str) -> str:
+        """How sure it is what will be at a path."""
+        with self.context.turn(item("file", "x"), noop=True):
+            with contextlib.suppress(Unknowable):
+                self.context.files.status(self.path(name))
+            return self.context.doubt.level
+
+    def may_change(self, name: str) -> None:
+        """A command may change what is at a path and below it."""
+        fog = Fog(Doubt(ASSUMED, "exec#e may change it"), below(self.path(name), itself=True))
+        self.context.expect([fog], Doubt(), "exec#e")
+
+    def make(self, name: str, level: str, kind: str = "file") -> None:
+        """Lay something of whose prediction that is the level."""
+        effect = PathEffect(self.path(name), kind, 0o755)
+        self.context.expect([effect], Doubt(level, "why"), "file#x")
+
+    def test_a_link_that_may_be_turned(self) -> None:
+        """What is found through a link is as sure as the link; what was put through it is there."""
+        os.makedirs(self.path("v1"))
+        os.symlink("v1", self.path("current"))
+        self.may_change("current")
+        self.assertEqual(self.level_of("current/a"), ASSUMED)
+        self.assertEqual(self.level_of("v1/a"), "")
+        self.make("current/b", ASSUMED)
+        self.assertEqual(self.level_of("current/b"), "")
+        self.assertEqual(self.level_of("current/c"), ASSUMED)
+
+    def test_a_directory_that_may_have_been_there(self) -> None:
+        """One that is made for all we know holds what a command may have put there."""
+        self.may_change("d")
+        self.make("d", ASSUMED, "directory")
+        self.assertEqual(self.level_of("d"), "")
+        self.assertEqual(self.level_of("d/a"), ASSUMED)
+        self.make("d", ASSUMED, "absent")
+        self.assertEqual(self.level_of("d/a"), "")
+
+    def test_what_is_done_through_what_may_be_a_link(self) -> None:
+        """It may have been done wherever that leads, which is not up to where it stands."""
+        os.makedirs(self.path("v1/etc"))
+        self.may_change("app/current")
+        self.make("app/current", ASSUMED, "directory")
+        self.make("app/current/etc/a", ASSUMED)
+        self.make("app/current/gone", ASSUMED, "absent")
+        for name, level in (
+            ("v1/etc/a", ASSUMED),
+            ("v1/gone/below", ASSUMED),
+            ("v1/a", ""),
+            ("v1/etc/a/below", ""),
+            ("v1/etc", ""),
+            ("app/etc/a", ""),
+        ):
+            self.assertEqual(self.level_of(name), level, name)
+        self.make("v1/etc/a", "")
+        self.assertEqual(self.level_of("v1/etc/a"), "")
+
+    def test_what_is_done_below_what_nobody_can_tell(self) -> None:
+        """A path that a command makes may be a link."""
+        self.make("current", "", "something")
+        self.make("current/a", UNKNOWN)
+        self.assertEqual(self.level_of("v1/a"), UNKNOWN)
+        self.assertEqual(self.level_of("a"), "")
 
     def test_a_planned_file(self) -> None:
         """It has the content and the attributes that it will have."""
