@@ -9,7 +9,7 @@ from remote_runtime.effects import UNKNOWN
 from remote_runtime.resources.package import deb_scripts
 from remote_runtime.resources.package.apt_effects import SHA256, Consequences
 from remote_runtime.resources.package.deb_contents import Contents, Member
-from remote_runtime.resources.package.deb_installed import Installations
+from remote_runtime.resources.package.deb_installed import Installations, Kept
 from remote_runtime.resources.package.provider import VersionChange
 from remote_runtime.system.files import Status
 
@@ -35,11 +35,13 @@ class DebConsequences(Consequences):
     ) -> None:
         super().__init__(context, registry, contents, planned)
         self._rules = rules
+        self._versions: Dict[str, str] = {}  # of the packages that change
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
         """See the base class. What a script that came earlier in the plan diverts may lie
         elsewhere."""
         before = list(self._planned.items())
+        self._versions = {change.name: change.after for change in changes}
         found = super().of(changes)
         paths = [effect.path for effect in found if isinstance(effect, PathEffect)]
         for (name, _), contents in before:
@@ -55,6 +57,22 @@ class DebConsequences(Consequences):
 
     def _place(self, path: str, package: str) -> str:
         return self._rules.place(path, package)
+
+    def _kept(self, change: VersionChange) -> Kept:
+        """See the base class. A file that another package of the plan has taken over is not its."""
+        kept = super()._kept(change)
+        if not kept.paths:
+            return kept
+        world = self._context.world
+        effects = world.packages if world is not None else {}
+        versions = dict({n: e.version for n, e in effects.items()}, **self._versions)
+        taken = {
+            self._place(member.path, name)
+            for (name, version), contents in self._planned.items()
+            for member in contents.members
+            if name != change.name and versions.get(name) == version and member.kind != "directory"
+        }
+        return kept._replace(paths=[path for path in kept.paths if path not in taken])
 
     # -- configuration files ----------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import unittest
 
-from remote_runtime.effects import Fog, PathEffect
+from remote_runtime.effects import Doubt, Fog, PackageEffect, PathEffect
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_effects import DebConsequences
 from remote_runtime.resources.package.deb_host_rules import Diversion, HostRules, Override
@@ -177,6 +177,18 @@ class Diverted(Host):
         self.assertEqual(self.told(("a", "1", "")), {"f.real": "-", "g": "-"})
         self.known["a"] = Contents([self.member("g", NEW)], [], {})
         self.assertEqual(self.told(("a", "1", "2")), {"f.real": "-", "g": NEW})
+
+    def test_what_another_package_has_taken_over(self):
+        """A file of two packages is the later one's, and does not go with the other."""
+        for name in ("f", "g"):
+            self.path(name, OLD)
+        self.path("dpkg/info/b.list", "%s\n%s\n" % (self.path("f"), self.path("g")))
+        self.known["a"] = Contents([self.member("f", NEW)], [], {})
+        self.assertEqual(self.told(("a", "", "1"), ("b", "1", "")), {"g": "-", "f": NEW})
+        self.context.expect([PackageEffect("a", "1")], Doubt(), "package#a")
+        self.assertEqual(self.told(("b", "1", "")), {"g": "-"})
+        self.context.expect([PackageEffect("a", "")], Doubt(), "package#a")
+        self.assertEqual(self.told(("b", "1", "")), {"g": "-", "f": "-"})
 
     def test_what_a_script_diverts(self):
         """The paths are in fog, also for a package that brings one of them later."""
