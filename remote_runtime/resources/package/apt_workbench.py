@@ -20,7 +20,8 @@ class Workbench(object):
         self._files = files
         self._cache = cache
         self._folder = ""
-        self._laid_out: Dict[Sequence[Tuple[str, int]], str] = {}
+        self._laid_out: Dict[Sequence[Tuple[str, int]], Tuple[str, str]] = {}
+        self._places = 0
 
     def settings(self, files: "Files", planned: Sequence[Tuple[str, int]]) -> Tuple[str, str]:
         """The file of settings that makes apt see what is planned of its sources and settings, and
@@ -28,11 +29,12 @@ class Workbench(object):
         """
         from remote_runtime.resources.package import apt_sources
 
-        place = self.path("etc-%d" % max(since for _, since in planned))
         if planned not in self._laid_out:
+            self._places += 1  # one that could not be laid out is left as it is
+            place = self.path("etc-%d" % self._places)
             paths = [path for path, _ in planned]
-            self._laid_out[planned] = apt_sources.lay_out(files, paths, place)
-        return self._laid_out[planned], place
+            self._laid_out[planned] = apt_sources.lay_out(files, paths, place), place
+        return self._laid_out[planned]
 
     def options(self, stale: bool) -> List[str]:
         """The options with which apt writes to no cache of the host's.

@@ -5,7 +5,7 @@ import os
 from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 from remote_runtime.base import Doubt, Effect, Fog, PathEffect
-from remote_runtime.effects import UNKNOWN
+from remote_runtime.effects import ASSUMED, UNKNOWN
 from remote_runtime.resources.package import deb_scripts
 from remote_runtime.resources.package.apt_effects import SHA256, Consequences
 from remote_runtime.resources.package.deb_contents import Contents, Member
@@ -39,7 +39,7 @@ class DebConsequences(Consequences):
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
         """See the base class. What a script that came earlier in the plan diverts may lie
-        elsewhere."""
+        elsewhere; what comes by rules that a command may have changed is as sure as those."""
         before = list(self._planned.items())
         self._versions = {change.name: change.after for change in changes}
         found = super().of(changes)
@@ -50,6 +50,9 @@ class DebConsequences(Consequences):
             if moved:
                 doubt = Doubt(UNKNOWN, "the scripts of the package %s may divert it" % name)
                 found.append(_fog(doubt, moved | diverted.named))
+        read = self._context.doubt
+        if read.level == ASSUMED:
+            found.append(_fog(read, set(paths)))
         return found
 
     def _on_host(self, contents: Contents, package: str) -> Contents:

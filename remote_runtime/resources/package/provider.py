@@ -2,7 +2,15 @@
 
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from remote_runtime.base import Doubt, Effect, Fog, Item, PackageEffect, Provider
+from remote_runtime.base import (
+    Doubt,
+    Effect,
+    Fog,
+    Item,
+    PackageEffect,
+    Provider,
+    Unknowable,
+)
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN
 
@@ -201,9 +209,15 @@ class PackageProvider(Provider):
         doubt = Doubt(UNKNOWN, "what the package %s %s is not known before" % (name, does))
         version = ""
         if not operation.removal:
-            version = operation.version or self.available(name).candidate or PRESENT
+            version = operation.version or self._candidate(name) or PRESENT
         planned = [PackageEffect(change.name, change.after) for change in foreseen]
         return [Fog(doubt, covers), PackageEffect(name, version), *planned]
+
+    def _candidate(self, name: str) -> str:
+        try:
+            return self.available(name).candidate
+        except Unknowable:
+            return ""
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Change packages, never interrupted; return all that changed, as far as can be told."""

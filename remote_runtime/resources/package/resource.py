@@ -60,7 +60,7 @@ class Resource(ResourceType):
         if not self.provider.needs_lists(self.ensure, installed):
             return State(self._reported(installed), installed=installed, available=Available())
         outdated = self._freshen()
-        available = self.provider.available(self.name)
+        available = self._available(installed)
         state = State(self._reported(installed), installed=installed, available=available)
         if outdated:
             refreshed = Fog(Doubt(UNKNOWN, "%s would refresh the lists" % self.item.id), _lists)
@@ -72,6 +72,14 @@ class Resource(ResourceType):
         if obstacle:
             raise Missing(obstacle[0], would=self._would(state), hint=obstacle[1])
         return state
+
+    def _available(self, installed: Installed) -> Available:
+        """What could be installed; where that depends on an earlier change, it may be anything."""
+        try:
+            return self.provider.available(self.name)
+        except Unknowable as error:
+            state = State(self._reported(installed), installed=installed, available=Available())
+            raise Unknowable(error.message, would=self._would(state)) from error
 
     def _reported(self, installed: Installed) -> str:
         """The state as an event has it: the version, or absent."""

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import unittest
 
-from remote_runtime.effects import Doubt, Fog, PackageEffect, PathEffect
+from remote_runtime.effects import ASSUMED, Doubt, Fog, PackageEffect, PathEffect
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_effects import DebConsequences
 from remote_runtime.resources.package.deb_host_rules import Diversion, HostRules, Override
@@ -177,6 +177,17 @@ class Diverted(Host):
         self.assertEqual(self.told(("a", "1", "")), {"f.real": "-", "g": "-"})
         self.known["a"] = Contents([self.member("g", NEW)], [], {})
         self.assertEqual(self.told(("a", "1", "2")), {"f.real": "-", "g": NEW})
+
+    def test_what_a_command_may_have_changed(self):
+        """What comes by rules that were read in the fog of a command is no surer than they."""
+        self.known["a"] = Contents([self.member("f", NEW)], [], {})
+        with self.context.turn(fakes.item("package", "a"), noop=True):
+            self.assertFalse([e for e in self.effects(("a", "", "1")) if isinstance(e, Fog)])
+            self.context.suppose("a command may change it")
+            (fog,) = [e for e in self.effects(("a", "", "1")) if isinstance(e, Fog)]
+        self.assertEqual(fog.doubt, Doubt(ASSUMED, "a command may change it"))
+        self.assertTrue(fog.covers("path", self.path("f"), True))
+        self.assertFalse(fog.covers("path", self.path("g"), True))
 
     def test_what_another_package_has_taken_over(self):
         """A file of two packages is the later one's, and does not go with the other."""

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from remote_runtime.changes import Missing, Unknowable
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import Doubt, Fog, PathEffect
 from remote_runtime.resources.file.content import Text
 from remote_runtime.resources.package import apt_simulation
 from remote_runtime.resources.package.apt_readiness import Readiness
@@ -108,6 +108,32 @@ class Simulation(unittest.TestCase):
         plan.carry_out()
         self.assertEqual(plan.commands.count("apt-get -s"), 0)
         self.assertEqual(plan.commands.count("apt-config"), 0)
+
+    def test_the_settings_are_asked_for_once(self):
+        """Of apt, for all packages that would change, until an earlier resource changes some."""
+        commands = recorded_commands()
+        commands.on("apt-get -s", SIMULATED)
+        commands.on("apt-cache show", "")
+        plan = Plan(commands, ("ccm-hello", {}))
+        for _ in range(2):
+            plan.messages()
+        self.assertEqual(commands.count("apt-config dump"), 1)
+        setting = PathEffect("/etc/apt/apt.conf.d/99x", "file", content=Text(""))
+        plan.context.expect([setting], Doubt(), "file#x")
+        plan.messages()
+        self.assertEqual(commands.count("apt-config dump"), 2)
+
+    def test_a_setting_that_only_the_push_has(self):
+        """What is planned of apt's settings and not known yet leaves each package open, and what it
+        brings; it stays a question however often it is asked."""
+        plan = Plan(recorded_commands(), ("ccm-hello", {}))
+        plan.context.expect([PathEffect("/etc/apt/apt.conf.d/99x", "something")], Doubt(), "exec#x")
+        for _ in range(2):
+            with plan.noop(), self.assertRaises(Unknowable) as caught:
+                plan.resources[0].observe()
+            (action,) = caught.exception.would
+            self.assertEqual(action.message, "Would have installed")
+            self.assertTrue(any(isinstance(effect, Fog) for effect in action.effects))
 
     def test_what_dpkg_would_refuse_fails_the_preview(self):
         """An error of the host's settings is told beforehand, with what would be done."""

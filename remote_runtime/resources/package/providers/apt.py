@@ -40,6 +40,7 @@ INSTALL = ("apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=" + KEEPING)
 REMOVE = ("apt-get", "-q", "-y", "remove")
 # Without the option a repository that cannot be reached is only a warning, and the lists stay old.
 UPDATE = ("apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any")
+SETTINGS = "/etc/apt/apt.conf.d"
 LISTS_LOCK = "/var/lib/apt/lists/lock"
 _AFTER_DNF = 3
 _LIMIT = 16 << 20  # bytes of a query's output; 64 bytes per package
@@ -70,6 +71,8 @@ class Provider(PackageProvider):
         self._unmanageable: Optional[str] = None
         self._workbench: Optional["Workbench"] = None
         self._planned: Dict[Tuple[str, str], "Contents"] = {}
+        self._options: Sequence[str] = ()
+        self._options_at: Tuple[object, ...] = ()
         if not dpkg.is_used():
             self.priority = _AFTER_DNF
 
@@ -266,19 +269,29 @@ class Provider(PackageProvider):
 
     def _rules(self, coming: bool) -> "HostRules":
         """What this host has dpkg do with the files of packages."""
-        from remote_runtime.resources.package import deb_host_rules, dpkg_settings
+        from remote_runtime.resources.package import deb_host_rules
 
-        result = self._ask(["apt-config", "dump"])
-        if result.code != 0:
-            raise Unknowable("the settings of apt cannot be read")
         context = self.context
         return deb_host_rules.read(
             context.files,
             context.accounts,
             home=context.accounts.identity().home,
-            options=[*dpkg_settings.of_apt(result.stdout), KEEPING],
+            options=[*self._dpkg_options(), KEEPING],
             coming=coming,
         )
+
+    def _dpkg_options(self) -> Sequence[str]:
+        """What apt's settings have it give dpkg, as they are at this turn."""
+        now = (self.context.acted, self.planned_sources())
+        self.context.files.is_there(SETTINGS)  # apt reads them: whoever may change them is noted
+        if self._options_at != now:
+            from remote_runtime.resources.package import dpkg_settings
+
+            result = self._ask(["apt-config", "dump"])
+            if result.code != 0:
+                raise Unknowable("the settings of apt cannot be read")
+            self._options, self._options_at = dpkg_settings.of_apt(result.stdout), now
+        return self._options
 
     def _contents(self, coming: Sequence[VersionChange]) -> Dict[str, "Contents"]:
         """What the packages hold that come, without those of which nothing can be learnt."""
