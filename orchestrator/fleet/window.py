@@ -126,7 +126,7 @@ class Window(Generic[R]):
         return started
 
     def _taken(self) -> int:
-        """How many places are."""
+        """How many places are not free."""
         return len(self._running) - min(len(self._mute), self._beside)
 
     def _over(self, name: str, answer: R) -> None:
@@ -137,7 +137,7 @@ class Window(Generic[R]):
         try:
             name, result = self._done.get(timeout=TICK)
         except queue.Empty:
-            pass
+            self._look()
         else:
             self._running.pop(name)
             self._mute.discard(name)
@@ -149,7 +149,12 @@ class Window(Generic[R]):
             self._tended = now
             for task in self._running.values():
                 task.tend(now)
-            self._mute = {name for name, task in self._running.items() if task.is_mute(now)}
+            self._look()
+
+    def _look(self) -> None:
+        """See which hosts are mute."""
+        now = time.monotonic()
+        self._mute = {name for name, task in self._running.items() if task.is_mute(now)}
 
     def _wind_down(self) -> None:
         self._course.interrupt()
