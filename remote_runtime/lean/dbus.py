@@ -19,6 +19,8 @@ _CALL, _ANSWER, _ERROR = 1, 2, 3  # types of messages
 _PATH, _INTERFACE, _MEMBER, _ANSWERS, _SIGNATURE = 1, 2, 3, 5, 8  # fields of a message's head
 _PROPERTIES = "org.freedesktop.DBus.Properties"
 _SIZES = {"y": 1, "n": 2, "q": 2, "b": 4, "i": 4, "u": 4, "h": 4, "x": 8, "t": 8, "d": 8}
+_FIXED = {kind.encode(): size for kind, size in _SIZES.items()}
+_TEXTS = (b"s", b"o")
 _ALIGNED = dict(_SIZES, s=4, o=4, a=4, **{"(": 8, "{": 8})  # what is not here stands anywhere
 
 
@@ -139,26 +141,40 @@ class _Reader(object):
         return _number(self._bytes(_SIZES[first]))
 
     def named(self, wanted: Sequence[str]) -> Dict[str, Any]:
-        """Those that are wanted of a table of properties."""
+        """Those that are wanted of a table of properties.
+
+        It goes on behind most of what an object has, so that is all in one place.
+        """
         found = {}
-        ends = self._end_of_array("{")
-        while self.at < ends:
-            self.align(8)
-            name = self.value("s")
-            if name in wanted:
-                found[name] = self.value("v")
+        names = {name.encode(): name for name in wanted}
+        data, ends, at = self._data, self._end_of_array("{"), self.at
+        while at < ends:
+            at += -at % 8
+            behind = at + 4 + _number(data[at : at + 4])
+            name = names.get(data[at + 4 : behind])
+            at = behind + 2 + data[behind + 1]
+            kind = data[behind + 2 : at]
+            at += 1
+            if name is not None:
+                self.at = at
+                found[name] = self.value(kind.decode("ascii"))
+                at = self.at
+            elif kind in _FIXED:
+                at += -at % _FIXED[kind] + _FIXED[kind]
+            elif kind in _TEXTS:
+                at += -at % 4
+                at += 5 + _number(data[at : at + 4])
             else:
-                self._skip(self.signature())
+                self.at = at
+                self._skip(kind.decode("ascii"))
+                at = self.at
+        self.at = at
         return found
 
     def _skip(self, kind: str) -> None:
-        """Go behind a value; most of what an object has is not wanted."""
-        first = kind[:1]
-        if first == "a":
+        """Go behind a value of several."""
+        if kind[:1] == "a":
             self.at = self._end_of_array(kind[1:2])
-        elif first in _SIZES:
-            self.align(_SIZES[first])
-            self.at += _SIZES[first]
         else:
             self.value(kind)
 
@@ -193,7 +209,10 @@ class _Reader(object):
 
 def _read(body: bytes, given: Sequence[str], wanted: Sequence[str]) -> Dict[str, Any]:
     reader = _Reader(body)
-    return {given[1]: reader.value("v")} if len(given) > 1 else reader.named(wanted)
+    try:
+        return {given[1]: reader.value("v")} if len(given) > 1 else reader.named(wanted)
+    except IndexError:
+        raise ValueError("a message of D-Bus is too short") from None
 
 
 def _call(number: int, path: str, given: Sequence[str]) -> bytes:
