@@ -344,11 +344,8 @@ def write_all(handle: int, data: bytes) -> None:
 
 
 def digest(data: Any) -> bytes:
-    """What the compiled modules are known by."""
-    try:
-        found: bytes = __import__("_blake2").blake2b(data, digest_size=32).digest()
-    except ImportError:
-        found = __import__("hashlib").blake2b(data, digest_size=32).digest()
+    """What the compiled modules are known by; all there is of BLAKE2b in ``hashlib`` is this."""
+    found: bytes = __import__("_blake2").blake2b(data, digest_size=32).digest()
     return found
 
 
