@@ -204,6 +204,10 @@ class Context(object):
         """A block whose previews see what was planned before, and leave nothing planned."""
         return Apart(self)
 
+    def trial(self, effects: Sequence[Effect]) -> "Trial":
+        """A block in which these count, too, whatever comes of what is read in it."""
+        return Trial(self, self.world_with(effects))
+
     def shared(self) -> "Shared":
         """What other hosts have learnt, for previews."""
         from remote_runtime.shared import Shared
@@ -289,3 +293,23 @@ class Apart(object):
 
     def __exit__(self, *failure: Any) -> None:
         self._context._world = self._before
+
+
+class Trial(object):
+    """See ``Context.trial``."""
+
+    def __init__(self, context: Context, world: "World") -> None:
+        self._context = context
+        self._world: Optional["World"] = world
+        self._turn = context._turn._replace(doubts=[])
+
+    def __enter__(self) -> None:
+        self._exchange()
+
+    def __exit__(self, *failure: Any) -> None:
+        self._exchange()
+
+    def _exchange(self) -> None:
+        context = self._context
+        context._world, self._world = self._world, context._world
+        context._turn, self._turn = self._turn, context._turn

@@ -61,6 +61,12 @@ if [ "$1" = purge ]; then deb-systemd-helper unmask '{unit}' >/dev/null || true;
     return scripts
 
 
+def _stopping(unit: str) -> dict[str, str]:
+    """Those of a unit that an upgrade stops first."""
+    scripts = _managed(unit)
+    return {**scripts, "prerm": scripts["prerm"].replace('[ "$1" = remove ] && ', "")}
+
+
 def _web(version: str, answer: str) -> Package:
     """A web server: program, unit that is enabled and started, conffile, its own user."""
     scripts = _managed("pv-web.service")
@@ -219,6 +225,43 @@ PACKAGES: tuple[Package, ...] = (
         "1.0-1",
         {"/lib/systemd/system/pv-older.service": _unit("/bin/sleep infinity")},
         _masking("pv-older.service"),
+    ),
+    *(
+        Package(
+            "pv-stopping",
+            version,
+            {
+                "/lib/systemd/system/pv-stopping.service": _unit("/bin/sleep infinity"),
+                "/usr/share/pv-stopping/version": version,
+            },
+            _stopping("pv-stopping.service"),
+        )
+        for version in ("1.0-1", "2.0-1")
+    ),
+    Package(  # a unit that takes another along and one out of the way, and makes folders
+        "pv-needy",
+        "1.0-1",
+        {
+            "/lib/systemd/system/pv-needy.service": "[Unit]\nRequires=pv-agent.service\n"
+            + _unit(
+                "/bin/sleep infinity",
+                "RuntimeDirectory=pv-needy\n[Unit]\nConflicts=pv-web.service\n",
+            )
+        },
+        _managed("pv-needy.service"),
+        fields={"Depends": "pv-agent"},
+    ),
+    *(
+        Package(  # units that are started and do not run
+            name,
+            "1.0-1",
+            {f"/lib/systemd/system/{name}.service": _unit(command, more)},
+            _managed(f"{name}.service"),
+        )
+        for name, command, more in (
+            ("pv-once", "/bin/true", "Type=oneshot\n"),
+            ("pv-lost", "/usr/bin/pv-not-there", ""),
+        )
     ),
     Package(  # a unit that never comes up
         "pv-lame",

@@ -23,7 +23,7 @@ from remote_runtime.resources.package.deb_contents import (
 )
 from remote_runtime.resources.package.deb_installed import Installations, Kept, units_below
 from remote_runtime.resources.package.deb_scripts import stands_in
-from remote_runtime.resources.package.deb_units import LINKS, MASKED, Units
+from remote_runtime.resources.package.deb_units import LINKS, MASKED, Units, stopped_for_upgrade
 from remote_runtime.resources.package.provider import VersionChange, brought
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ class Consequences(object):
             if contents is not None:
                 self._configured(change, contents)
         # What is known counts more than fog, so it comes later; scripts run when all is unpacked.
-        return self._units.doubtful + self._doubtful + self._effects + self._scripted
+        effects = self._units.doubtful + self._doubtful + self._effects + self._scripted
+        return effects + self._units.begun(effects)
 
     def _units_of(self, started: Dict[str, bool], own: Set[str]) -> Units:
         return Units(self._context, started, own)
@@ -182,6 +183,8 @@ class Consequences(object):
             else:
                 self._member(member, change.name)
         self._accounts(deeds, contents)
+        stopped = stopped_for_upgrade(before.scripts.get("prerm", ""))
+        self._effects += [UnitEffect(unit, active=False) for unit in sorted(stopped)]
         self._effects += self._units.brought(contents, deeds)
         self._scripted += self._units.of_others(change.name, deeds)
 

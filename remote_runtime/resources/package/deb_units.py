@@ -4,11 +4,14 @@ import os
 import re
 from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import Doubt, Effect, Fog, PathEffect, UnitEffect
+from remote_runtime.base import Doubt, Effect, Fog, PathEffect, UnitEffect, Unknowable
 from remote_runtime.effects import UNKNOWN
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.package import deb_scripts
 from remote_runtime.resources.package.deb_contents import UNIT_FOLDERS, Contents, Member
 from remote_runtime.resources.package.deb_installed import units_below
 from remote_runtime.resources.package.deb_scripts import Deeds
+from remote_runtime.resources.package.deb_steps import steps
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -22,6 +25,7 @@ _REFUSES = re.compile(r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*exit 101;?\s*\Z")
 _ASKING = 10.0  # seconds
 _MOST_ASKED = 20  # units of one package
 _LIMIT = 1 << 16  # bytes of a file
+_REFUSED = ("service.failed", "resource.unsettled")
 _UNIT = re.compile(r"[\w@.:\\-]+\Z")
 
 
@@ -38,6 +42,7 @@ class Units(object):
         self._started = started
         self._own = own
         self.doubtful: List[Effect] = []
+        self._begins: List[str] = []
 
     def brought(self, contents: Contents, deeds: Deeds) -> List[Effect]:
         """What there is of the units of a package once its scripts have run: as it is now where
@@ -61,10 +66,41 @@ class Units(object):
         if enabled:
             effects += self._linked(links, path)
         starts = unit in self._started and not masked
-        starts = starts and self._is_to_start(unit, enabled or self._is_linked(links))
-        if enabled or starts:
-            effects.append(UnitEffect(unit, starts or None, enabled or None))
+        if starts and self._is_to_start(unit, enabled or self._is_linked(links, unit)):
+            self._begins.append(unit)
+        if enabled:
+            effects.append(UnitEffect(unit, enabled=True))
         return effects
+
+    def begun(self, effects: Sequence[Effect]) -> List[Effect]:
+        """What the units that are started leave, once there are these effects of the packages."""
+        found: List[Effect] = []
+        for unit in self._begins:
+            with self._context.trial([*effects, *found]):
+                left = self._start(unit)
+                doubt = self._context.doubt
+            found += left
+            if doubt.level:
+                found.append(Fog(doubt, _only(unit)))
+        return found
+
+    def _start(self, unit: str) -> List[Effect]:
+        """A script does not mind whether it runs; where it did before, it is no longer known."""
+        from remote_runtime.resources.service.provider import START
+        from remote_runtime.resources.service.providers.systemd import Provider
+
+        if not self._context.commands.find("systemctl"):
+            return [UnitEffect(unit, True)]
+        systemd = Provider(self._context)
+        runs = False
+        try:
+            runs = systemd.status(unit).running
+            systemd.rehearse(START, unit)
+            return [UnitEffect(unit, True)] if runs else [*systemd.consequences(START, unit)]
+        except (Unknowable, ResourceError) as error:
+            if runs or isinstance(error, Unknowable) or error.kind not in _REFUSED:
+                return [Fog(Doubt(UNKNOWN, "it may not start: %s" % error.message), _only(unit))]
+            return []
 
     def _definition(self, unit: str, member: Member) -> Tuple[str, str]:
         """The file that defines a unit, and its text: the host's own counts more."""
@@ -82,8 +118,14 @@ class Units(object):
         """Whether scripts take away a mask, which only a removal can have left for them."""
         return unit in deeds.unmasked and self._context.files.is_there(os.path.join(MASKED, unit))
 
-    def _is_linked(self, links: Sequence[str]) -> bool:
-        return any(self._context.files.is_there(link) for link in links)
+    def _is_linked(self, links: Sequence[str], unit: str = "") -> bool:
+        """Whether one of the links is there, or any that has the ``unit`` started."""
+        files = self._context.files
+        if any(files.is_there(link) for link in links):
+            return True
+        names = files.entries(LINKS) if unit and files.is_directory(LINKS) else ()
+        folders = [name for name in names if name.endswith((".wants", ".requires"))]
+        return any(files.is_there("%s/%s/%s" % (LINKS, name, unit)) for name in folders)
 
     def _is_to_enable(self, unit: str, links: Sequence[str], deeds: Deeds) -> bool:
         """Whether the links of a unit are made that are not there.
@@ -153,6 +195,15 @@ class Units(object):
                 doubt = Doubt(UNKNOWN, "the scripts of the package %s may start it" % name)
                 effects.append(Fog(doubt, _only(unit)))
         return effects
+
+
+def stopped_for_upgrade(prerm: str) -> Set[str]:
+    """The units that the script of a version stops before the next one comes."""
+    found: Set[str] = set()
+    for step in steps(prerm):
+        if not any("$1" in (condition.text or "$1") for condition in step.conditions):
+            found |= deb_scripts.read(step.text).stopped
+    return found
 
 
 def _wanted(unit: str, text: str) -> List[str]:

@@ -253,7 +253,7 @@ class Host(unittest.TestCase):
         booted = PathEffect("/run/systemd/system", "directory")
         policy = PathEffect("/usr/sbin/policy-rc.d", "absent")
         for planned, active in (([], []), ([link], [True]), ([link, mask], [])):
-            self.context = fakes.context(noop=True)
+            self.context = make_context(FakeCommands(["systemctl"]), noop=True)
             self.context.expect([booted, policy, *planned], Doubt(), "file#x")
             found = [e for e in self.effects(("a", "1", "2")) if isinstance(e, UnitEffect)]
             self.assertEqual([unit.active for unit in found], active, planned)

@@ -8,7 +8,7 @@ from remote_runtime.resources.package import deb_scripts, deb_units
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_units import Units
 
-from .. import fakes
+from ..fake_commands import FakeCommands, make_context
 
 NAME = "ccm-a.service"
 FILE = "/lib/systemd/system/" + NAME
@@ -23,6 +23,9 @@ START = "deb-systemd-invoke start %s\n" % NAME
 AGAIN = "if deb-systemd-helper debian-installed %s; then\n%sfi\n" % (NAME, ENABLE)
 
 
+SHOWN = "Id=%s\nLoadState=not-found\nActiveState=%%s\nSubState=dead\nUnitFileState=\n" % NAME
+
+
 def at(path, text):
     return PathEffect(path, "file", 0o644, content=Text(text))
 
@@ -33,24 +36,29 @@ REMEMBERED = at(STATE, LINK + "\n")
 
 
 class Host(unittest.TestCase):
-    def effects(self, script, *there):
+    def effects(self, script, *there, commands=None, text=TEXT):
         """What comes of the unit where a script runs on a host that has this."""
-        context = fakes.context(noop=True)
+        context = make_context(commands or FakeCommands(["systemctl"]), noop=True)
         booted = PathEffect("/run/systemd/system", "directory")
         policy = PathEffect("/usr/sbin/policy-rc.d", "absent")
         context.expect([booted, policy, *there], Doubt(), "file#x")
         deeds = deb_scripts.read(script)
         started = {unit: unit in deeds.forced for unit in deeds.started}
-        member = Member(FILE, "file", 0o644, 0, 0, text=TEXT)
+        member = Member(FILE, "file", 0o644, 0, 0, text=text)
         units = Units(context, started, {NAME})
-        return units.brought(Contents([member], [], {}), deeds)
+        effects = units.brought(Contents([member], [], {}), deeds)
+        return effects + units.begun([at(FILE, text), *effects])
 
     def outcome(self, script, *there):
         """Whether it is started and enabled, and the links that are made and taken away."""
         effects = self.effects(script, *there)
-        said = [e for e in effects if isinstance(e, UnitEffect)] or [UnitEffect(NAME)]
+        said = [e for e in effects if isinstance(e, UnitEffect)]
+        active, enabled = (
+            next((getattr(e, key) for e in said if getattr(e, key) is not None), None)
+            for key in ("active", "enabled")
+        )
         changed = [e.path for e in effects if isinstance(e, PathEffect) and e.kind != "directory"]
-        return said[0].active, said[0].enabled, changed
+        return active, enabled, changed
 
     def test_what_is_left_of_it_counts(self):
         """What scripts leave alone is as the links and processes of an earlier one have it."""
@@ -91,6 +99,47 @@ class Host(unittest.TestCase):
         """systemctl starts it enabled or not, Debian's helper what is enabled only."""
         self.assertEqual(self.outcome("systemctl start %s\n" % NAME), (True, None, []))
         self.assertEqual(self.outcome("invoke-rc.d ccm-a start\n"), (None, None, []))
+
+    def begun(self, lines, state="inactive", unit="", script="systemctl start %s\n" % NAME):
+        """What is known of the units once the script has started one with these lines."""
+        commands = FakeCommands()
+        commands.on("systemctl show", SHOWN % state)
+        text = "[Unit]\n%s\n[Service]\nExecStart=/bin/sh\n%s\n" % (unit, lines)
+        return self.effects(script, commands=commands, text=text)
+
+    def test_what_a_start_leaves(self):
+        """The unit runs and has its folders, and stays as it is where it cannot run."""
+        active = UnitEffect(NAME, active=True)
+        self.assertEqual(self.begun(""), [active])
+        unit, folder = self.begun("RuntimeDirectory=ccm-a\n")
+        self.assertEqual((unit, folder.path), (active, "/run/ccm-a"))
+        for lines, unit in (
+            ("User=ccm-nobody", ""),
+            ("Type=oneshot", ""),
+            ("ExecStartPre=/no/such", ""),
+            ("", "ConditionPathExists=/no/such"),
+        ):
+            self.assertEqual(self.begun(lines, unit=unit), [], lines)
+
+    def test_what_ran_before(self):
+        """It runs again, which is not known of one that could not be started."""
+        self.assertEqual(self.begun("", "active"), [UnitEffect(NAME, active=True)])
+        (fog,) = self.begun("User=ccm-nobody", "active")
+        self.assertTrue(fog.covers("unit", NAME, True))
+        self.assertFalse(fog.covers("unit", "b.service", True))
+
+    def test_what_is_stopped_before_an_upgrade(self):
+        """What the script of the old version stops, whatever it is called for."""
+        stop = "  deb-systemd-invoke stop a.service >/dev/null || true\n"
+        for script, stopped in (
+            (stop, True),
+            ("if [ -d /run/systemd/system ]; then\n%sfi\n" % stop, True),
+            ('if [ -d /run ] && [ "$1" = remove ]; then\n%sfi\n' % stop, False),
+            ('if [ "$1" != upgrade ]; then\n%sfi\n' % stop, False),
+            ("case $1 in\nremove)\n%s;;\nesac\n" % stop, False),
+        ):
+            found = deb_units.stopped_for_upgrade(script)
+            self.assertEqual(found, {"a.service"} if stopped else set(), script)
 
     def test_a_policy_is_read_in_bounded_time(self):
         """However many lines there are before what it says."""

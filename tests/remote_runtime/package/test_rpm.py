@@ -17,6 +17,7 @@ from remote_runtime.resources.package.provider import VersionChange
 from remote_runtime.resources.package.rpm_effects import RpmConsequences
 
 from .. import fakes
+from ..fake_commands import FakeCommands, make_context
 
 TABLE = """\
 Dependencies resolved.
@@ -169,7 +170,7 @@ class Host(fakes.FolderTest):
         )
 
     def units(self, script, *presets):
-        self.context = fakes.context(noop=True)
+        self.context = make_context(FakeCommands(["systemctl"]), noop=True)
         effects = [
             PathEffect("/run/systemd/system", "directory"),
             *[PathEffect(path, "file", 0o644, content=Text(t)) for path, t in presets],
