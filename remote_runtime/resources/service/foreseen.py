@@ -73,7 +73,13 @@ class ForeseenUnits(object):
         shown = self._show(name)
         self._require_written(name, shown)
         if shown.get("NeedDaemonReload") == "yes" or self._touched(name, shown):
-            shown = dict(shown, **self._files.shown(self._files.find(name)))
+            unit = self._files.find(name)
+            alias = shown.get("Id", name) != name
+            if unit.name != name and (alias or shown.get("ActiveState") == "inactive"):
+                return self.shown(unit.name)
+            if alias:  # no more; what runs by its own name is another unit
+                shown = {"ActiveState": "inactive"}
+            shown = dict(shown, **self._files.shown(unit))
         effect = self._effect(name, shown)
         return shown if effect is None else dict(shown, **_affected(effect, shown))
 
@@ -114,7 +120,7 @@ class ForeseenUnits(object):
     def by(self, key: str, name: str) -> List[str]:
         """The units that name this one in a setting such as Requires."""
         shown = self._show(name)
-        found = [o for o in shown.get(_REVERSE[key], "").split() if not self._replanned(o)]
+        found = [o for o in units.words(shown.get(_REVERSE[key], "")) if not self._replanned(o)]
         for other in self._names:
             if other not in found and self._replanned(other):
                 named = self.definition(other).text.words("Unit", key)

@@ -60,7 +60,9 @@ class UnitText(object):
 
     def words(self, section: str, key: str) -> List[str]:
         """The words of a list, specifiers resolved; those that nobody can tell are left out."""
-        found = (self.expand(word) for value in self.all(section, key) for word in _split(value))
+        names = section != "Service" and not key.endswith("MountsFor")
+        split = _split_names if names else _split
+        found = (self.expand(word) for value in self.all(section, key) for word in split(value))
         return [word for word in found if word is not None]
 
     def settings(self, section: str, prefix: str) -> List[Tuple[str, str]]:
@@ -141,6 +143,16 @@ def _split(value: str) -> List[str]:
     """The words of a value, quotes taken off; as blanks have it where the quotes do not pair."""
     try:
         return shlex.split(value)
+    except ValueError:
+        return value.split()
+
+
+def _split_names(value: str) -> List[str]:
+    """The same, where a backslash is a part of the word, as it is in the names of units."""
+    words = shlex.shlex(value, posix=True)
+    words.whitespace_split, words.commenters, words.escape = True, "", ""
+    try:
+        return list(words)
     except ValueError:
         return value.split()
 

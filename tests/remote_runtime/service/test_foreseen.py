@@ -124,6 +124,17 @@ class ForeseenTest(unittest.TestCase):
         plan.context.expect([UnitEffect("x.service", active=True)], Doubt(), "service#x")
         self.assertEqual(self.previewed(plan), ["Would have stopped", "Would have started"])
 
+    def test_names_that_systemctl_quotes(self):
+        """What is bound to a unit goes with it, whether or not there is a backslash in its name."""
+        name = "b\\x2d1.service"
+        plan = self.plan(("ccm-daemon", {"ensure": "stopped"}), ("x", {"ensure": "stopped"}))
+        own = self.host.units["ccm-daemon.service"]
+        self.host.now("ccm-daemon.service", BoundBy='"%s"' % name.replace("\\", "\\\\"))
+        self.host.units[name] = own.replace("Id=ccm-daemon.service", "Id=" + name)
+        self.host.units[name] += "\nBoundBy=x.service"
+        self.host.units["x.service"] = own.replace("Id=ccm-daemon.service", "Id=x.service")
+        self.assertEqual(self.previewed(plan), ["Would have stopped", ""])
+
     def test_twice(self):
         """What one resource starts and enables another finds so, and its links are there."""
         wish = {"enable": True}
@@ -156,6 +167,23 @@ class ForeseenTest(unittest.TestCase):
         with self.assertRaises(ResourceError) as caught:
             self.previewed(Plan(commands, ("ccm-app@1", {"enable": True})))
         self.assertIn("another name of own.service", caught.exception.message)
+
+    def test_a_name_that_comes_to_lead_elsewhere(self):
+        """What runs behind an alias is the unit that the link will lead to, or none."""
+        link = ETC + "/ccm-app@1.service"
+        for target, expected in (("y.service", ["Would have started"]), ("x.service", [""])):
+            plan = self.plan(("ccm-app@1", {}), x=RUN, y=RUN)
+            self.host.now("ccm-app@1.service", Id="x.service", ActiveState="active")
+            self.host.units["x.service"] = self.host.units["ccm-app@1.service"]
+            effects = [PathEffect(link, "symlink", target="%s/%s" % (ETC, target))]
+            plan.context.expect(effects, Doubt(), "service#x")
+            self.assertEqual(self.previewed(plan), expected)
+        plan = self.plan(("ccm-app@1", {}), x=RUN)
+        self.host.now("ccm-app@1.service", Id="x.service", ActiveState="active")
+        plan.context.expect([PathEffect(link, "absent")], Doubt(), "service#x")
+        with self.assertRaises(Missing) as caught:
+            self.previewed(plan)
+        self.assertIn("service not found", caught.exception.message)
 
 
 if __name__ == "__main__":

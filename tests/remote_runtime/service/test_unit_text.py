@@ -24,6 +24,16 @@ class Reading(unittest.TestCase):
         again = text(base, "[Unit]\nRequires=\nRequires=z.service\n")
         self.assertEqual(again.words("Unit", "Requires"), ["z.service"])
 
+    def test_escapes_of_names_stay(self):
+        """A backslash in the name of a unit is a part of it; in a path it is taken off."""
+        listed = r"BindsTo=dev-my\x2ddisk.device 'b\x2d1.service'"
+        unit = text("[Unit]\n" + listed + "\nRequiresMountsFor=/a\\ b\n")
+        names = ["dev-my\\x2ddisk.device", "b\\x2d1.service"]
+        self.assertEqual(unit.words("Unit", "BindsTo"), names)
+        self.assertEqual(unit.words("Unit", "RequiresMountsFor"), ["/a b"])
+        odd = text("[Unit]\nWants='a\\x2d.service\n")
+        self.assertEqual(odd.words("Unit", "Wants"), ["'a\\x2d.service"])
+
     def test_the_last_of_a_setting_counts(self):
         """A setting with one value has the one that was assigned last, in its own section."""
         unit = text("[Service]\nType=simple\n[X]\nType=exec\n", "[Service]\nType=oneshot\n")
