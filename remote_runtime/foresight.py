@@ -52,7 +52,7 @@ class Foresight(object):
                 # All of it will be done, and that is not enough.
                 self._describe(resource, actions, refresh=refresh, doubt=Doubt(), outcome=outcome)
             doubt = self._unknown(error)
-            resource = resource or self._created(outcome)
+            resource = resource or self._supposed(outcome)
             actions = actions or getattr(error, "would", []) or resource.supposed(refresh)
             self._describe(resource, actions, refresh=refresh, doubt=doubt, outcome=outcome)
             return
@@ -63,6 +63,17 @@ class Foresight(object):
 
     def _created(self, outcome: Outcome) -> ResourceType:
         resource = self._registry.create(outcome.item)
+        outcome.provider = resource.provider.name
+        return resource
+
+    def _supposed(self, outcome: Outcome) -> ResourceType:
+        """The resource, also where only an earlier change lets a provider manage it."""
+        try:
+            return self._created(outcome)
+        except ResourceError as error:
+            if error.kind not in ("resource.provider", Unknowable.default_kind):
+                raise
+        resource = self._registry.suppose(outcome.item)
         outcome.provider = resource.provider.name
         return resource
 

@@ -111,6 +111,13 @@ class Registry(object):
             )
         return self._type(item.type)[1](item, provider, self._context)
 
+    def suppose(self, item: Item) -> ResourceType:
+        """The resource with the provider that comes first, whether that can manage it or not: for a
+        preview, where an earlier change may see to that."""
+        names = [item.provider] if item.provider else self._type(item.type)[0]
+        first = min((self._instance(item.type, name) for name in names), key=_priority)
+        return self._type(item.type)[1](item, first, self._context)
+
     def _type(self, name: str) -> Tuple[Tuple[str, ...], Type[ResourceType]]:
         """The providers' names and the class ``Resource`` of a type, looked up once."""
         if name not in self._types:
@@ -123,3 +130,7 @@ class Registry(object):
             module = _load(type_name, ".providers." + name)
             self._instances[key] = module.Provider(self._context)
         return self._instances[key]
+
+
+def _priority(provider: Provider) -> int:
+    return provider.priority

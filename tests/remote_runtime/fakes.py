@@ -193,6 +193,9 @@ class ScriptRegistry(object):
         script.item = wanted
         return script
 
+    def suppose(self, wanted: Item) -> Any:
+        return self.scripts[wanted.name]
+
 
 def engine(
     context: Context,

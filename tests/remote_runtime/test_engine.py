@@ -257,6 +257,31 @@ class EngineTest(unittest.TestCase):
             event["prediction_reason"], "there is no unit x.service, but t#a may change it"
         )
 
+    def test_no_provider_before_an_earlier_change(self) -> None:
+        """What lets a provider manage it may be about to come: unknown, failed if nothing is."""
+
+        class Unmanageable(ScriptRegistry):
+            def create(self, wanted: Item, prepare: bool = True) -> Any:
+                if wanted.name == "b":
+                    ctx.saw("path", "/usr/bin/tool", False)
+                    raise refused
+                return super().create(wanted)
+
+        refused: ResourceError = ResourceError("no provider can", kind="resource.provider")
+        unknowable = Unknowable("what t#a makes of it is not known")
+        fog = Fog(Doubt(ASSUMED, "t#a may change it"), everything)
+        for error, effects, expected in (
+            (refused, [fog], (False, UNKNOWN, "no provider can, but t#a may change it")),
+            (unknowable, [], (False, UNKNOWN, "what t#a makes of it is not known")),
+            (refused, [], (True, "certain", "")),
+        ):
+            refused, ctx = error, context(noop=True)
+            scripts = Unmanageable(a=Script(effects=effects), b=Script(stable=True))
+            items = [item("t", "a"), item("t", "b", 1)]
+            event = run_items(items, scripts, noop=True, shared=ctx)[1]
+            told = (event["failed"], event["prediction"], event.get("prediction_reason", ""))
+            self.assertEqual(told, expected)
+
     def test_what_gates_a_prediction(self) -> None:
         """It is never surer than what it requires or subscribes to; a command may fail."""
         for fields in ({"require": ("t#a",)}, {"subscribe": ("t#a",)}):

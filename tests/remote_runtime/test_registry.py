@@ -37,6 +37,17 @@ class RegistryTest(unittest.TestCase):
         error = failure_of(chosen.create, item("exec", "x", provider="zsh"))
         self.assertIn("posix, shell", str(error))
 
+    def test_supposed(self) -> None:
+        """Whether it can manage the host or not, the first is supposed, or the one named."""
+        chosen = Registry(context())
+        for name in ("posix", "shell"):
+            provider: Any = chosen._instance("exec", name)
+            provider.unmanageable = lambda properties: "not here"
+        self.assertEqual(failure_of(chosen.create, item("exec", "x")).kind, "resource.provider")
+        self.assertEqual(chosen.suppose(item("exec", "x")).provider.name, "posix")
+        named = item("exec", "x", provider="shell")
+        self.assertEqual(chosen.suppose(named).provider.name, "shell")
+
     def test_unknown_type(self) -> None:
         """An unknown type, or a name that is no name, is an error of the resource."""
         for name in ("nosuch", "file.providers", "../file"):
