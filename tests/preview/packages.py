@@ -263,6 +263,29 @@ PACKAGES: tuple[Package, ...] = (
             ("pv-lost", "/usr/bin/pv-not-there", ""),
         )
     ),
+    Package(  # a mount
+        "pv-mount",
+        "1.0-1",
+        {
+            "/lib/systemd/system/srv-pv.mount": "[Mount]\nWhat=tmpfs\nWhere=/srv/pv\nType=tmpfs\n"
+            "Options=size=16k,mode=0755\n[Install]\nWantedBy=multi-user.target\n"
+        },
+        _managed("srv-pv.mount"),
+    ),
+    Package(  # units of which one is enabled with the other, and a script that stops a third
+        "pv-both",
+        "1.0-1",
+        {
+            "/lib/systemd/system/pv-both.service": _unit(
+                "/bin/sleep infinity", "", "WantedBy=multi-user.target\nAlso=pv-other.service"
+            ),
+            "/lib/systemd/system/pv-other.service": _unit("/bin/sleep infinity"),
+        },
+        {
+            **_managed("pv-both.service"),
+            "preinst": "systemctl stop pv-agent.service 2>/dev/null || true\n",
+        },
+    ),
     Package(  # a unit that never comes up
         "pv-lame",
         "1.0-1",

@@ -187,6 +187,7 @@ class Consequences(object):
         self._effects += [UnitEffect(unit, active=False) for unit in sorted(stopped)]
         self._effects += self._units.brought(contents, deeds)
         self._scripted += self._units.of_others(change.name, deeds)
+        self._scripted += self._units.stopped(change.name, deeds)
 
     def _configured(self, change: VersionChange, contents: Contents) -> None:
         """What its scripts do once all is unpacked, as far as that can be told."""

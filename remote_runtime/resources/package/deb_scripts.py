@@ -10,7 +10,9 @@ from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Set
 _ASSIGNED = re.compile(r"^[ \t]*([A-Za-z_]\w*)=[\"']?([\w@./:+-]*)[\"']?[ \t]*$", re.MULTILINE)
 _BETWEEN = re.compile(r";(?!;)|&&|\|\||\b(?:then|do|else)\b")
 _USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_NAMED = re.compile(r"[\w@.:\\-]+\.(?:service|socket|timer|path)\Z")
+_NAMED = re.compile(
+    r"[\w@.:\\-]+\.(?:service|socket|timer|path|mount|automount|swap|target|slice)\Z"
+)
 _UNIT = re.compile(r"[\w@.:\\-]+\.(?:service|socket|timer|path|mount|target)\Z|[\w@:-]+\Z")
 _OPENING = ("if", "elif", "!", "{")
 _SET = re.compile(r"[A-Za-z_]\w*=\S*\Z")

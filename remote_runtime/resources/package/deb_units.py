@@ -48,10 +48,22 @@ class Units(object):
         """What there is of the units of a package once its scripts have run: as it is now where
         those leave it, since links and processes outlive a package."""
         effects: List[Effect] = []
-        for member in contents.members:
-            for unit in units_below([member.path], UNIT_FOLDERS):
-                effects += self._brought(unit, member, deeds)
+        members = [
+            (unit, member)
+            for member in contents.members
+            for unit in units_below([member.path], UNIT_FOLDERS)
+        ]
+        for unit, member in members:
+            effects += self._brought(unit, member, deeds)
+            if any(isinstance(e, UnitEffect) and e.name == unit and e.enabled for e in effects):
+                also = _also(self._definition(unit, member)[1])
+                for other, its in members:
+                    effects += self._enabled(other, its) if other in also else []
         return effects
+
+    def _enabled(self, unit: str, member: Member) -> List[Effect]:
+        path, text = self._definition(unit, member)
+        return [*self._linked(_wanted(unit, text), path), UnitEffect(unit, enabled=True)]
 
     def _brought(self, unit: str, member: Member, deeds: Deeds) -> List[Effect]:
         effects: List[Effect] = []
@@ -60,17 +72,13 @@ class Units(object):
             masked = False
             paths = (os.path.join(folder, unit) for folder in (LINKS, MASKED))
             effects += [PathEffect(path, "absent") for path in paths]
-        path, text = self._definition(unit, member)
+        text = self._definition(unit, member)[1]
         links = _wanted(unit, text)
         enabled = "[Install]" in text and not masked and self._is_to_enable(unit, links, deeds)
-        if enabled:
-            effects += self._linked(links, path)
         starts = unit in self._started and not masked
         if starts and self._is_to_start(unit, enabled or self._is_linked(links, unit)):
             self._begins.append(unit)
-        if enabled:
-            effects.append(UnitEffect(unit, enabled=True))
-        return effects
+        return effects + (self._enabled(unit, member) if enabled else [])
 
     def begun(self, effects: Sequence[Effect]) -> List[Effect]:
         """What the units that are started leave, once there are these effects of the packages."""
@@ -195,6 +203,29 @@ class Units(object):
                 doubt = Doubt(UNKNOWN, "the scripts of the package %s may start it" % name)
                 effects.append(Fog(doubt, _only(unit)))
         return effects
+
+    def stopped(self, name: str, deeds: Deeds) -> List[Effect]:
+        """Units that a script of a package that comes stops, and no script starts."""
+        commands = self._context.commands
+        units = sorted(deeds.stopped - set(self._begins))
+        most = _MOST_ASKED if units and commands.find("systemctl") else 0
+        effects: List[Effect] = []
+        for at, unit in enumerate(units):
+            world = self._context.world
+            planned = world.units.get(unit) if world is not None else None
+            asked = ("systemctl", "show", "--property=ActiveState", "--", unit)
+            stands = at < most and planned is None
+            shown = commands.run(asked, timeout=_ASKING).stdout.split() if stands else ()
+            if "ActiveState=inactive" not in shown:
+                doubt = Doubt(UNKNOWN, "the scripts of the package %s may stop it" % name)
+                effects.append(Fog(doubt, _only(unit)))
+        return effects
+
+
+def _also(text: str) -> Set[str]:
+    """The units that are enabled with one."""
+    lines = re.findall(r"^Also=(.*)$", text, re.MULTILINE)
+    return {word for line in lines for word in line.split()}
 
 
 def stopped_for_upgrade(prerm: str) -> Set[str]:

@@ -128,6 +128,32 @@ class Host(unittest.TestCase):
         self.assertTrue(fog.covers("unit", NAME, True))
         self.assertFalse(fog.covers("unit", "b.service", True))
 
+    def test_what_is_enabled_along(self):
+        """A unit that another names goes with it, where the package brings both."""
+        context = make_context(FakeCommands(["systemctl"]), noop=True)
+        other = FILE.replace("ccm-a", "ccm-b")
+        members = [
+            Member(FILE, "file", 0o644, 0, 0, text=TEXT + "Also=ccm-b.service ccm-c.service\n"),
+            Member(other, "file", 0o644, 0, 0, text=TEXT),
+        ]
+        units = Units(context, {}, {NAME})
+        effects = units.brought(Contents(members, [], {}), deb_scripts.read(ENABLE))
+        links = [e.path for e in effects if isinstance(e, PathEffect) and e.kind == "symlink"]
+        self.assertEqual(links, [LINK, LINK.replace("ccm-a", "ccm-b")])
+        enabled = [e.name for e in effects if isinstance(e, UnitEffect) and e.enabled]
+        self.assertEqual(enabled, [NAME, "ccm-b.service"])
+
+    def test_what_a_script_stops(self):
+        """What runs may have been stopped then, unless it is started as well."""
+        deeds = deb_scripts.read("systemctl stop x.service\n")
+        for state, unclear in (("active", True), ("inactive", False)):
+            commands = FakeCommands()
+            commands.on("systemctl show", "ActiveState=%s\n" % state)
+            units = Units(make_context(commands, noop=True), {}, set())
+            fogs = units.stopped("a", deeds)
+            covered = [fog.covers("unit", "x.service", True) for fog in fogs]
+            self.assertEqual(covered, [True] * unclear)
+
     def test_what_is_stopped_before_an_upgrade(self):
         """What the script of the old version stops, whatever it is called for."""
         stop = "  deb-systemd-invoke stop a.service >/dev/null || true\n"

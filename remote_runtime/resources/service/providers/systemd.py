@@ -166,6 +166,9 @@ class Provider(ServiceProvider):
                 hint = "leave it to the unit that starts and stops it"
                 raise ResourceError(what, kind="service.failed", hint=hint)
         if verb in (START, RESTART):
+            if units.shown(full).get("LoadState") == "not-found":
+                what = "%s would not run again: there is no unit file of it any more" % full
+                raise ResourceError(what, kind="service.failed")
             from remote_runtime.resources.service.rehearsal import Rehearsal
 
             rehearsal = Rehearsal(self.context, units)
