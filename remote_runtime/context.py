@@ -85,6 +85,7 @@ class Context(object):
     ) -> None:
         self._doors = files, accounts, commands
         self._world: Optional["World"] = None
+        self._planned = False
         self.blobs = blobs
         self.cancellation = cancellation
         self.options = options
@@ -147,7 +148,15 @@ class Context(object):
     @property
     def commands(self) -> "Commands":
         """Runs commands of ours on the host as it is."""
-        return self._doors[2]
+        return self.user_commands if self._planned else self._doors[2]
+
+    def as_planned(self, look: Callable[..., str], *given: Any) -> str:
+        """What ``look`` says where our commands, too, are looked up on the host as it will be."""
+        self._planned = True
+        try:
+            return look(*given)
+        finally:
+            self._planned = False
 
     @property
     def user_commands(self) -> "Commands":

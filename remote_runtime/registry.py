@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple, Type
 
 from remote_runtime.base import FIRST, Provider, ResourceType
+from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item, Properties
 
@@ -94,11 +95,20 @@ class Registry(object):
                 if best.priority <= FIRST:
                     break  # the others need not even be imported
         if best is None:
+            if self._context.world is not None:
+                self._look_ahead(item, properties)
             raise ResourceError(
                 "no provider can manage this resource here: " + "; ".join(refusals),
                 kind="resource.provider",
             )
         return best
+
+    def _look_ahead(self, item: Item, properties: Properties) -> None:
+        """``Unknowable`` where a provider is to come; the doubt over one that may come is noted."""
+        for name in [item.provider] if item.provider else self._type(item.type)[0]:
+            anew = type(self._instance(item.type, name))(self._context)
+            if not self._context.as_planned(anew.unmanageable, properties):
+                raise Unknowable("what %s needs comes only with an earlier change" % name)
 
     def create(self, item: Item, prepare: bool = True) -> ResourceType:
         """Return the resource of an item with its provider, which is prepared the first time."""

@@ -1,9 +1,12 @@
 import json
 import unittest
 from typing import Any
+from unittest import mock
 
 from remote_runtime import registry
+from remote_runtime.effects import ASSUMED, Doubt, Fog, PathEffect, everything
 from remote_runtime.registry import Registry
+from remote_runtime.resources.package.providers import dnf
 from tests.remote_runtime.fakes import context, failure_of, item
 
 
@@ -47,6 +50,23 @@ class RegistryTest(unittest.TestCase):
         self.assertEqual(chosen.suppose(item("exec", "x")).provider.name, "posix")
         named = item("exec", "x", provider="shell")
         self.assertEqual(chosen.suppose(named).provider.name, "shell")
+
+    def test_a_tool_that_is_to_come(self) -> None:
+        """In a preview what is planned may bring a provider's programs, or a command may."""
+        tool = PathEffect("/usr/bin/ccm-tool", "file", 0o755, 0, 0)
+        other = PathEffect("/usr/bin/ccm-other", "file", 0o755, 0, 0)
+        fog = Fog(Doubt(ASSUMED, "exec#x may bring it"), everything)
+        wanted = item("package", "x", provider="dnf")
+        for effect, kind, level in (
+            (tool, "resource.unknowable", ""),
+            (other, "resource.provider", ""),
+            (fog, "resource.provider", ASSUMED),
+        ):
+            ctx = context(noop=True)
+            ctx.expect([effect], Doubt(), "t#a")
+            with mock.patch.object(dnf, "PROGRAMS", ("ccm-tool",)), ctx.turn(wanted, True):
+                self.assertEqual(failure_of(Registry(ctx).create, wanted).kind, kind)
+                self.assertEqual(ctx.doubt.level, level)
 
     def test_unknown_type(self) -> None:
         """An unknown type, or a name that is no name, is an error of the resource."""
