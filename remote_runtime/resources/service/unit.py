@@ -1,6 +1,5 @@
 """Systemd units: their names, and what ``systemctl show`` says of them (both sides)."""
 
-import re
 from typing import Dict, List, Mapping, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
@@ -44,7 +43,6 @@ _SUFFIXES = (
 )
 RUNNING = ("active", "reloading", "refreshing")
 STOPPED = ("inactive", "failed", "activating", "deactivating", "maintenance")
-_QUOTED = re.compile(r"\\(.)")
 _IN_MOTION = ("activating", "deactivating")
 ENABLED = (
     "enabled",
@@ -83,7 +81,11 @@ def parse_show(printed: str) -> List[Dict[str, str]]:
 
 def words(value: str) -> List[str]:
     """The names in a list of units: systemctl quotes those with a backslash, D-Bus does not."""
-    return [_QUOTED.sub(r"\1", w[1:-1]) if w[:1] == '"' else w for w in value.split()]
+    if '"' not in value:
+        return value.split()
+    import re
+
+    return [re.sub(r"\\(.)", r"\1", w[1:-1]) if w[:1] == '"' else w for w in value.split()]
 
 
 def is_below(path: str, folders: Sequence[str] = FOLDERS) -> bool:

@@ -8,8 +8,11 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from orchestrator.image import building
 from remote_runtime import wire
+from remote_runtime.registry import provider_names
 from remote_runtime.resources.package import dpkg
 from tests.remote_runtime.controller import events_of
 
@@ -86,4 +89,21 @@ def test_a_run_that_writes_files_imports_nothing_heavy(tmp_path: Path) -> None:
     resources = [{**resources[0], "name": name, "properties": properties} for name in names]
     found = imported(resources, "changed", tmp_path, noop=False)
     assert "remote_runtime.system.temporary" in found
+    assert found & HEAVY == set()
+
+
+@pytest.mark.parametrize("kind", ["exec", "file", "package", "service"])
+def test_what_a_converged_run_has_of_a_type_imports_nothing_heavy(
+    kind: str, tmp_path: Path
+) -> None:
+    """A type and its providers, also those that no resource of this machine can have."""
+    folder = f"remote_runtime.resources.{kind}"
+    names = [f"{folder}.resource", *(f"{folder}.providers.{n}" for n in provider_names(kind))]
+    names += [f"{folder}.unit_bus"] if kind == "service" else []
+    zipfile.ZipFile(io.BytesIO(building.build().archive)).extractall(tmp_path)
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {', '.join(names)}"
+    command = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", program]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    found = {line.rpartition("|")[2].strip() for line in told.splitlines()}
+    assert set(names) <= found
     assert found & HEAVY == set()
