@@ -2,6 +2,7 @@
 
 import array
 import atexit
+import contextlib
 import os
 import select
 import signal
@@ -90,7 +91,8 @@ class Forked(object):
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):  # it ended just now, and was waited for
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
