@@ -96,11 +96,11 @@ def build(plan: Plan, base: bytes) -> List[Any]:
             mount(b"-t", b"overlay", b"-o", options + mounts[point], b"ccm", target)
             for kept in listening(point, mounts, nodes) + plan["own"]:
                 if nearest(mounts, kept) == point:
-                    mount(b"--rbind", kept, root + kept)
+                    bind(b"--rbind", kept, root + kept)
         elif point == b"/" or any(p.startswith(point + b"/") for p in parts):
-            mount(b"--bind", point, target)
+            bind(b"--bind", point, target)
         else:
-            mount(b"--rbind", point, target)
+            bind(b"--rbind", point, target)
             whole.append(point)
     return stand_ins
 
@@ -147,18 +147,35 @@ def listening(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any]) -> Lis
     return found
 
 
-def mount(*words: bytes) -> None:
-    """Call mount(8). ``OSError``; what is wrong stands on stderr."""
+def bind(how: bytes, source: bytes, target: bytes) -> None:
+    """Have something seen at a second place; what is gone by now, as sockets may be, is left out.
+    ``OSError``."""
     import os
 
+    try:
+        mount(how, source, target)
+    except OSError:
+        if os.path.lexists(source) and os.path.lexists(target):
+            raise
+
+
+def mount(*words: bytes) -> None:
+    """Call mount(8). ``OSError`` with what it says."""
+    import os
+
+    reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
+            os.dup2(writing, 2)
             os.execvp("mount", [b"mount", b"-n"] + list(words))
         finally:
             os._exit(127)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as said:
+        why = said.read().decode("utf-8", "replace").strip()
     if os.waitpid(child, 0)[1]:
-        raise OSError("could not mount %s" % words[-1].decode("utf-8", "replace"))
+        raise OSError(why or "could not mount %s" % words[-1].decode("utf-8", "replace"))
 
 
 def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
@@ -219,4 +236,4 @@ def like(made: bytes, original: bytes) -> None:
             pass
 
 
-FUNCTIONS = (main, become, build, nearest, mounted, listening, mount, lay, like)
+FUNCTIONS = (main, become, build, nearest, mounted, listening, bind, mount, lay, like)

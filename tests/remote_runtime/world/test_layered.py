@@ -5,6 +5,9 @@
 
 import errno
 import os
+import shutil
+import socket
+import threading
 import unittest
 from typing import Any
 
@@ -189,8 +192,6 @@ class InsideTest(LayeredTest):
 
     def test_sockets(self) -> None:
         """What listens on the host answers inside as well."""
-        import socket
-
         listening = socket.socket(socket.AF_UNIX)
         self.addCleanup(listening.close)
         listening.bind(self.path("socket"))
@@ -198,6 +199,32 @@ class InsideTest(LayeredTest):
         self.lay("new", "file", "planned\n")
         connect = "import socket; socket.socket(socket.AF_UNIX).connect('socket')"
         self.assertEqual(self.said('python3 -c "%s" && cat new' % connect), "planned\n")
+
+    def test_sockets_that_come_and_go(self) -> None:
+        """What is gone before it can be seen inside is left out, whatever else is there."""
+        over = threading.Event()
+
+        def come_and_go() -> None:
+            while not over.is_set():
+                held = []
+                for number in range(20):
+                    folder = self.path("listens%d" % number)
+                    os.mkdir(folder)
+                    held.append(socket.socket(socket.AF_UNIX))
+                    held[-1].bind(os.path.join(folder, "socket"))
+                for number, listening in enumerate(held):
+                    listening.close()
+                    shutil.rmtree(self.path("listens%d" % number))
+
+        busy = threading.Thread(target=come_and_go)
+        busy.start()
+        try:
+            self.lay("new", "file", "planned\n")
+            for _ in range(10):
+                self.assertEqual(self.said("cat new"), "planned\n")
+        finally:
+            over.set()
+            busy.join()
 
 
 if __name__ == "__main__":
