@@ -55,7 +55,8 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
     # What builds an image says as much about it as what goes in.
     builders = {path.name: str(path) for path in sorted(_BUILDERS.glob("*.py"))}
     key = keeping.key({**files, **builders}, added)
-    names = tuple(f"{key}.{suffix}" for suffix in ("zip", f"{tag}.code", f"{tag}.program"))
+    kinds = ("zip", f"{tag}.code", f"{tag}.program", f"{tag}.digest")
+    names = tuple(f"{key}.{suffix}" for suffix in kinds)
     kept = keeping.load(names)
     if kept is None:
         from orchestrator.image.compiling import payload
@@ -64,11 +65,20 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
         # The site's own types are left as they are, and ours are what they are without them.
         ours = _unzipped(build().archive) if added else _stripped(files)
         archive = _zip(dict(sorted({**ours, **added}.items())))
-        kept = (archive, payload(archive), program())
+        code = payload(archive)
+        # To uncompress it takes longer than all else of a start that finds its image kept.
+        digest = bootstrap.digest(bootstrap.unpacked(code))
+        kept = (archive, code, program(), digest)
         keeping.save(names, kept)
-    archive, code, text = kept
-    digest = bootstrap.digest(bootstrap.unpacked(code)).hex()
-    return Image(archive, _sha256(archive), code=code, code_digest=digest, tag=tag, program=text)
+    archive, code, text, digest = kept
+    return Image(
+        archive,
+        hashlib.sha256(archive).hexdigest(),
+        code=code,
+        code_digest=digest.hex(),
+        tag=tag,
+        program=text,
+    )
 
 
 def _sources() -> dict[str, str]:
@@ -111,7 +121,3 @@ def _zip(members: Mapping[str, bytes]) -> bytes:
             member.external_attr = 0o100644 << 16
             archive.writestr(member, content, zipfile.ZIP_DEFLATED, 9)
     return target.getvalue()
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

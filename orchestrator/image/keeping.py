@@ -15,7 +15,7 @@ from pathlib import Path
 from orchestrator.support.whole_file import replacing
 from remote_runtime.version import VERSION
 
-KEPT = 15
+KEPT = 20
 
 
 def key(files: Mapping[str, str], contents: Mapping[str, bytes]) -> str:
@@ -40,7 +40,7 @@ def load(names: tuple[str, ...]) -> tuple[bytes, ...] | None:
             data = (folder / name).read_bytes()
         except OSError:
             return None
-        if hashlib.sha256(data[32:]).digest() != data[:32]:
+        if hashlib.sha256(memoryview(data)[32:]).digest() != data[:32]:
             return None
         contents.append(data[32:])
     return tuple(contents)
