@@ -37,7 +37,8 @@ def shortened(value: Any) -> Any:
 class Action(NamedTuple):
     """One step towards the desired state: how noop words it, the call, and the records of it.
 
-    ``effects`` are what the call will have done, for the previews of what comes later.
+    ``effects`` are what the call will have done, for the previews of what comes later: none of it
+    may be seen by others where the list is empty, anything may be where there is no list.
     ``rehearse`` is called in a preview only: it raises what ``call`` would, as far as that can be
     found out without changing anything.
     """
@@ -45,7 +46,7 @@ class Action(NamedTuple):
     message: str
     call: Callable[[], None]
     changes: Sequence[Change] = ()
-    effects: Sequence[Effect] = ()
+    effects: Optional[Sequence[Effect]] = None
     rehearse: Optional[Callable[[], None]] = None
 
 

@@ -2,6 +2,9 @@
 
 from typing import Generator
 
+from remote_runtime.errors import ResourceError
+from remote_runtime.lean.digest import sha256
+
 Chunks = Generator[bytes, None, None]
 
 
@@ -23,3 +26,22 @@ class Content(object):
     def read(self) -> bytes:
         """All bytes at once; only for a small content."""
         return b"".join(self.chunks())
+
+
+class Text(Content):
+    """A text that is at hand. ``ResourceError`` where it has no bytes in UTF-8."""
+
+    def __init__(self, text: str) -> None:
+        try:
+            self._data = text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise ResourceError("the content is not valid text: %s" % error) from error
+        self.size = len(self._data)
+        self.sha256 = sha256(self._data).hexdigest()
+
+    @property
+    def at_hand(self) -> bool:
+        return True
+
+    def chunks(self) -> Chunks:
+        yield self._data

@@ -43,6 +43,7 @@ class _Turn(NamedTuple):
     noop: bool
     mask: "Mask"
     doubts: List[Doubt]
+    own: bool = False
 
 
 class Context(object):
@@ -112,7 +113,8 @@ class Context(object):
 
         ``secrets`` are masked meanwhile.
         """
-        return InTurn(self, _Turn(item.index, noop, self.mask.extended(secrets), []))
+        turn = _Turn(item.index, noop, self.mask.extended(secrets), [], own=item.own)
+        return InTurn(self, turn)
 
     @property
     def noop(self) -> bool:
@@ -147,8 +149,8 @@ class Context(object):
 
     @property
     def commands(self) -> "Commands":
-        """Runs commands of ours on the host as it is."""
-        return self.user_commands if self._planned else self._doors[2]
+        """Runs commands of ours on the host as it is, those of a site's own type as a user's."""
+        return self.user_commands if self._planned or self._turn.own else self._doors[2]
 
     def as_planned(self, look: Callable[..., str], *given: Any) -> str:
         """What ``look`` says where our commands, too, are looked up on the host as it will be."""
@@ -229,11 +231,11 @@ class Context(object):
             raise ValueError("there is no controller")
         return self._channel
 
-    def has_acted(self, effects: Sequence[Effect]) -> None:
-        """An action was called that has these effects, whole or not: what was asked before of the
-        host may be stale."""
+    def has_acted(self, effects: Optional[Sequence[Effect]]) -> None:
+        """An action was called that has these effects, whole or not, or does not say which: what
+        was asked before of the host may be stale."""
         self.acted += 1
-        if any(not isinstance(effect, PathEffect) for effect in effects):
+        if effects is None or any(not isinstance(effect, PathEffect) for effect in effects):
             self.accounts.forget()
 
     def progress(self, action: str) -> None:

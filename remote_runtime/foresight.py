@@ -1,11 +1,11 @@
 """Tells what a resource would do, and how sure that is (target; in a preview only)."""
 
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action, Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt
+from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt, Effect, Fog, everything
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.events import Outcome
 from remote_runtime.item import Item
@@ -111,7 +111,7 @@ class Foresight(object):
             outcome.gate = Doubt(ASSUMED, "if %s succeeds" % name).worse(outcome.gate)
         for action in actions:
             outcome.changes.extend(action.changes)
-            self._context.expect(action.effects, doubt, name)
+            self._context.expect(_effects(action, resource, name), doubt, name)
 
     @staticmethod
     def _look(resource: ResourceType, outcome: Outcome) -> None:
@@ -121,6 +121,16 @@ class Foresight(object):
             outcome.traces = resource.traces()
         except Exception:  # it cannot be told by what it is
             pass
+
+
+def _effects(action: Action, resource: ResourceType, name: str) -> Sequence[Effect]:
+    """What an action leaves; one that does not say it may change anything."""
+    if action.effects is not None:
+        return action.effects
+    if resource.passive:
+        return ()
+    why = "%s does not say what it changes, and may change this before its turn"
+    return [Fog(Doubt(ASSUMED, why % name), everything)]
 
 
 def summed_up(outcome: Outcome, children: List[Outcome]) -> None:

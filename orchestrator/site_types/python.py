@@ -15,6 +15,7 @@ from remote_runtime.errors import Position, Problem
 
 OFFERED = (
     "base",
+    "content",
     "context",
     "duration",
     "errors",

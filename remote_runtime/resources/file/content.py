@@ -4,31 +4,11 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from remote_runtime.base import Missing, Properties
 from remote_runtime.blobs import is_blob
-from remote_runtime.content import Chunks, Content
+from remote_runtime.content import Chunks, Content, Text
 from remote_runtime.errors import ResourceError
-from remote_runtime.lean.digest import sha256
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-
-
-class Text(Content):
-    """Given in the plan, or rendered at the resource's turn."""
-
-    def __init__(self, text: str) -> None:
-        try:
-            self._data = text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise ResourceError("the content is not valid text: %s" % error) from error
-        self.size = len(self._data)
-        self.sha256 = sha256(self._data).hexdigest()
-
-    @property
-    def at_hand(self) -> bool:
-        return True
-
-    def chunks(self) -> Chunks:
-        yield self._data
 
 
 class Blob(Content):

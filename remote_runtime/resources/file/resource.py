@@ -247,7 +247,7 @@ class Resource(PathType):
         """Attributes only."""
         if status is not None:
             return self._attribute_action(self._attributes(status, want), want)
-        from remote_runtime.resources.file.content import Text
+        from remote_runtime.content import Text
 
         empty = Text("")
         return [

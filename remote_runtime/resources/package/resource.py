@@ -65,7 +65,7 @@ class Resource(ResourceType):
         if outdated:
             refreshed = Fog(Doubt(UNKNOWN, "%s would refresh the lists" % self.item.id), _lists)
             would = self._would(state)
-            would[0] = would[0]._replace(effects=[refreshed, *would[0].effects])
+            would[0] = would[0]._replace(effects=[refreshed, *(would[0].effects or ())])
             raise Unknowable("%s; only a push refreshes them" % outdated, would=would)
         self.context.saw("lists", "")
         obstacle = self._obstacle(installed, available)

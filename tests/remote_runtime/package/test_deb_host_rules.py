@@ -3,9 +3,9 @@
 import unittest
 
 from remote_runtime.changes import Unknowable
+from remote_runtime.content import Text
 from remote_runtime.effects import Doubt, PathEffect
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file.content import Text
 from remote_runtime.resources.package import deb_host_rules, dpkg_settings
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_host_rules import Diversion, HostRules, Override

@@ -2,8 +2,8 @@
 
 import unittest
 
+from remote_runtime.content import Text
 from remote_runtime.effects import Doubt, PathEffect, UnitEffect
-from remote_runtime.resources.file.content import Text
 from remote_runtime.resources.package import deb_scripts, deb_units
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_units import Units

@@ -8,8 +8,8 @@ import tempfile
 import unittest
 
 from remote_runtime.changes import Missing, Unknowable
+from remote_runtime.content import Text
 from remote_runtime.effects import Doubt, Fog, PathEffect
-from remote_runtime.resources.file.content import Text
 from remote_runtime.resources.package import apt_simulation
 from remote_runtime.resources.package.apt_readiness import Readiness
 from remote_runtime.resources.package.apt_workbench import Workbench

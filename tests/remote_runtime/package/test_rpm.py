@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 from remote_runtime.base import AccountEffect, Doubt, Fog, PathEffect, UnitEffect
-from remote_runtime.resources.file.content import Text
+from remote_runtime.content import Text
 from remote_runtime.resources.package import deb_scripts, dnf_transaction, rpm_contents
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_installed import Installations

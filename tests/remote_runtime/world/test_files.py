@@ -5,9 +5,9 @@ import os
 import unittest
 
 from remote_runtime.changes import Unknowable
+from remote_runtime.content import Text
 from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt, Fog, PathEffect, below, everything
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file.content import Text
 from tests.remote_runtime.fakes import FolderTest, context, item
 
 

@@ -3,8 +3,8 @@
 import os
 import unittest
 
+from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect
-from remote_runtime.resources.file.content import Text
 from remote_runtime.system.files import Files
 from remote_runtime.world.layer import Layer
 from tests.remote_runtime.fakes import FolderTest

@@ -4,9 +4,9 @@ import os
 import tempfile
 import unittest
 
+from remote_runtime.content import Text
 from remote_runtime.effects import UNKNOWN, Doubt, Fog, MountEffect, PathEffect, below
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file.content import Text
 
 from .. import fakes
 

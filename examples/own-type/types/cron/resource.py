@@ -40,12 +40,14 @@ class Resource(ResourceType):
             if not state.job:
                 return []
             change = Change("ensure", "present", "absent")
-            return [Action("Would have removed the job", self.remove, [change])]
+            effects = self.provider.removed(self.name, self.user)
+            return [Action("Would have removed the job", self.remove, [change], effects)]
         wanted = self.wanted_job()
         if state.job == wanted:
             return []
         message = "Would have updated the job" if state.job else "Would have created the job"
-        action = Action(message, self.write, [Change("job", state.job, wanted)])
+        effects = self.provider.written(self.name, self.user, wanted)
+        action = Action(message, self.write, [Change("job", state.job, wanted)], effects)
         why, hint = self.context.accounts.lacking("user", self.user)
         if why:  # in a preview an earlier resource may bring the user
             raise Missing(why, would=[action], hint=hint)

@@ -1,10 +1,11 @@
 """Jobs as files of /etc/cron.d, one each (target)."""
 
 import os
-from typing import Tuple
+from typing import List, Tuple
 
-from remote_runtime.base import Properties
+from remote_runtime.base import Effect, PathEffect, Properties
 from remote_runtime.base import Provider as BaseProvider
+from remote_runtime.content import Text
 from remote_runtime.system.attributes import Attributes
 
 FOLDER = "/etc/cron.d"
@@ -45,13 +46,25 @@ class Provider(BaseProvider):
         owner, _, command = rest.partition(" ")
         return f"{times} {command}" if owner == user else line
 
-    def write(self, name: str, user: str, job: str) -> None:
-        """Put a file there that holds the job and nothing else."""
+    def text(self, user: str, job: str) -> str:
+        """What a file holds: the job and nothing else."""
         times, command = split_job(job)
-        line = f"{times} {user} {command}"
+        return f"{HEADER}{times} {user} {command}\n"
+
+    def written(self, name: str, user: str, job: str) -> List[Effect]:
+        """What ``write`` will have done."""
+        path = os.path.join(self.folder, name)
+        return [PathEffect(path, "file", 0o644, 0, 0, Text(self.text(user, job)))]
+
+    def removed(self, name: str, user: str) -> List[Effect]:
+        """What ``remove`` will have done."""
+        return [PathEffect(os.path.join(self.folder, name), "absent")]
+
+    def write(self, name: str, user: str, job: str) -> None:
+        """Put a file there that holds the job."""
         temporary = self.context.files.temporary(os.path.join(self.folder, name))
         try:
-            temporary.write((HEADER + line + "\n").encode("utf-8"))
+            temporary.write(self.text(user, job).encode("utf-8"))
             temporary.finish(0, 0, 0o644, Attributes(self.context.commands))
             temporary.commit()
         finally:

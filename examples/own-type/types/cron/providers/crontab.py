@@ -2,11 +2,16 @@
 
 from typing import List, Tuple
 
-from remote_runtime.base import Properties
+from remote_runtime.base import Doubt, Effect, Fog, Properties
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.errors import ResourceError
 
 MARK = "# ccm: "
+
+
+def _spool(kind: str, value: str, present: bool) -> bool:
+    """What crontab changes: below /var/spool, and so what other commands say."""
+    return kind == "host" or (kind == "path" and value.startswith("/var/spool/"))
 
 
 class Provider(BaseProvider):
@@ -31,6 +36,14 @@ class Provider(BaseProvider):
     def remove(self, name: str, user: str) -> None:
         """Take the job and its comment out."""
         self._install(user, self._split(self._lines(user), name)[1])
+
+    def written(self, name: str, user: str, job: str) -> List[Effect]:
+        """What ``write`` will have done: crontab keeps its jobs where it pleases."""
+        return [Fog(Doubt("assumed", f"cron#{name} changes the crontab of {user}"), _spool)]
+
+    def removed(self, name: str, user: str) -> List[Effect]:
+        """What ``remove`` will have done."""
+        return self.written(name, user, "")
 
     def _split(self, lines: List[str], name: str) -> Tuple[str, List[str]]:
         if MARK + name not in lines:
