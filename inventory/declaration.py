@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from inventory.nodes import Mapping, Node
 from inventory.properties import PropertyValue
+from schemas.named import NamedTuple
 
 
 class SetProperty(NamedTuple):

@@ -9,7 +9,8 @@ closing brace that stands outside its string literals and its own brackets, so `
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from schemas.named import NamedTuple
 
 _OPENER = re.compile(r"\{\{|\$\{(?=[ \t])")
 _TOKEN = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|/\*.*?\*/|[{}'"]""", re.DOTALL)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from remote_runtime.nearest import nearest
 from schemas.fitting import fits
+from schemas.named import NamedTuple
 
 _KINDS = {
     "string": "text",

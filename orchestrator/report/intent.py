@@ -3,7 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from schemas.named import NamedTuple
 
 _STATES = {
     "absent": "remove",

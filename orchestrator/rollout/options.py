@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from remote_runtime.masking import Mask
+from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.rollout.amounts import Amount

@@ -6,10 +6,11 @@ import errno
 import random
 import socket
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.transport.waiting import Aside
 from remote_runtime.errors import UnreachableError
+from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.transport.route import Route

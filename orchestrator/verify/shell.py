@@ -12,11 +12,12 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orchestrator.image import Image
 from orchestrator.verify import answering
 from remote_runtime.errors import ProtocolError, UnreachableError
+from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.transport import Link

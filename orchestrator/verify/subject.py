@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NamedTuple
+from typing import Any
+
+from schemas.named import NamedTuple
 
 
 class Subject(NamedTuple):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.subject import Subject
+from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from testinfra.host import Host
