@@ -4,11 +4,18 @@ The controller sends the text of this module in the argument of one command, fol
 ``run``; so it imports nothing of its package before the runtime is in place.
 
 The cache is ``~/.cache/ccm`` of the effective user. It holds zips, and beside them the compiled
-modules, because an import from a zip compiles every module again. A file of compiled modules is 32
-bytes of BLAKE2b, which is quick without OpenSSL, and the payload that they are the hash of,
-marshalled: ``[(module, is a package, code), ...]`` of those that every run imports, and ``{module:
-(is a package, compressed code)}`` of the others. The bytes that were hashed are the bytes that are
-imported. Where the cache cannot be used the runtime runs from memory.
+modules, because an import from a zip compiles every module again. Where the cache cannot be used
+the runtime runs from memory. A file of compiled modules is 32 bytes of BLAKE2b, which is quick
+without OpenSSL, and the payload::
+
+    4 bytes   length of the head, big-endian
+    4 bytes   CRC-32 of all parts, by which damage is seen before anything is imported
+    head      marshalled: [(module, is a package, code), ...] of those that every run imports, and
+              {module: part} of the others, a part being (begin, end, is compressed, BLAKE2b)
+    parts     each [(module, is a package, code), ...], modules that are imported together
+
+The hash in front is that of the payload up to the parts, and so stands for them, too: the bytes
+that were hashed are the bytes that are imported, and what is not imported need not be hashed.
 """
 
 import marshal
@@ -37,50 +44,62 @@ FIRST_TIME = (
     "fetch",
 )
 
-Entries = Dict[str, Tuple[bool, bytes]]
+Coded = List[Tuple[str, bool, Any]]
+Part = Tuple[int, int, bool, bytes]
 
 
 class Modules(object):
-    """Imports modules from a payload; each is unpacked when it is imported first."""
+    """Imports modules from a payload; a part of it is unpacked when one of it is imported first."""
 
-    def __init__(self, entries: Entries) -> None:
-        self._entries = entries
+    def __init__(self, parts: Dict[str, Part], data: Any) -> None:
+        self._parts = parts
+        self._data = data
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """The spec of a module of the payload, or None."""
-        return self.spec(name, self._entries[name][0]) if name in self._entries else None
+        """The spec of a module of the payload, which is imported by then, or None."""
+        part = self._parts.get(name)
+        if part is None:
+            return None
+        begin, end, compressed, expected = part
+        data = self._data[begin:end]
+        if digest(data) != expected:
+            raise ImportError("%s is not what this runtime was started with" % name)
+        self.add(marshal.loads(zlib.decompress(data) if compressed else data))
+        return sys.modules[name].__spec__
 
-    def spec(self, name: str, package: bool) -> Any:
-        """What the import system knows of a module of the runtime."""
-        spec_class: Any = type(sys.__spec__)  # importlib.machinery would have to be imported
-        return spec_class(name, self, origin="<ccm>/" + name, is_package=package)
-
-    def add(self, modules: List[Tuple[str, bool, Any]]) -> None:
+    def add(self, modules: Coded) -> None:
         """Import modules at once, each of which stands behind those that it imports.
 
         The import system does the same, in several times the time.
         """
+        spec_class: Any = type(sys.__spec__)  # importlib.machinery would have to be imported
         for name, package, _ in modules:
             module: Any = type(sys)(name)
-            spec = module.__spec__ = self.spec(name, package)
+            spec = spec_class(name, self, origin="<ccm>/" + name, is_package=package)
+            module.__spec__ = spec
             module.__loader__ = self
             module.__package__ = spec.parent
             if package:
                 module.__path__ = spec.submodule_search_locations
             sys.modules[name] = module
-        for name, _, code in modules:
-            module = sys.modules[name]
-            exec(code, module.__dict__)
-            parent, _, child = name.rpartition(".")
-            if parent:
-                setattr(sys.modules[parent], child, module)
+        try:
+            for name, _, code in modules:
+                module = sys.modules[name]
+                exec(code, module.__dict__)
+                parent, _, child = name.rpartition(".")
+                if parent:
+                    setattr(sys.modules[parent], child, module)
+        except BaseException:
+            for name, _, _ in modules:
+                sys.modules.pop(name, None)
+            raise
 
-    def create_module(self, spec: Any) -> None:
-        """The import system makes the module."""
+    def create_module(self, spec: Any) -> Any:
+        """The module is there."""
+        return sys.modules[spec.name]
 
     def exec_module(self, module: Any) -> None:
-        """Run the code of a module."""
-        exec(marshal.loads(zlib.decompress(self._entries[module.__name__][1])), module.__dict__)
+        """Its code has run."""
 
 
 def run(nonce: str, zip_sha: str, tag: str, code_sha: str) -> None:
@@ -115,8 +134,8 @@ def start(payload: Any) -> None:
     import gc
 
     gc.disable()  # all of it stays, so there is nothing to be found
-    at_once, entries = marshal.loads(payload)
-    modules = Modules(entries)
+    at_once, parts = marshal.loads(payload[8:])
+    modules = Modules(parts, memoryview(payload)[end_of_head(payload) :])
     sys.meta_path.insert(0, modules)
     modules.add(at_once)
     if hasattr(gc, "freeze"):  # since Python 3.7
@@ -128,7 +147,7 @@ def obtain(nonce: str, zip_sha: str, *, code_sha: str, folder: Optional[int], na
     """The payload that is not in the cache, and put it there under ``name``."""
     if code_sha:
         payload = unpacked(fetch(nonce, "code"))
-        require(digest(payload).hex() == code_sha)
+        require(is_whole(payload, bytes.fromhex(code_sha)))
         store(folder, name, bytes.fromhex(code_sha) + payload)
         return payload
     archive = read_verified(folder, zip_sha + ".zip", zip_sha)
@@ -137,7 +156,7 @@ def obtain(nonce: str, zip_sha: str, *, code_sha: str, folder: Optional[int], na
         require(sha256(archive).hexdigest() == zip_sha)
         store(folder, zip_sha + ".zip", archive)
     payload = compiled(archive)
-    store(folder, name, digest(payload) + payload)
+    store(folder, name, sum_of(payload) + payload)
     return payload
 
 
@@ -148,10 +167,11 @@ def interpreter_tag() -> str:
     return "%s-%s" % (sys.implementation.cache_tag, machinery.MAGIC_NUMBER.hex())
 
 
-def compiled(archive: bytes, code_of: Any = None) -> bytes:
+def compiled(archive: bytes, code_of: Any = None, dumps: Any = marshal.dumps) -> bytes:
     """The payload of a zip for this interpreter; ``code_of`` stands for ``compile``.
 
-    The comment of the zip names the modules that every run imports, each behind what it imports.
+    The comment of the zip names modules that are imported together, each behind what it imports:
+    in its first line those that every run imports.
     """
     import io
     import zipfile
@@ -166,14 +186,21 @@ def compiled(archive: bytes, code_of: Any = None) -> bytes:
             given = members.read(path), "<ccm>/" + path
             code = code_of(*given) if code_of else compile(*given, "exec", dont_inherit=True)
             found[name[: -len(".__init__")] if package else name] = (package, code)
-        names = members.comment.decode().split()
-    at_once = [(name,) + found.pop(name) for name in names]
-    # Version 2 of the format has no back references, which depend on what else is loaded.
-    entries: Entries = {
-        name: (package, zlib.compress(marshal.dumps(code, 2), 6))
-        for name, (package, code) in found.items()
-    }
-    return marshal.dumps((at_once, entries), 2)
+        rows = [line.split() for line in members.comment.decode().split("\n")]
+    grouped = {name for row in rows for name in row}
+    at_once = [(name,) + found[name] for name in rows[0]]
+    parts: Dict[str, Part] = {}
+    data = b""
+    for row in rows[1:] + [[name] for name in found if name not in grouped]:
+        part = dumps([(name,) + found[name] for name in row], 4)
+        alone = len(row) == 1  # most of them are never imported
+        if alone:
+            part = zlib.compress(part, 6)
+        place = (len(data), len(data) + len(part), alone, digest(part))
+        parts.update((name, place) for name in row)
+        data += part
+    head: bytes = dumps((at_once, parts), 4)
+    return len(head).to_bytes(4, "big") + zlib.crc32(data).to_bytes(4, "big") + head + data
 
 
 def unpacked(data: bytes) -> bytes:
@@ -222,7 +249,23 @@ def read_code(folder: Optional[int], name: str, expected: str) -> Any:
     if data is None or (expected and data[:32].hex() != expected):
         return None
     payload = memoryview(data)[32:]  # a megabyte, of which no copy is made
-    return payload if digest(payload) == data[:32] else None
+    return payload if is_whole(payload, data[:32]) else None
+
+
+def end_of_head(payload: Any) -> int:
+    """Where the parts of a payload begin."""
+    return 8 + int.from_bytes(payload[:4], "big")
+
+
+def sum_of(payload: Any) -> bytes:
+    """The hash that a payload is known by."""
+    return digest(memoryview(payload)[: end_of_head(payload)])
+
+
+def is_whole(payload: Any, expected: bytes) -> bool:
+    """Whether a payload is the one of that hash, and no part of it is damaged."""
+    parts = memoryview(payload)[end_of_head(payload) :]
+    return sum_of(payload) == expected and zlib.crc32(parts) == int.from_bytes(payload[4:8], "big")
 
 
 def read_verified(folder: Optional[int], name: str, sha: str) -> Optional[bytes]:

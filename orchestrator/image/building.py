@@ -2,7 +2,7 @@
 
 The zip is the same byte for byte whenever the sources are the same: members are sorted, with a
 fixed time and mode, and nothing but Python modules goes in, ours without what only people read;
-its comment names those that every run imports.
+its comment names those that are imported together.
 Beside it stands the payload of compiled modules for targets whose interpreter is like the
 controller's; they need no zip and compile nothing (see ``remote_runtime.bootstrap``).
 """
@@ -28,7 +28,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 class Image(NamedTuple):
     """The runtime as a zip with its hash, and compiled for interpreters of ``tag``.
 
-    ``code`` travels; ``code_digest`` is that of what it is uncompressed.
+    ``code`` travels; ``code_digest`` is what it is known by, see ``remote_runtime.bootstrap``.
     ``program`` is the text of the bootstrap, compressed with zlib.
     """
 
@@ -64,10 +64,10 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
 
         # The site's own types are left as they are, and ours are what they are without them.
         ours = _unzipped(build().archive) if added else _stripped(files)
-        archive = _zip(dict(sorted({**ours, **added}.items())))
+        archive = _zip(ours, added)
         code = payload(archive)
         # To uncompress it takes longer than all else of a start that finds its image kept.
-        digest = bootstrap.digest(bootstrap.unpacked(code))
+        digest = bootstrap.sum_of(bootstrap.unpacked(code))
         kept = (archive, code, program(), digest)
         keeping.save(names, kept)
     archive, code, text, digest = kept
@@ -106,16 +106,16 @@ def _unzipped(archive: bytes) -> dict[str, bytes]:
         return {name: members.read(name) for name in members.namelist()}
 
 
-def _zip(members: Mapping[str, bytes]) -> bytes:
+def _zip(ours: Mapping[str, bytes], added: Mapping[str, bytes]) -> bytes:
     import io
     import zipfile
 
-    from orchestrator.image.ordering import at_once
+    from orchestrator.image.ordering import together
 
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
-        archive.comment = " ".join(at_once(members)).encode()
-        for name, content in members.items():
+        archive.comment = "\n".join(" ".join(row) for row in together(ours)).encode()
+        for name, content in sorted({**ours, **added}.items()):
             member = zipfile.ZipInfo(name, _EPOCH)
             member.create_system = 3
             member.external_attr = 0o100644 << 16

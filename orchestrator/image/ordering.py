@@ -1,4 +1,4 @@
-"""Which modules of the runtime every run imports, each behind what it imports itself (controller).
+"""Which modules of the runtime are imported together, each behind what it imports (controller).
 
 A target imports these in one go, which saves it the work of the import system for each.
 """
@@ -6,12 +6,15 @@ A target imports these in one go, which saves it the work of the import system f
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 
+_TYPES = "remote_runtime.resources."
 # What is imported in functions that every run calls.
 _ROOTS = (
     "remote_runtime.session",
     "remote_runtime.ledger",
+    "remote_runtime.resources",
     *(
         f"remote_runtime.facts.{family}"
         for family in ("host", "cpu", "memory", "network", "partition", "custom", "fit")
@@ -19,9 +22,37 @@ _ROOTS = (
 )
 
 
-def at_once(members: Mapping[str, bytes]) -> list[str]:
-    """The names, made of the sources that go into an image by their paths."""
+def together(members: Mapping[str, bytes]) -> list[list[str]]:
+    """The names of modules that are imported at once: first those that every run imports, then
+    those of each type and of each provider.
+
+    Made of the sources that go into an image by their paths. A module that several of them use is
+    in none.
+    """
     sources = {_name(path): source for path, source in members.items() if path.endswith(".py")}
+    rows = [_behind(sources, _ROOTS)]
+    taken = set(rows[0])
+    for name in sources:
+        folder, _, last = name.rpartition(".")
+        if last != "resource" or not folder.startswith(_TYPES):
+            continue
+        rows.append(_within(folder, _behind(sources, [folder, name, f"{folder}.providers"]), taken))
+        taken.update(rows[-1])
+        providers = [one for one in sources if one.startswith(f"{folder}.providers.")]
+        closures = [_behind(sources, [one]) for one in providers]
+        uses = Counter(one for closure in closures for one in closure)
+        shared = taken | {one for one, count in uses.items() if count > 1}
+        rows += [_within(folder, closure, shared) for closure in closures]
+    return rows
+
+
+def _within(folder: str, names: list[str], taken: Set[str]) -> list[str]:
+    """Those of a type that are not taken: others may import the rest without the type."""
+    return [name for name in names if f"{name}.".startswith(f"{folder}.") and name not in taken]
+
+
+def _behind(sources: Mapping[str, bytes], roots: Sequence[str]) -> list[str]:
+    """The roots and what is imported with them."""
     found: dict[str, None] = {}
     seen: set[str] = set()
 
@@ -34,7 +65,7 @@ def at_once(members: Mapping[str, bytes]) -> list[str]:
             visit(other)
         found[name] = None
 
-    for root in _ROOTS:
+    for root in roots:
         visit(root)
     return list(found)
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 import ast
 import base64
 import inspect
-import marshal
 import zlib
 
-from orchestrator.image.compiling import code_of
+from orchestrator.image.compiling import code_of, marshalled
 from orchestrator.image.stripping import stripped
 from remote_runtime import bootstrap
 
@@ -26,7 +25,7 @@ def program() -> bytes:
     """
     text = bootstrap_text()
     code = code_of(text, "<ccm>/bootstrap")
-    forms = (bootstrap.interpreter_tag(), _packed(marshal.dumps(code, 2)), _packed(text.encode()))
+    forms = (bootstrap.interpreter_tag(), _packed(marshalled(code)), _packed(text.encode()))
     return zlib.compress((_EITHER % forms).encode(), 9)
 
 

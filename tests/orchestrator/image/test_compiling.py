@@ -1,13 +1,18 @@
 """What is compiled for targets whose interpreter is like the controller's."""
 
+import hashlib
+import io
+import marshal
+import subprocess
 import sys
 import traceback
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from orchestrator.image import building
-from orchestrator.image.compiling import code_of, payload
+from orchestrator.image.compiling import code_of, marshalled, payload
 from remote_runtime import bootstrap
 
 SOURCE = """
@@ -56,3 +61,38 @@ def test_what_is_kept_is_compiled_so(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     image = building.build()
     assert image.code == payload(image.archive)
+
+
+_ELSEWHERE = """
+import hashlib, sys
+if sys.argv[2]:
+    names = [sys.intern(name) for name in sys.argv[2].split()]
+    import argparse, email.message, json, re, unittest
+sys.path.insert(0, ".")
+from orchestrator.image.compiling import payload
+with open(sys.argv[1], "rb") as file:
+    print(hashlib.sha256(payload(file.read())).hexdigest())
+"""
+
+
+def test_the_payload_is_the_same_in_every_process(tmp_path: Path) -> None:
+    """Whatever else is loaded, and shares texts with it."""
+    archive = tmp_path / "zip"
+    archive.write_bytes(building.build().archive)
+    with zipfile.ZipFile(io.BytesIO(archive.read_bytes())) as members:
+        words = members.read("remote_runtime/session.py").decode()
+    told = {hashlib.sha256(payload(archive.read_bytes())).hexdigest()}
+    for names in ("", " ".join({word for word in words.split() if word.isidentifier()})):
+        command = [sys.executable, "-c", _ELSEWHERE, str(archive), names]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        told.add(done.stdout.strip())
+    assert len(told) == 1
+
+
+def test_a_text_is_written_once() -> None:
+    """What is read back is what was given, and smaller than without references."""
+    code = code_of(SOURCE, "here")
+    data = marshalled([("name", code), ("name", code)])
+    assert [name for name, _ in marshal.loads(data)] == ["name", "name"]
+    assert marshal.loads(data)[0][1].co_consts == code.co_consts
+    assert len(data) < len(marshal.dumps([("name", code), ("name", code)], 2))

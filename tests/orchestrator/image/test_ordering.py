@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 
 from orchestrator.image import building
-from orchestrator.image.ordering import at_once
+from orchestrator.image.ordering import together
 from tests.orchestrator.image.test_start import converged, imported
 
 _START = """
@@ -28,6 +28,51 @@ bootstrap.start(payload)
 print(sys.modules["remote_runtime.session"].Session.__name__, *asked)
 """
 
+_PARTS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from remote_runtime import bootstrap
+with open(sys.argv[2], "rb") as file:
+    payload = file.read()
+for name in [name for name in sys.modules if name.startswith("remote_runtime")]:
+    del sys.modules[name]
+sys.path.remove(sys.argv[1])
+bootstrap.start(payload)
+modules = sys.meta_path[0]
+ours = lambda: [name for name in sys.modules if name.startswith("remote_runtime.resources.file")]
+
+def fails():
+    try:
+        import remote_runtime.resources.file.resource
+    except ImportError as error:
+        print(error)
+        print(ours())
+
+data = modules._data
+begin, end = modules._parts["remote_runtime.resources.file"][:2]
+changed = bytearray(data)
+changed[end - 1] ^= 1
+modules._data = memoryview(changed)
+fails()
+modules._data = data
+
+def broken(self, *given):
+    raise ImportError("injected")
+
+class Broken:
+    find_spec = broken
+
+sys.meta_path.insert(0, Broken())
+fails()
+del sys.meta_path[0]
+looks = []
+find = modules.find_spec
+modules.find_spec = lambda name, *rest: (looks.append(name), find(name, *rest))[1]
+import remote_runtime.resources.file.resource
+below = [name for name in looks if name.startswith("remote_runtime.resources.file")]
+print(len(below), "remote_runtime.resources.file.rules" in ours())
+"""
+
 
 def test_each_stands_behind_what_it_imports(tmp_path: Path) -> None:
     """Nothing is missing when they are imported one after the other, without the import system."""
@@ -42,11 +87,38 @@ def test_each_stands_behind_what_it_imports(tmp_path: Path) -> None:
 def test_every_run_imports_all_of_them(tmp_path: Path) -> None:
     """A run does not load what it has no use for."""
     image = building.build()
-    names = zipfile.ZipFile(io.BytesIO(image.archive)).comment.decode().split()
+    rows = zipfile.ZipFile(io.BytesIO(image.archive)).comment.decode().split("\n")
+    names = rows[0].split()
     assert set(names) <= imported(converged(tmp_path), "stable", tmp_path, noop=True)
-    at_first, others = marshal.loads(zlib.decompress(image.code))
+    at_first, others = marshal.loads(zlib.decompress(image.code)[8:])
     assert [name for name, _, _ in at_first] == names
     assert not others.keys() & set(names)
+
+
+def test_a_run_imports_all_that_comes_with_a_type(tmp_path: Path) -> None:
+    """What is imported along with a type or provider is what it imports by itself."""
+    rows = zipfile.ZipFile(io.BytesIO(building.build().archive)).comment.decode().split("\n")
+    found = imported(converged(tmp_path), "stable", tmp_path, noop=False)
+    ours = [row.split() for row in rows if "resources.file" in row or "resources.exec" in row]
+    assert len(ours) == 5
+    for row in ours:
+        assert set(row) <= found or not set(row) & found - {"remote_runtime.resources.exec"}
+
+
+def test_what_comes_with_a_type_is_imported_with_it(tmp_path: Path) -> None:
+    """One look for a module of a type imports those that stand with it; one that cannot be
+    imported leaves none of them half imported, and a part that was changed is refused."""
+    code = tmp_path / "code"
+    code.write_bytes(zlib.decompress(building.build().code))
+    command = [sys.executable, "-I", "-B", "-c", _PARTS, os.getcwd(), str(code)]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert told.splitlines() == [
+        "remote_runtime.resources.file is not what this runtime was started with",
+        "[]",
+        "injected",
+        "[]",
+        "1 True",
+    ]
 
 
 def test_what_is_imported_is_followed() -> None:
@@ -60,4 +132,31 @@ def test_what_is_imported_is_followed() -> None:
         "remote_runtime/other.py": b"",
     }
     names = [".lean", ".lean.text", ".wire", ".session"]
-    assert at_once(members) == ["remote_runtime", *(f"remote_runtime{name}" for name in names)]
+    assert together(members) == [["remote_runtime", *(f"remote_runtime{name}" for name in names)]]
+
+
+def test_a_type_has_what_nobody_else_has() -> None:
+    """What two providers import stands alone, as what is not below the type."""
+    below = "remote_runtime/resources/x/"
+    members = {
+        "remote_runtime/__init__.py": b"",
+        "remote_runtime/session.py": b"",
+        "remote_runtime/words.py": b"",
+        "remote_runtime/resources/__init__.py": b"",
+        f"{below}__init__.py": b"",
+        f"{below}resource.py": b"from remote_runtime import words\n"
+        b"from remote_runtime.resources.x import rules\n",
+        f"{below}rules.py": b"",
+        f"{below}both.py": b"",
+        f"{below}left.py": b"",
+        f"{below}providers/__init__.py": b"",
+        f"{below}providers/a.py": b"from remote_runtime.resources.x import both, left\n",
+        f"{below}providers/b.py": b"from remote_runtime.resources.x import both, rules\n",
+    }
+    x = "remote_runtime.resources.x"
+    assert together(members) == [
+        ["remote_runtime", "remote_runtime.session", "remote_runtime.resources"],
+        [x, f"{x}.rules", f"{x}.resource", f"{x}.providers"],
+        [f"{x}.left", f"{x}.providers.a"],
+        [f"{x}.providers.b"],
+    ]

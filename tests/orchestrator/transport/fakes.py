@@ -53,7 +53,7 @@ def image(home: Path, session: str = SESSION, tag: str | None = None) -> Image:
         data,
         hashlib.sha256(data).hexdigest(),
         zlib.compress(code),
-        bootstrap.digest(code).hex(),
+        bootstrap.sum_of(code).hex(),
         bootstrap.interpreter_tag() if tag is None else tag,
         zlib.compress(redirect.encode() + zlib.decompress(program()), 9),
     )

@@ -114,7 +114,7 @@ def test_code_that_is_whole_but_not_ours_is_not_run(home: Path) -> None:
     made = image(home)
     run(made)
     other = bootstrap.compiled(image(home, "raise SystemExit('evil')").archive)
-    cache(home)["code"].write_bytes(bootstrap.digest(other) + other)
+    cache(home)["code"].write_bytes(bootstrap.sum_of(other) + other)
     assert run(made)[2] == made.sha256
 
 
