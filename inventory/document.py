@@ -50,9 +50,7 @@ __all__ = [
 MAX_BYTES = 64 * 1024 * 1024
 
 # a pair, or any other escape, so that an escaped backslash is never taken for the start of a pair
-_ESCAPE = re.compile(
-    r"\\u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})|\\."
-)
+_ESCAPE = r"\\u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})|\\."
 _HINTS = (
     ("cannot start any token", "put the value in quotes"),
     ("mapping values are not allowed", "check the indentation, or quote a text with ': '"),
@@ -116,7 +114,7 @@ def _without_surrogates(text: str) -> str:
     """JSON writes a sign such as an emoji as a pair of escapes, which YAML does not know."""
     if not text.lstrip().startswith(("{", "[")):
         return text
-    return _ESCAPE.sub(_join_pair, text)
+    return re.sub(_ESCAPE, _join_pair, text)
 
 
 def _join_pair(match: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ from remote_runtime.errors import Position
 
 ScalarKind = Literal["str", "int", "float", "bool", "null", "timestamp"]
 
-_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_LINE_BREAK = "\r\n|[\n\r\x85\u2028\u2029]"
 _KIND_NAMES = {
     "str": "text",
     "int": "a number",
@@ -36,7 +36,7 @@ class Source:
     @cached_property
     def lines(self) -> list[str]:
         """The lines of the text, broken where YAML breaks them; line N is ``lines[N - 1]``."""
-        return _LINE_BREAK.split(self.text)
+        return re.split(_LINE_BREAK, self.text)
 
     def position(self, line: int, column: int) -> Position:
         """A place in the text; both count from 1."""

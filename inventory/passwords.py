@@ -10,22 +10,21 @@ HINT = (
     "or takes it from the environment or a command"
 )
 
-_PROPERTY = re.compile(r"(^|_)(pass|passwd|password|passphrase)$", re.IGNORECASE)
-_VARIABLE = re.compile(
+_PROPERTY = r"(^|_)(pass|passwd|password|passphrase)$"
+_VARIABLE = (
     r"^((ansible_)?(ssh|become|sudo|su|login|enable|key)_(pass|passwd|password|passphrase)"
     r"|(ansible_)?(pass|passwd|password|passphrase)"
-    r"|ansible_\w*_(pass|passwd|password|passphrase))$",
-    re.IGNORECASE,
+    r"|ansible_\w*_(pass|passwd|password|passphrase))$"
 )
 
 
 @functools.lru_cache(maxsize=1024)
 def is_password_property(key: str) -> bool:
     """Whether a key beside the connection properties would hold a password."""
-    return _PROPERTY.search(key) is not None
+    return re.search(_PROPERTY, key, re.IGNORECASE) is not None
 
 
 @functools.lru_cache(maxsize=1024)
 def is_password_variable(key: str) -> bool:
     """Whether a variable would hold a login password; ``db_password`` is the site's own data."""
-    return _VARIABLE.match(key) is not None
+    return re.match(_VARIABLE, key, re.IGNORECASE) is not None

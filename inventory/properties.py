@@ -88,13 +88,11 @@ _PLAIN = "it may not be empty, begin with a dash or hold blanks or shell charact
 
 
 def _matching(pattern: str, hint: str = _PLAIN) -> Callable[[str, Scalar, str], PropertyValue]:
-    compiled = re.compile(
-        pattern.replace("$", r"\Z") if pattern != USER else r"[\w][\w.@+\\-]*\$?\Z"
-    )
+    whole = pattern.replace("$", r"\Z") if pattern != USER else r"[\w][\w.@+\\-]*\$?\Z"
 
     def check(name: str, node: Scalar, folder: str) -> PropertyValue:
         text = _text(name, node)
-        if not compiled.match(text):
+        if not re.match(whole, text):
             raise RefusedError(f"{name} must be {PROPERTIES[name][0]}, not {text[:60]!r}", hint)
         return text
 

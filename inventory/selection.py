@@ -30,7 +30,7 @@ MAX_GUESSES = 10
 
 # Numbers and ranges of them; a class without either is a glob's.
 _SPAN = r"\d+(?:-\d+)?"
-_RANGES = re.compile(rf"\[(\d+(?:-\d+|,{_SPAN})(?:,{_SPAN})*)\]", re.ASCII)
+_RANGES = rf"(?a)\[(\d+(?:-\d+|,{_SPAN})(?:,{_SPAN})*)\]"
 _OUTSIDE = r"(?![^\[\]]*\])"  # of brackets, for what parts patterns
 
 # What a word says of a host, for the refusal of one that picks none.
@@ -208,8 +208,8 @@ class Selector:
 
 def _glob(text: str) -> Callable[[str], object]:
     """What a glob matches, ranges of numbers in it meant as such."""
-    ranges = [found[1].split(",") for found in _RANGES.finditer(text)]
-    regex = re.compile(fnmatch.translate(_RANGES.sub("\0", text)).replace("\0", "([0-9]+)"))
+    ranges = [found[1].split(",") for found in re.finditer(_RANGES, text)]
+    regex = re.compile(fnmatch.translate(re.sub(_RANGES, "\0", text)).replace("\0", "([0-9]+)"))
 
     def matches(name: str) -> bool:
         found = regex.match(name)

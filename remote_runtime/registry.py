@@ -4,6 +4,7 @@ A type is the folder ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by
 ``resource.py`` holds the class ``Resource`` and ``providers/NAME.py`` the class ``Provider``.
 """
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple, Type
 
@@ -52,12 +53,9 @@ def resource_class(type_name: str) -> Type[ResourceType]:
 
 def schema_text(type_name: str) -> bytes:
     """The bytes of a type's ``schema.json``. ``ResourceError`` for an unknown type."""
-    import pkgutil
-
-    _load(type_name, "")
-    data = pkgutil.get_data("%s.resources.%s" % (__package__, type_name), "schema.json")
-    if data is None:
-        raise ResourceError("the type %s has no schema.json" % type_name, kind="resource.type")
+    package = _load(type_name, "")
+    # As pkgutil.get_data does it, which would have to be imported with all that it needs.
+    data: bytes = package.__loader__.get_data(os.path.join(package.__path__[0], "schema.json"))
     return data
 
 

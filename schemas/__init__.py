@@ -4,13 +4,14 @@ Envelopes are files here; the schema of a resource type is in the type's own fol
 ``remote_runtime/resources/TYPE/schema.json``.
 """
 
-import json
 import os
 from typing import Any
 
 
 def load(name: str) -> dict[str, Any]:
     """Return the schema ``NAME.json`` of this package; ``FileNotFoundError`` when there is none."""
+    import json
+
     # importlib.resources would do, and takes longer to load than everything else here
     with open(os.path.join(os.path.dirname(__file__), name + ".json"), "rb") as file:
         schema: dict[str, Any] = json.load(file)

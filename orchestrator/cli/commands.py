@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import textwrap
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, NoReturn
@@ -37,6 +36,8 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     """Wraps sentences; what is indented, such as an example, stays as it is."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
+        import textwrap
+
         lines = text.splitlines()
         return "\n".join(
             line if line.startswith(" ") else textwrap.fill(line, width) for line in lines
@@ -232,6 +233,7 @@ def overview(commands: Iterable[str]) -> str:
 def entry(name: str, text: str, column: int = 12) -> str:
     """A line of a list: a name, and behind it a text that keeps to its column where it is long."""
     import shutil
+    import textwrap
 
     width = max(shutil.get_terminal_size().columns, 40)
     return textwrap.fill(f"{name:<{column}} {text}", width, subsequent_indent=" " * (column + 1))

@@ -103,6 +103,8 @@ def parse_engine(given: str) -> EngineChoice:
         from orchestrator.cluster.trust import scheduler_address
 
         return EngineChoice(DASK, scheduler=scheduler_address("--engine", given, _DASK))
+    if given == AUTO:
+        return EngineChoice()
     found = re.fullmatch(_CHOICE, given)
     if found is None:
         raise UsageError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -14,9 +14,14 @@ OWN = "CCM_"
 LISTED = "CCM_SECRET_ENV"
 """The variable that lists further secret names: globs with commas between them."""
 
-SECRET_NAMES = (
-    "*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*SECRET*", "*TOKEN*", "*CREDENTIAL*", "*_KEY",
-)  # fmt: skip
+SECRET_WORDS = ("PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "CREDENTIAL")
+SECRET_ENDING = "_KEY"
+
+
+def _is_secret(name: str, patterns: Sequence[str]) -> bool:
+    if name.endswith(SECRET_ENDING) or any(word in name for word in SECRET_WORDS):
+        return True
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 class Environ(dict[str, str]):
@@ -29,10 +34,8 @@ class Environ(dict[str, str]):
     def __init__(self, variables: Mapping[str, str]) -> None:
         super().__init__({k: v for k, v in variables.items() if not k.startswith(OWN)})
         listed = [name.strip() for name in variables.get(LISTED, "").split(",")]
-        patterns = [pattern.upper() for pattern in (*SECRET_NAMES, *filter(None, listed))]
-        self._secret = frozenset(
-            name for name in self if any(fnmatchcase(name.upper(), p) for p in patterns)
-        )
+        patterns = [pattern.upper() for pattern in filter(None, listed)]
+        self._secret = frozenset(name for name in self if _is_secret(name.upper(), patterns))
         self.heard: dict[str, None] = {}
 
     def public(self) -> dict[str, str]:

@@ -17,7 +17,7 @@ from orchestrator.language.names import VARIABLES
 from orchestrator.language.paths import BadPathError, split_path
 
 # ASCII only, and no name that the sandbox hides.
-_NAME = re.compile(rf"(?:{'|'.join(VARIABLES)})(?:\.[A-Za-z][A-Za-z0-9_]*)*", re.ASCII)
+_NAME = rf"(?:{'|'.join(VARIABLES)})(?:\.[A-Za-z][A-Za-z0-9_]*)*"
 _LOOKUP = r"""lookup\((?:'([^'\\\r\n]*)'|"([^"\\\r\n]*)")\)"""
 
 
@@ -90,7 +90,7 @@ class Lookup(_Plain):
 
 def plain_program(source: str, program: Callable[[], Runnable]) -> Runnable | None:
     """The program of a source that is a path, None for any other; ``program`` is Jinja2's."""
-    if _NAME.fullmatch(source):
+    if re.fullmatch(_NAME, source, re.ASCII):
         return NamePath(source, program)
     found = re.fullmatch(_LOOKUP, source)
     if found is None:

@@ -26,12 +26,12 @@ MOST_ASKED = 10_000  # packages of one host, those that it asks for once more in
 MOST_KEPT = 2_000  # packages in the folder
 ROOM = 64 << 20  # bytes of a run for all that is known
 
-_SHA = re.compile(r"[0-9a-f]{64}\Z")
+_SHA = r"[0-9a-f]{64}\Z"
 
 
 def is_sha(text: Any) -> bool:
     """Whether this may name a package."""
-    return isinstance(text, str) and _SHA.match(text) is not None
+    return isinstance(text, str) and re.match(_SHA, text) is not None
 
 
 class PackageLore:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from remote_runtime.nearest import nearest
-from schemas.fitting import fits
+from schemas.fitting import Fits, fits
 from schemas.named import NamedTuple
 
 _KINDS = {
@@ -34,7 +35,7 @@ _LIMITS = {
     "multipleOf": "must be a multiple of {}",
 }
 _ONE_OF_THEM = "give exactly one of them"
-_REQUIRED = re.compile(r"'(.*)' is a required property\Z", re.DOTALL)
+_REQUIRED = r"'(.*)' is a required property\Z"
 
 
 class Complaint(NamedTuple):
@@ -56,13 +57,17 @@ class Complaint(NamedTuple):
 class Against:
     """A schema, and what it says against values.
 
-    jsonschema, which finds the words, is loaded when there is something wrong.
+    What tells whether a value fits is made for the first one; jsonschema, which finds the words, is
+    loaded when there is something wrong.
     """
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._schema = schema
-        self._fits = fits(schema)
         self._validator: Any = None
+
+    @cached_property
+    def _fits(self) -> Fits | None:
+        return fits(self._schema)
 
     def __call__(self, value: Any, name: str) -> list[Complaint]:
         """What is wrong with a value, which is called ``name``."""
@@ -88,7 +93,7 @@ def complaints(error: Any, name: str) -> list[Complaint]:
     if keyword == "additionalProperties" and isinstance(error.instance, dict):
         return _of_unknown_keys(error, subject, path)
     if keyword == "required":
-        match = _REQUIRED.match(error.message)
+        match = re.match(_REQUIRED, error.message, re.DOTALL)
         lacking = match[1] if match else ", ".join(error.validator_value)
         return [Complaint(path, f"{subject} needs {lacking}", missing=lacking)]
     message, hint = _sentence(error, keyword, subject)

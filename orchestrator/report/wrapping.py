@@ -1,7 +1,6 @@
 """Wraps text so that the commands in it can be copied whole (controller)."""
 
 import re
-import textwrap
 
 # Between quotes that do not stand within a word.
 _QUOTED = r"(?<!\w)(?P<quote>['\"`])(?:(?!(?P=quote)).)+(?P=quote)(?!\w)"
@@ -13,6 +12,8 @@ def wrapped(text: str, width: int, command: str = "") -> list[str]:
 
     ``command`` follows the text; it is one word, too.
     """
+    import textwrap
+
     joined = re.sub(_QUOTED, lambda found: found[0].replace(" ", _KEPT), text)
     if command:
         joined = f"{joined} {command.replace(' ', _KEPT)}"

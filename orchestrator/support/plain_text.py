@@ -13,7 +13,7 @@ from remote_runtime.errors import ProtocolError
 MAX_DEPTH = 24
 MAX_DIGITS = 40
 
-_UNSAFE = re.compile(
+_UNSAFE = (
     "\x1b\\[[0-?]*[ -/]*[@-~]"  # a whole terminal sequence, so that no rest of it stays behind
     "|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?"
     "|[\x00-\x08\x0b-\x1f\x7f-\x9f"
@@ -41,7 +41,7 @@ def plain(text: str) -> str:
     """Return the text without control characters except newline and tab, and on one direction."""
     if text.isascii() and text.isprintable():
         return text
-    return _UNSAFE.sub("", text.replace("\r\n", "\n"))
+    return re.sub(_UNSAFE, "", text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, limit: int = 400) -> str:
