@@ -83,8 +83,8 @@ class Connector:
         on_phase(Phase.CONNECTING)
         from orchestrator.transport.dialing import Call
 
-        # Before the SSH libraries are loaded: the servers begin to work while that takes its time.
-        call = Call.to(route)
+        # The SSH libraries are loaded while the packets travel and the server begins to work.
+        call = Call.to(route, self._ssh)
         connection = self._ssh().open(route, on_phase, call)
         on_phase(Phase.STARTING)
         return Login(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import os
 import random
+import select
 import socket
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.transport.waiting import Aside
@@ -44,11 +48,23 @@ class Backoff:
         return True
 
 
-def dial(address: str, port: int, family: str, deadline: float) -> socket.socket:
+def nothing() -> None:
+    """What there is to do meanwhile, where there is nothing."""
+
+
+def dial(
+    address: str,
+    port: int,
+    *,
+    family: str,
+    deadline: float,
+    meanwhile: Callable[[], object] = nothing,
+) -> socket.socket:
     """A connected socket, without delay of small packets and with a bound on silent peers.
 
     ``deadline`` is a moment of ``time.monotonic()``. UnreachableError with the kind
     ``transport.resolve`` or ``transport.connect``. A refused connection is tried again a few times.
+    ``meanwhile`` is done while its packets travel.
     """
     backoff = Backoff(deadline)
     addresses = _resolve(address, port, family, deadline)
@@ -57,7 +73,7 @@ def dial(address: str, port: int, family: str, deadline: float) -> socket.socket
         for number, (kind, target) in enumerate(addresses):
             share = (deadline - time.monotonic()) / (len(addresses) - number)
             try:
-                return _connect(kind, target, share)
+                return _connect(kind, target, share, meanwhile)
             except OSError as caught:
                 error = caught
         if not _may_pass(error, backoff.attempts) or not backoff.pause():
@@ -99,18 +115,36 @@ def _resolve(
     return [(kind, target) for kind, _, _, _, target in found]
 
 
-def _connect(kind: int, target: tuple[object, ...], timeout: float) -> socket.socket:
+def _connect(
+    kind: int, target: tuple[object, ...], timeout: float, meanwhile: Callable[[], object]
+) -> socket.socket:
     if timeout <= 0:
         raise TimeoutError(errno.ETIMEDOUT, "timed out")
     sock = socket.socket(kind, socket.SOCK_STREAM)
     try:
+        end = time.monotonic() + timeout
+        sock.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            sock.connect(target)
+        meanwhile()
+        _await(sock, end)
         sock.settimeout(timeout)
-        sock.connect(target)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except BaseException:
         sock.close()
         raise
     return sock
+
+
+def _await(sock: socket.socket, end: float) -> None:
+    """Wait until a connection that was begun is there; OSError."""
+    poll = select.poll()
+    poll.register(sock, select.POLLOUT)
+    if not poll.poll(max(0.0, end - time.monotonic()) * 1000):
+        raise TimeoutError(errno.ETIMEDOUT, "timed out")
+    failure = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if failure:
+        raise OSError(failure, os.strerror(failure))
 
 
 class Call(NamedTuple):
@@ -120,16 +154,20 @@ class Call(NamedTuple):
     sock: socket.socket | None
 
     @classmethod
-    def to(cls, route: Route) -> Call:
-        """Dial a host that is reached directly; UnreachableError."""
+    def to(cls, route: Route, meanwhile: Callable[[], object] = nothing) -> Call:
+        """Dial a host that is reached directly; UnreachableError. ``meanwhile`` as ``dial``."""
         deadline = route.end(route.timeout)
         direct = not (route.jumps or route.proxy_command)
-        return cls(deadline, dial_route(route, deadline) if direct else None)
+        return cls(deadline, dial_route(route, deadline, meanwhile) if direct else None)
 
 
-def dial_route(route: Route, deadline: float) -> socket.socket:
+def dial_route(
+    route: Route, deadline: float, meanwhile: Callable[[], object] = nothing
+) -> socket.socket:
     """A socket to the address of a route, watched; as ``dial``."""
-    sock = dial(route.address, route.port, route.family, deadline)
+    sock = dial(
+        route.address, route.port, family=route.family, deadline=deadline, meanwhile=meanwhile
+    )
     watch(sock, route.alive)
     return sock
 

@@ -196,7 +196,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/transport/refusals.py",
     ),
     "tests/orchestrator/transport/test_ssh.py": (
-        "orchestrator/transport/dialing.py",
         "orchestrator/transport/key_files.py",
         "orchestrator/transport/login.py",
         "orchestrator/transport/proxying.py",

@@ -1,0 +1,58 @@
+"""What is done while a connection is being made."""
+
+import socket
+import threading
+import time
+
+import pytest
+
+from orchestrator.transport.dialing import dial
+from remote_runtime.errors import UnreachableError
+
+LONG = 60.0
+
+
+def test_something_else_is_done_while_the_packets_travel() -> None:
+    """The server has the connection before that has ended."""
+    told = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(LONG)
+
+        def meanwhile() -> None:
+            server.accept()[0].close()
+            told.append(True)
+
+        port = server.getsockname()[1]
+        end = time.monotonic() + LONG
+        sock = dial("127.0.0.1", port, family="any", deadline=end, meanwhile=meanwhile)
+        with sock:
+            assert told == [True]
+            assert sock.gettimeout() is not None
+            assert sock.recv(1) == b""
+
+
+def test_a_connection_that_comes_late_is_waited_for() -> None:
+    """A server with no room makes the client ask again, seconds later."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        address = server.getsockname()
+        with socket.create_connection(address):  # has the only place
+            threading.Timer(0.2, server.accept).start()
+            dial(*address, family="inet", deadline=time.monotonic() + LONG).close()
+
+
+def test_a_port_that_takes_no_connection_is_given_up() -> None:
+    """The deadline holds, whatever is done meanwhile."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        address = server.getsockname()
+        with socket.create_connection(address), pytest.raises(UnreachableError) as caught:
+            dial(
+                *address,
+                family="inet",
+                deadline=time.monotonic() + 0.2,
+                meanwhile=lambda: time.sleep(0.3),
+            )
+    assert "does not answer in time" in caught.value.message
