@@ -287,8 +287,9 @@ def read_file(folder: Optional[int], name: str) -> Optional[bytes]:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
             return None
-        return read_exactly(handle, found.st_size) if found.st_size <= LIMIT else None
-    except (OSError, EOFError):
+        data = os.read(handle, found.st_size) if found.st_size <= LIMIT else b""
+        return data if len(data) == found.st_size else None
+    except OSError:
         return None
     finally:
         os.close(handle)

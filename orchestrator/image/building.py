@@ -29,7 +29,7 @@ class Image(NamedTuple):
     """The runtime as a zip with its hash, and compiled for interpreters of ``tag``.
 
     ``code`` travels; ``code_digest`` is what it is known by, see ``remote_runtime.bootstrap``.
-    ``program`` is the text of the bootstrap, compressed with zlib.
+    ``program`` is the bootstrap as a word of a command, see ``orchestrator.image.program``.
     """
 
     archive: bytes

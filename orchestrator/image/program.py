@@ -18,15 +18,14 @@ from orchestrator.image.stripping import stripped
 from remote_runtime import bootstrap
 
 
-def program() -> bytes:
-    """The text of the bootstrap with the call that starts it, compressed with zlib.
+def program(text: str = "") -> bytes:
+    """The bootstrap with the call that starts it, or another ``text``, as a word of a command.
 
-    It takes the arguments of ``bootstrap.run`` from the command line.
+    Compiled and then as text, each compressed, in base64, with a colon between. It takes the
+    arguments of ``bootstrap.run`` from the command line.
     """
-    text = bootstrap_text()
-    code = code_of(text, "<ccm>/bootstrap")
-    forms = (bootstrap.interpreter_tag(), _packed(marshalled(code)), _packed(text.encode()))
-    return zlib.compress((_EITHER % forms).encode(), 9)
+    text = text or bootstrap_text()
+    return b":".join(map(_packed, (marshalled(code_of(text, "<ccm>/bootstrap")), text.encode())))
 
 
 def bootstrap_text() -> str:
@@ -34,7 +33,7 @@ def bootstrap_text() -> str:
     tree = ast.parse(stripped(inspect.getsource(bootstrap).encode()))
     later = [node for node in tree.body if getattr(node, "name", "") in bootstrap.FIRST_TIME]
     at_once = [node for node in tree.body if node not in later]
-    rest = _packed(_text(later).encode())
+    rest = _packed(_text(later).encode()).decode()
     return _text(at_once) + _FIRST_TIME % rest + "run(*sys.argv[1:])\n"
 
 
@@ -42,19 +41,9 @@ def _text(nodes: list[ast.stmt]) -> str:
     return ast.unparse(ast.Module(nodes, [])) + "\n"
 
 
-def _packed(data: bytes) -> str:
-    return base64.b64encode(zlib.compress(data, 9)).decode()
+def _packed(data: bytes) -> bytes:
+    return base64.b64encode(zlib.compress(data, 9))
 
-
-# As ``bootstrap.interpreter_tag`` has it, which is not there yet.
-_EITHER = """\
-import sys, marshal, zlib, binascii, _frozen_importlib_external as m
-if "%%s-%%s" %% (sys.implementation.cache_tag, m.MAGIC_NUMBER.hex()) == "%s":
-    program = marshal.loads(zlib.decompress(binascii.a2b_base64("%s")))
-else:
-    program = zlib.decompress(binascii.a2b_base64("%s"))
-exec(program)
-"""
 
 # Gives way to the real one, and all that it calls, when it is called.
 _FIRST_TIME = """

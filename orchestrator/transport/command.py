@@ -6,9 +6,6 @@ holds no single quote, backslash, exclamation mark or line break, so every shell
 
 from __future__ import annotations
 
-import base64
-import functools
-
 from orchestrator.image import Image
 
 INTERPRETERS = (
@@ -20,9 +17,9 @@ INTERPRETERS = (
 # An interpreter that ends with one of these never ran the bootstrap, so the next one is tried.
 _SEARCH = (
     "PATH=$PATH:/usr/local/bin:/usr/bin:/bin;LC_ALL=C.UTF-8;export PATH LC_ALL;t=;"
-    "a=$1;b=$2;c=$3;d=$4;e=$5;shift 5;"
+    "a=$1;b=$2;c=$3;d=$4;e=$5;f=$6;shift 6;"
     'for i in "$@";do command -v "$i" >/dev/null 2>&1||continue;'
-    '"$i" -I -S -B -X utf8 -c "$e" "$a" "$b" "$c" "$d";r=$?;'
+    '"$i" -I -S -B -X utf8 -c "$e" "$a" "$b" "$c" "$d" "$f";r=$?;'
     'case $r in 90)r=old;;2)case $("$i" -V 2>&1) in Python*)r=old;;*)r=foreign;;esac;;'
     "91)r=incomplete;;126|127)r=broken;;*)exit $r;;esac;"
     't="$t $i=$r";done;echo "ccm1 $a nopython$t";exit 1'
@@ -34,14 +31,19 @@ _SUDO = (
     'command -v sudo >/dev/null 2>&1||{ echo "sudo: not found" >&2;exit 127;};exec sudo "$@"'
 )
 
-# Any Python parses this line; what follows in the decoded text needs 3.6. Whether json is there is
-# only looked up: importing it takes milliseconds, and most runs never need more than its C part.
+# Any Python parses this line; what it runs needs 3.6. Whether json is there is only looked up:
+# importing it takes milliseconds, and most runs never need more than its C part. The bootstrap is
+# a word of its own, because a text in a program takes an interpreter ten times as long to read.
 _START = (
     "import sys;sys.version_info<(3,6)and sys.exit(90);"
     'exec(chr(10).join(["try:"," import zlib,binascii","except ImportError:",'
     '" sys.exit(91)"]));'
     'any(f.find_spec("json",None)for f in sys.meta_path)or sys.exit(91);'
-    'exec(zlib.decompress(binascii.a2b_base64("%s")))'
+    "import marshal,_frozen_importlib_external as m;"
+    'like=sys.argv[3]=="%s-%s"%(sys.implementation.cache_tag,m.MAGIC_NUMBER.hex());'
+    'code,text=sys.argv.pop().split(":");'
+    "program=zlib.decompress(binascii.a2b_base64(code if like else text));"
+    "exec(marshal.loads(program)if like else program)"
 )
 
 
@@ -52,16 +54,9 @@ def start_command(
 
     ``python`` names the only interpreter to use; ``prefer`` one to try before the usual ones.
     """
-    program = _program(image.program)
     interpreters = [python] if python else [*([prefer] if prefer else []), *INTERPRETERS]
-    arguments = [nonce, image.sha256, image.tag, image.code_digest, program]
+    arguments = [nonce, image.sha256, image.tag, image.code_digest, _START, image.program.decode()]
     return ["/bin/sh", "-c", _SEARCH, "ccm", *arguments, *interpreters]
-
-
-@functools.lru_cache(maxsize=4)
-def _program(packed: bytes) -> str:
-    """What the interpreter is given, made once for all hosts."""
-    return _START % base64.b64encode(packed).decode()
 
 
 def become_command(command: list[str], user: str, prompt: str | None) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from orchestrator.fleet.phases import Phase
 from orchestrator.image import Image
-from orchestrator.image.program import program
+from orchestrator.image.program import bootstrap_text, program
 from remote_runtime import bootstrap
 
 SESSION = """
@@ -55,7 +55,7 @@ def image(home: Path, session: str = SESSION, tag: str | None = None) -> Image:
         zlib.compress(code),
         bootstrap.sum_of(code).hex(),
         bootstrap.interpreter_tag() if tag is None else tag,
-        zlib.compress(redirect.encode() + zlib.decompress(program()), 9),
+        program(redirect + bootstrap_text()),
     )
 
 
