@@ -19,8 +19,7 @@ _CALL, _ANSWER, _ERROR = 1, 2, 3  # types of messages
 _PATH, _INTERFACE, _MEMBER, _ANSWERS, _SIGNATURE = 1, 2, 3, 5, 8  # fields of a message's head
 _PROPERTIES = "org.freedesktop.DBus.Properties"
 _SIZES = {"y": 1, "n": 2, "q": 2, "b": 4, "i": 4, "u": 4, "h": 4, "x": 8, "t": 8, "d": 8}
-_FIXED = {kind.encode(): size for kind, size in _SIZES.items()}
-_TEXTS = (b"s", b"o")
+_BLANK = 0x20
 _ALIGNED = dict(_SIZES, s=4, o=4, a=4, **{"(": 8, "{": 8})  # what is not here stands anywhere
 
 
@@ -141,42 +140,35 @@ class _Reader(object):
         return _number(self._bytes(_SIZES[first]))
 
     def named(self, wanted: Sequence[str]) -> Dict[str, Any]:
-        """Those that are wanted of a table of properties.
+        """Those that are wanted of a table of properties, which is all that is left.
 
-        It goes on behind most of what an object has, so that is all in one place.
+        They are few of some hundred: each is looked for by how its name is written. A text that
+        says the same is followed by no type.
         """
         found = {}
-        names = {name.encode(): name for name in wanted}
-        data, ends, at = self._data, self._end_of_array("{"), self.at
-        while at < ends:
-            at += -at % 8
-            behind = at + 4 + _number(data[at : at + 4])
-            name = names.get(data[at + 4 : behind])
-            at = behind + 2 + data[behind + 1]
-            kind = data[behind + 2 : at]
-            at += 1
-            if name is not None:
-                self.at = at
-                found[name] = self.value(kind.decode("ascii"))
-                at = self.at
-            elif kind in _FIXED:
-                at += -at % _FIXED[kind] + _FIXED[kind]
-            elif kind in _TEXTS:
-                at += -at % 4
-                at += 5 + _number(data[at : at + 4])
-            else:
-                self.at = at
-                self._skip(kind.decode("ascii"))
-                at = self.at
-        self.at = at
+        ends = self._end_of_array("{")
+        begins = self.at
+        for name in wanted:
+            key = _string(name)
+            at = self._data.find(key, begins, ends)
+            while at >= 0:
+                self.at = at + len(key)
+                kind = b"" if at % 8 else self._kind()
+                if kind:
+                    found[name] = self.value(kind.decode("ascii"))
+                    break
+                at = self._data.find(key, at + 1, ends)
         return found
 
-    def _skip(self, kind: str) -> None:
-        """Go behind a value of several."""
-        if kind[:1] == "a":
-            self.at = self._end_of_array(kind[1:2])
-        else:
-            self.value(kind)
+    def _kind(self) -> bytes:
+        """The type of a value that may follow; none where something else does."""
+        size = int(self._data[self.at]) if self.at < len(self._data) else 0
+        ends = self.at + 1 + size
+        kind = self._data[self.at + 1 : ends]
+        if not kind or min(kind) <= _BLANK or self._data[ends : ends + 1] != b"\0":
+            return b""
+        self.at = ends + 1
+        return kind
 
     def _array(self, kind: str) -> List[Any]:
         found = []

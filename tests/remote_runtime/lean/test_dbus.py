@@ -62,6 +62,17 @@ class Asking(unittest.TestCase):
             found = self.ask([ONE], wanted, message(ANSWER, 1, ALL.data))
             self.assertEqual(found, [{name: EVERYTHING[name] for name in wanted}])
 
+    def test_a_text_that_reads_as_a_name(self):
+        """A value is no property, wherever it stands and whatever follows it."""
+        for size in range(1, 17):
+            name = "N" * size
+            for others in (["", name], [name, "\1s"], [name] * 9):
+                table = {"Told": ("s", name), "Names": ("as", others), "More": ("s", name)}
+                last = dict(table, **{name: ("s", "right"), "Last": ("s", name)})
+                for said, wanted in ((table, {}), (last, {name: "right"})):
+                    answer = message(ANSWER, 1, Body().table(said).data)
+                    self.assertEqual(self.ask([ONE], [name], answer), [wanted])
+
     def test_nobody_who_answers(self):
         """Who refuses, leaves or is not there is an error of the system."""
         for greeting, said in (
