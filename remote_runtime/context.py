@@ -140,12 +140,14 @@ class Context(object):
     @property
     def files(self) -> "Files":
         """The door to the file system."""
-        return self._doors[0] if self.world is None else self.world.files
+        world = self._world if self._turn.noop else None
+        return self._doors[0] if world is None else world.files
 
     @property
     def accounts(self) -> "Accounts":
         """The door to users and groups."""
-        return self._doors[1] if self.world is None else self.world.accounts
+        world = self._world if self._turn.noop else None
+        return self._doors[1] if world is None else world.accounts
 
     @property
     def commands(self) -> "Commands":

@@ -18,6 +18,7 @@ LONGEST_OUTPUT = 16 << 10
 LARGEST = 900 << 10  # bytes of JSON text; a frame of the target holds 1 MiB
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _SHIFTS = range(125, -1, -5)
+_SURE = Doubt()
 _PLAIN = ("ensure", "owner", "group", "mode", "provider")  # never what is sensitive
 
 
@@ -67,34 +68,35 @@ def timestamp_of(microseconds: int) -> str:
 class Outcome(object):
     """What the lifecycle found out about one resource; an event is made of it at the end."""
 
+    provider = ""
+    final_ensure = ""
+    observed: Any = None  # as its type tells it, where a plan is kept of the preview
+    noop_message = ""
+    prediction = ""
+    prediction_reason = ""
+    resource: Any = None  # as its type has it, of a push
+    found: Optional[Dict[str, Any]] = None  # in a look for drift, what it is told by
+    due_since = ""  # the id of the run that left a refresh of it undone
+    gate = _SURE  # in noop: that of what this one fires or lets pass
+    ended: Optional[Ended] = None
+    longest = LONGEST_OUTPUT  # characters that are kept of what its command printed
+    health_only = False
+    left_out = ""  # the option of a selection that leaves it out
+    left_as = ""  # in noop, how it stands where it is needed all the same
+    changed = False
+    refreshed = False
+    failed = False
+    skipped = False
+
     def __init__(self, item: Item) -> None:
         self.item = item  # with its deferred properties, once they are rendered
-        self.provider = ""
-        self.final_ensure = ""
-        self.observed: Any = None  # as its type tells it, where a plan is kept of the preview
-        self.noop_message = ""
-        self.prediction = ""
-        self.prediction_reason = ""
-        self.resource: Any = None  # as its type has it, of a push
-        self.found: Optional[Dict[str, Any]] = None  # in a look for drift, what it is told by
         self.traces: Dict[str, str] = {}
         self.drift: Dict[str, Any] = {}  # of a resource that is not as it was applied last
-        self.due_since = ""  # the id of the run that left a refresh of it undone
-        self.gate = Doubt()  # in noop: that of what this one fires or lets pass
-        self.ended: Optional[Ended] = None
-        self.longest = LONGEST_OUTPUT  # characters that are kept of what its command printed
         self.changes: List[Change] = []
         self.health: List[Dict[str, Any]] = []
-        self.health_only = False
         self.errors: List[str] = []
         self.outputs: List[str] = []  # tails of stderr, told behind the errors
         self.unmet: List[str] = []
-        self.left_out = ""  # the option of a selection that leaves it out
-        self.left_as = ""  # in noop, how it stands where it is needed all the same
-        self.changed = False
-        self.refreshed = False
-        self.failed = False
-        self.skipped = False
 
     @classmethod
     def restored(cls, item: Item, status: str) -> "Outcome":
@@ -124,10 +126,9 @@ class Outcome(object):
     @property
     def status(self) -> str:
         """The one bucket that the resource falls into."""
-        for name in BUCKETS:
-            if getattr(self, name):
-                return name
-        return "stable"
+        if self.failed:
+            return "failed"
+        return "skipped" if self.skipped else "changed" if self.changed else "stable"
 
 
 class EventMaker(object):
@@ -238,8 +239,8 @@ def secrets_of(item: Item) -> List[str]:
         chosen: Sequence[str] = [k for k in item.properties if k not in _PLAIN]
     else:
         chosen = item.secrets
-    values = strings_of([_of_user(item.properties.get(key)) for key in chosen])
-    return values + credentials_in([item.name, item.properties])
+    values = strings_of([_of_user(item.properties.get(key)) for key in chosen]) if chosen else []
+    return values + credentials_in((item.name, item.properties))
 
 
 def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:

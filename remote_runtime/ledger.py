@@ -58,10 +58,14 @@ class Ledger(Refreshes):
 
     def since(self, item: Item) -> str:
         """See ``Refreshes``."""
+        if not self._before:
+            return ""
         return self._first([pair for pair in self._before if pair[1] == item.id])
 
     def owed(self, item: Item) -> str:
         """See ``Refreshes``."""
+        if not self._due:
+            return ""
         return self._first([pair for pair in self._due if pair[1] == item.id])
 
     def begin(self, item: Item) -> bool:
@@ -88,13 +92,9 @@ class Ledger(Refreshes):
 
     def served(self, item: Item, fired: Sequence[str]) -> None:
         """See ``Refreshes``."""
-        self._drop(
-            [
-                pair
-                for pair in self._due
-                if pair[1] == item.id and (pair in self._before or pair[0] in fired)
-            ]
-        )
+        if self._due:
+            of_item = [pair for pair in self._due if pair[1] == item.id]
+            self._drop([pair for pair in of_item if pair in self._before or pair[0] in fired])
 
     def released(self, item: Item) -> None:
         """See ``Refreshes``."""

@@ -75,7 +75,7 @@ class Lifecycle(object):
 
         with self._context.turn(item, noop, secrets_of(item)):
             self._try(manage, outcome)
-            if not noop:
+            if item.health_checks and not noop:
                 self._try(lambda: self._check(item, outcome), outcome)
 
     def stands(self, item: Item) -> str:
@@ -211,8 +211,6 @@ class Lifecycle(object):
         outcome.changes.extend(action.changes)
 
     def _check(self, item: Item, outcome: Outcome) -> None:
-        if not item.health_checks:
-            return
         from remote_runtime import health
 
         outcome.health = health.run_all(item, self._context)

@@ -204,7 +204,8 @@ def _urls_of(value: Any) -> List[str]:
     """Every text in a JSON value that may hold a URL, keys left out; quick where there is none."""
     if isinstance(value, str):
         return [value] if "://" in value else []
-    if not isinstance(value, (dict, list, tuple)):
+    # What is written of a value has all of its texts, and is written in a moment.
+    if not isinstance(value, (dict, list, tuple)) or "://" not in repr(value):
         return []
     return [
         url for v in (value.values() if isinstance(value, dict) else value) for url in _urls_of(v)

@@ -26,10 +26,16 @@ def account(context: "Context", kind: str, name: str) -> Optional[Missing]:
 
 def owners(context: "Context", owner: str, group: str) -> Tuple[int, int, List[Missing]]:
     """Owner and group as numbers, -1 for one that does not exist, and those missing."""
-    user, team = account(context, "user", owner), account(context, "group", group)
-    uid = -1 if user else context.accounts.uid(owner)
-    gid = -1 if team else context.accounts.gid(group)
-    return uid, gid, [m for m in (user, team) if m is not None]
+    accounts = context.accounts
+    uid, gid = accounts.number("user", owner), accounts.number("group", group)
+    if uid is not None and gid is not None:
+        return uid, gid, []
+    missing = account(context, "user", owner), account(context, "group", group)
+    return (
+        -1 if uid is None else uid,
+        -1 if gid is None else gid,
+        [m for m in missing if m is not None],
+    )
 
 
 def parent(context: "Context", path: str) -> List[Missing]:

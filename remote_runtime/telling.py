@@ -8,21 +8,23 @@ from remote_runtime.events import EventMaker, Outcome, requested_of
 from remote_runtime.stable import CERTAIN, LONGEST, Told, Turn
 
 # What an event says beyond what the plan implies: where there is any of it, it is sent whole.
-_MORE = (
-    "failed",
-    "skipped",
-    "changed",
-    "refreshed",
-    "noop_message",
-    "prediction_reason",
-    "drift",
-    "due_since",
-    "ended",
-    "changes",
-    "health",
-    "health_only",
-    "errors",
-    "left_as",
+_MORE = frozenset(
+    (
+        "failed",
+        "skipped",
+        "changed",
+        "refreshed",
+        "noop_message",
+        "prediction_reason",
+        "drift",
+        "due_since",
+        "ended",
+        "changes",
+        "health",
+        "health_only",
+        "errors",
+        "left_as",
+    )
 )
 
 
@@ -47,13 +49,17 @@ class Telling(object):
         event = self._event(outcome, noop, seconds) if told is None else None
         self.events += 1
         if not noop:
-            for word in (outcome.status, "refreshed" if outcome.refreshed else ""):
-                self.tally[word] = self.tally.get(word, 0) + 1
+            self._count(outcome.status)
+            if outcome.refreshed:
+                self._count("refreshed")
         self._channel.settled()
         if told is not None:
             self._gather(outcome.item.index, told, seconds)
         else:
             self._channel.send({"t": "event", "seq": self.events, "event": event})
+
+    def _count(self, word: str) -> None:
+        self.tally[word] = self.tally.get(word, 0) + 1
 
     def _event(self, outcome: Outcome, noop: bool, seconds: float) -> Dict[str, Any]:
         event = self.maker.make(outcome, noop, seconds)
@@ -78,8 +84,9 @@ class Telling(object):
 def told_of(outcome: Outcome, noop: bool, maker: EventMaker) -> Optional[Told]:
     """What is to be told with the turn of a resource; None where its event is to be sent whole."""
     item = outcome.item
-    for name in _MORE:
-        if getattr(outcome, name):
+    said = vars(outcome)  # of an outcome: most of these are as they were at first
+    for name in _MORE.intersection(said):
+        if said[name]:
             return None
     if not item.implied or outcome.prediction not in ("", CERTAIN):
         return None

@@ -60,10 +60,12 @@ class Accounts(object):
         return found
 
     def _find(self, kind: str, name: str) -> Optional[int]:
-        if name.isdigit():
-            return int(name)
         known = self._users if kind == "user" else self._groups
-        if name not in known:
+        if name in known:
+            return known[name]
+        if name.isdigit():
+            known[name] = int(name)
+        else:
             import grp
             import pwd
 

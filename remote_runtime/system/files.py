@@ -23,6 +23,7 @@ BLOCK = 256 << 10
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _COARSE = 5  # Linux's clock that files are stamped by
+_KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
 _TICK = 0.02  # seconds that pass at most before that clock goes on
 
 
@@ -125,22 +126,28 @@ class Files(object):
         held = self._hashes.get(path)
         if held is not None and known is not None and held[0] == known.identity:
             return held[1]
-        digest = sha256(size=known.size if known is not None else 0)
-        for block in self.blocks(path, follow):
+        size = -1 if known is None else known.size
+        digest = sha256(size=size)
+        for block in self._blocks(path, follow, size):
             digest.update(block)
+        found = str(digest.hexdigest())
         if known is not None:
-            self._hashes[path] = (known.identity, digest.hexdigest())
-        return str(digest.hexdigest())
+            self._hashes[path] = (known.identity, found)
+        return found
 
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
         """Yield the content of a regular file."""
+        return self._blocks(path, follow, -1)
+
+    def _blocks(self, path: str, follow: bool, size: int) -> Generator[bytes, None, None]:
+        """Of one of ``size`` bytes the end is not looked for where it was read at once."""
         descriptor = self.opened(path, "read", follow)
         try:
-            while True:
-                block = os.read(descriptor, BLOCK)
-                if not block:
-                    return
+            block = os.read(descriptor, BLOCK if size < 0 else min(size + 1, BLOCK))
+            whole = len(block) == size
+            while block:
                 yield block
+                block = b"" if whole else os.read(descriptor, BLOCK)
         except OSError as error:
             raise failure("read", path, error) from error
         finally:
@@ -156,12 +163,13 @@ class Files(object):
         try:
             while True:
                 place = self.walker.place(path, follow)
-                now = _clock()
+                shared = place.folder.shared()
+                now = _clock() if shared else 0
                 descriptor = os.open(place.name, _READ, dir_fd=place.folder.descriptor)
                 try:
                     found = os.fstat(descriptor)
                     place.admit(found)
-                    if stat.S_ISDIR(found.st_mode) or not place.folder.shared():
+                    if not shared or stat.S_ISDIR(found.st_mode):
                         return descriptor
                     _alone(place, found, doing)
                     # Its other name may be gone by now. What nobody touched since before it was
@@ -388,12 +396,8 @@ def _set(descriptor: int, uid: int, gid: int, mode: int) -> None:
 
 
 def _status(found: os.stat_result) -> Status:
-    if stat.S_ISREG(found.st_mode):
-        kind = "file"
-    elif stat.S_ISDIR(found.st_mode):
-        kind = "directory"
-    else:
-        kind = "symlink" if stat.S_ISLNK(found.st_mode) else "other"
-    mode = stat.S_IMODE(found.st_mode)
-    mtime = int(found.st_mtime)
-    return Status(kind, mode, found.st_uid, found.st_gid, found.st_size, mtime, stamp(found))
+    mode, mtime = found.st_mode, int(found.st_mtime)
+    kind = _KINDS.get(mode & ~0o7777, "other")
+    return Status(
+        kind, mode & 0o7777, found.st_uid, found.st_gid, found.st_size, mtime, stamp(found)
+    )

@@ -106,7 +106,8 @@ class Place(NamedTuple):
 
     def admit(self, found: os.stat_result) -> None:
         """``ResourceError`` where a link of another user leads to what is not that user's."""
-        _admit(self.by, self.path, found)
+        if self.by is not None:
+            _admit(self.by, self.path, found)
 
 
 class Walker(object):
@@ -122,7 +123,10 @@ class Walker(object):
 
     def place(self, path: str, follow: bool = False) -> Place:
         """Where a path is; with ``follow`` where the links lead that stand there."""
-        above, name = os.path.split(path)
+        above, _, name = path.rpartition("/")
+        # As ``os.path.split`` has it, but for what is seldom: a name in a row of slashes.
+        if not above or above[-1] == "/":
+            above, name = os.path.split(path)
         place = Place(self.folder(above), name or ".")
         if follow:
             self._links = 0
@@ -243,7 +247,8 @@ def _leads_to(path: str, folder: Folder) -> bool:
         found = os.stat(path)
     except OSError:
         return False
-    return (found.st_dev, found.st_ino) == folder.identity
+    held = folder.found
+    return found.st_ino == held.st_ino and found.st_dev == held.st_dev
 
 
 def _link(name: str, folder: Folder) -> Optional[Tuple[int, str]]:

@@ -113,18 +113,18 @@ class Resource(PathType):
 
         Those that are not given, as ``ccm ensure`` may leave them, are those of what is there.
         """
-        left = [key for key in ATTRIBUTES if self.properties.get(key) is None]
+        given = self.properties
+        left = [key for key in ATTRIBUTES if given.get(key) is None]
         if left and (status is None or status.kind not in ("file", "directory")):
             raise ResourceError(
                 "%s is new, so its %s must be given" % (self.name, " and ".join(left)),
                 hint="only what exists may keep them; give %s"
                 % " ".join("--%s" % key for key in left),
             )
-        owner, group = (str(self.properties.get(key) or "") for key in ("owner", "group"))
         uid, gid, unmet = needs.owners(
             self.context,
-            owner or str(status.uid if status else -1),
-            group or str(status.gid if status else -1),
+            str(given.get("owner") or (status.uid if status else -1)),
+            str(given.get("group") or (status.gid if status else -1)),
         )
         return Wanted(uid, gid, self._wanted_mode(status)), unmet
 

@@ -1,4 +1,5 @@
 import grp
+import hashlib
 import os
 import stat
 import time
@@ -510,8 +511,8 @@ class FileTest(FolderTest):
         shared = context()
         reads: List[str] = []
         files: Any = shared.files
-        blocks = files.blocks
-        files.blocks = lambda path, *rest: (reads.append(path), blocks(path))[1]
+        blocks = files._blocks
+        files._blocks = lambda path, *rest: (reads.append(path), blocks(path, *rest))[1]
         for _ in range(3):
             run_items([self.file("a", content="x")], shared=shared)
         self.assertEqual(len(reads), 1)
@@ -519,6 +520,20 @@ class FileTest(FolderTest):
         self.write("a", b"y")
         run_items([self.file("a", content="y")], shared=shared)
         self.assertEqual(len(reads), 2)
+
+    def test_hash_of_all_there_is(self) -> None:
+        """Whatever its size was said to be, as of what has none."""
+        data = bytes(range(256)) * 2048
+        path = self.write("a", data)
+        for size in (0, 10, len(data) - 1, len(data), len(data) + 1):
+            files = Files()
+            known = files.status(path)
+            assert known is not None
+            found = files.sha256(path, known._replace(size=size))
+            self.assertEqual(found, hashlib.sha256(data).hexdigest())
+        with open("/proc/version", "rb") as file:
+            said = file.read()
+        self.assertEqual(Files().sha256("/proc/version"), hashlib.sha256(said).hexdigest())
 
     def test_long_name(self) -> None:
         """A name of 255 bytes leaves room for its temporary file, one of 256 is too long."""
