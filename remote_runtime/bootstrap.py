@@ -1,7 +1,7 @@
 """The first program on a target: finds, verifies and starts the runtime (target, Python 3.6+).
 
-The controller sends the text of this module in the argument of one command, followed by a call of
-``run``; so it imports nothing of its package before the runtime is in place.
+The controller sends this module in the argument of one command, followed by a call of ``run``; so
+it imports nothing of its package before the runtime is in place.
 
 The cache is ``~/.cache/ccm`` of the effective user. It holds zips, and beside them the compiled
 modules, because an import from a zip compiles every module again. Where the cache cannot be used
@@ -14,8 +14,8 @@ without OpenSSL, and the payload::
               {module: part} of the others, a part being (begin, end, is compressed, BLAKE2b)
     parts     each [(module, is a package, code), ...], modules that are imported together
 
-The hash in front is that of the payload up to the parts, and so stands for them, too: the bytes
-that were hashed are the bytes that are imported, and what is not imported need not be hashed.
+The hash is that of the payload up to the parts, and so stands for them: the bytes that were hashed
+are the bytes that are imported, and what is not imported need not be hashed.
 """
 
 import marshal
@@ -189,8 +189,7 @@ def compiled(archive: bytes, code_of: Any = None, dumps: Any = marshal.dumps) ->
         rows = [line.split() for line in members.comment.decode().split("\n")]
     grouped = {name for row in rows for name in row}
     at_once = [(name,) + found[name] for name in rows[0]]
-    parts: Dict[str, Part] = {}
-    data = b""
+    parts, data = {}, b""  # type: Tuple[Dict[str, Part], bytes]
     for row in rows[1:] + [[name] for name in found if name not in grouped]:
         part = dumps([(name,) + found[name] for name in row], 4)
         alone = len(row) == 1  # most of them are never imported

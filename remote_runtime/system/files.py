@@ -7,6 +7,7 @@ whole at every instant; temporary files still there when the run is given up are
 
 import os
 import stat
+import time
 from typing import TYPE_CHECKING, Callable, Dict, Generator, List, NamedTuple, Optional, Set, Tuple
 
 from remote_runtime.errors import ResourceError
@@ -182,7 +183,7 @@ class Files(object):
                     os.close(descriptor)
                     raise
                 os.close(descriptor)
-                _wait()
+                time.sleep(_TICK)
         except OSError as error:
             raise failure(doing, path, error) from error
 
@@ -356,18 +357,10 @@ class Files(object):
 
 def _clock() -> int:
     """The time in nanoseconds by which files are stamped; 0 where there is no such clock."""
-    import time
-
     try:
         return int(time.clock_gettime(_COARSE) * 1e9) - 1000  # it is a float
     except (AttributeError, OSError):
         return 0
-
-
-def _wait() -> None:
-    import time
-
-    time.sleep(_TICK)
 
 
 def _alone(place: Place, found: os.stat_result, doing: str) -> None:
