@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from inventory.nodes import Mapping, Node
 from inventory.properties import PropertyValue
-from schemas.named import NamedTuple
 
 
 class SetProperty(NamedTuple):

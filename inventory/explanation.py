@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from inventory.declaration import Declaration, Layer
 from remote_runtime.errors import Position
-from schemas.named import NamedTuple
 
 
 class Explained(NamedTuple):

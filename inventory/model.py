@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from inventory.declaration import Declaration, HostEntry
 from inventory.explanation import Explained, explain_host, group_tree
@@ -12,7 +12,6 @@ from inventory.properties import PropertyValue
 from inventory.selection import Runs, Selector
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.nearest import nearest
-from schemas.named import NamedTuple
 
 T = TypeVar("T")
 

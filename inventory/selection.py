@@ -18,12 +18,11 @@ import fnmatch
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from inventory.document import read_text
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.nearest import nearest
-from schemas.named import NamedTuple
 
 MAX_GUESSES = 10
 """A guess looks at every name, so a long file of unknown names gets no more than these."""

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inventory import Host, Inventory, load, this_host
 from orchestrator.cli.options import ConnectionOptions, InventoryOptions
@@ -10,7 +10,6 @@ from orchestrator.fleet.past_runs import PastRuns
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 from remote_runtime.masking import Mask
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.fleet.gathered import Gathered

@@ -4,10 +4,9 @@ import argparse
 import contextlib
 import os
 import re
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from remote_runtime.errors import UsageError
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,7 @@
 """What is pushed, where and how (controller)."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.cli.engine_choice import THREADS, EngineChoice, FarSide
 from orchestrator.cli.options import ConnectionOptions, InventoryOptions
@@ -9,7 +9,6 @@ from orchestrator.cli.output import OutputOptions
 from orchestrator.project.settings import KEPT
 from orchestrator.rollout.options import RolloutOptions
 from remote_runtime.options import RunOptions
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.cli.verifying import AfterPush

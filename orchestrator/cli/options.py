@@ -5,12 +5,11 @@ nothing knows of a parser.
 """
 
 import argparse
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from orchestrator.project.settings import DEFAULT_FORKS
 from orchestrator.support.seconds import parse_seconds
 from remote_runtime.options import RunOptions
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.planning import PlanOptions

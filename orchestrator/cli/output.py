@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from orchestrator.cli.asking import ask_line, ask_secret
 from orchestrator.cli.options import add_diff, read_fields
@@ -20,7 +20,6 @@ from orchestrator.report.summary import Summary
 from orchestrator.support.line_file import LineFile
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.fleet.kept_runs import KeptRun

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from inventory import document
 from inventory.document import Node, Scalar, Sequence
 from orchestrator.manifest.adhoc import Argument, text_node
 from orchestrator.manifest.types import Type
 from remote_runtime.errors import InputError, Problem
-from schemas.named import NamedTuple
 
 # What has a flag of its own making, see ``common_flags``; ensure stands behind the name.
 _APART = (

@@ -3,10 +3,9 @@
 import argparse
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.cli.options import count
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.fleet.kept_runs import KeptRun

@@ -2,12 +2,11 @@
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.item import SELECTION
 from remote_runtime.nearest import nearest
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,9 @@ import stat
 import tarfile
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from remote_runtime.errors import UsageError
-from schemas.named import NamedTuple
 
 MOST_FILES = 20_000
 MOST_BYTES = 256 << 20

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames, membership
 from orchestrator.cluster.far_host import host_record
@@ -30,7 +30,6 @@ from orchestrator.workers.hearing import Heard, SharedImplied
 from orchestrator.workers.remote_task import RemoteTask
 from orchestrator.workers.worker import remembering
 from remote_runtime.errors import UnreachableError
-from schemas.named import NamedTuple
 
 CHUNK = 250  # hosts of a task, at most
 MOST_LOSSES = 3  # of one worker in a run, whose own process goes on

@@ -2,9 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, Literal
-
-from schemas.named import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 _FILES = ("key_file", "known_hosts")  # of whoever logs in: below the home folder of that one
 

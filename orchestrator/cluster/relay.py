@@ -17,13 +17,12 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames
 from orchestrator.cluster.dask_api import CONNECT, Client, Queue, get_worker
 from orchestrator.support.state_folder import state_folder
 from orchestrator.workers.channel import Channel
-from schemas.named import NamedTuple
 
 MOST_KEPT = 8  # sites whose files are kept for the next run, sealed
 _GRACE = 5.0

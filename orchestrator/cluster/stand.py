@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 from orchestrator.cluster import frames
 from orchestrator.cluster.brief import Brief, Recipe
@@ -45,7 +45,6 @@ from orchestrator.transport import Connector, Credentials, Settings
 from orchestrator.transport.credentials import BECOME_PASSWORD
 from orchestrator.workers.worker import serve
 from remote_runtime.errors import CcmError
-from schemas.named import NamedTuple
 
 _FILES = ("hiera", "facts")  # of ``PlanOptions``: names of files
 

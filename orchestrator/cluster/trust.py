@@ -9,10 +9,9 @@ import re
 import ssl
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from remote_runtime.errors import UsageError
-from schemas.named import NamedTuple
 
 VARIABLE = "CCM_ENGINE_TLS"
 Role = Literal["scheduler", "worker", "client"]

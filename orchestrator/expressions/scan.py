@@ -9,8 +9,7 @@ closing brace that stands outside its string literals and its own brackets, so `
 from __future__ import annotations
 
 import re
-
-from schemas.named import NamedTuple
+from typing import NamedTuple
 
 _OPENER = re.compile(r"\{\{|\$\{(?=[ \t])")
 _TOKEN = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|/\*.*?\*/|[{}'"]""", re.DOTALL)

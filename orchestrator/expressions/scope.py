@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions.environ import OWN, Environ
 from orchestrator.language.errors import EvaluationError, NeedFileError
@@ -11,7 +11,6 @@ from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
 from orchestrator.language.paths import MISSING, BadPathError, find, split_path
 from remote_runtime.errors import CcmError
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.registration.lookup import RegistrationLookup

@@ -4,7 +4,7 @@ Which host begins, and when, is no engine's affair: that is the window's and the
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host_run import HostRun
@@ -13,7 +13,6 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
 from orchestrator.fleet.settings import RunSettings
-from schemas.named import NamedTuple
 
 Maker = Callable[[Target], HostTask[HostResult]]
 

@@ -9,13 +9,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, plain_value
 from remote_runtime.errors import ProtocolError
 from remote_runtime.item import SELECTION
 from remote_runtime.masking import MASKED
-from schemas.named import NamedTuple
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
 MAX_CHANGES = 20_000

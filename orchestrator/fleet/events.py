@@ -4,12 +4,11 @@ Times are seconds of ``time.time()``; every text in here is plain already.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.stable_turns import StableTurns
-from schemas.named import NamedTuple
 
 
 class RunStarted(NamedTuple):

@@ -9,13 +9,12 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import TIMED_OUT
 from orchestrator.fleet.ports import Link
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError, UnreachableError
-from schemas.named import NamedTuple
 
 FRAMES_AT_ONCE = 50_000
 FRAMES_PER_SECOND = 1_000

@@ -3,13 +3,12 @@
 All of it comes from the host: it is data, never a template, never a path of the controller.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.support.plain_text import one_line, plain_value
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError
 from remote_runtime.version import VERSION
-from schemas.named import NamedTuple
 
 MAX_CUSTOM = 1 << 20
 _HELLO = {"python": str, "pid": int, "user": str, "uid": int, "boot": str}

@@ -1,7 +1,7 @@
 """One host's run, from the connection to its result (controller)."""
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome as outcomes
@@ -20,7 +20,6 @@ from orchestrator.support.crash import DefectError
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
 from remote_runtime.masking import Mask
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.fleet.returning import Reboot

@@ -1,11 +1,10 @@
 """How one host's run ended, and what its events add up to (controller)."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.phases import Phase
 from remote_runtime.errors import UnreachableError
-from schemas.named import NamedTuple
 
 OK = "ok"
 FAILED = "failed"

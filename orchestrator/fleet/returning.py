@@ -2,14 +2,13 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.fleet.outcome import TIMED_OUT
 from remote_runtime.errors import ProtocolError, UnreachableError
-from schemas.named import NamedTuple
 
 PAUSE = 2.0  # seconds between two attempts to log in
 _ANOTHER_HOST = tuple(f"transport.host_key.{how}" for how in ("unknown", "changed", "revoked"))

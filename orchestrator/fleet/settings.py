@@ -1,9 +1,8 @@
 """What the user chose for a run, as far as every host is concerned (controller)."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from remote_runtime.options import RunOptions
-from schemas.named import NamedTuple
 
 
 class RunSettings(NamedTuple):

@@ -1,7 +1,7 @@
 """Checks what a host tells of resources that are as desired (controller, on the hot path)."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.event_check import MAX_DURATION, EventCheck, refuse
 from orchestrator.fleet.stable_turns import Implied, StableGroup, StableTurns
@@ -11,7 +11,6 @@ from remote_runtime.errors import ProtocolError
 from remote_runtime.events import spelt_out
 from remote_runtime.expansion import LATEST
 from remote_runtime.stable import CERTAIN, LONGEST, MOST_TURNS
-from schemas.named import NamedTuple
 
 _MESSAGE = frozenset(["t", "seq", "id", "at", "groups"])
 _TOLD = frozenset(["provider", "noop", "final_ensure", "requested_ensure", "prediction"])

@@ -5,11 +5,10 @@ What is the same in the events of all hosts is held once; an event is made only 
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.event_check import finished
 from remote_runtime.expansion import whole_events
-from schemas.named import NamedTuple
 
 PREFIX = '{"stable":'
 

@@ -1,10 +1,9 @@
 """A host in a stage of a run, under the name that it has there (controller)."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.ports import Target
-from schemas.named import NamedTuple
 
 _BETWEEN = "/"  # which no name of a host or a stage has
 

@@ -13,11 +13,11 @@ import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import remote_runtime
 from orchestrator.image import keeping
 from remote_runtime import bootstrap
-from schemas.named import NamedTuple
 
 _ROOT = Path(remote_runtime.__file__).parent
 _BUILDERS = Path(__file__).parent

@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.kept_plans.kept_plan import canonical, digest_of
 from orchestrator.planning import HostPlan
 from remote_runtime.events import secrets_of
 from remote_runtime.item import Item
 from remote_runtime.masking import MASKED, Mask
-from schemas.named import NamedTuple
 
 _COST = {"n": 1 << 14, "r": 8, "p": 1, "dklen": 16}  # some 40 ms and 16 MiB for one guess
 _MARK = b"://"  # a login in an address

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
 from orchestrator.language.paths import BadPathError, Spelt, check_spelt
 from orchestrator.language.sandbox import Sandbox
 from remote_runtime.nearest import nearest
-from schemas.named import NamedTuple
 
 Found = tuple[str, str, int]
 """A mistake: the message, a hint, and the ``lineno`` of its node."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence, comments_before
 from orchestrator.expressions import EvaluationError, Expression, Scope
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.masking import SHORTEST
 from remote_runtime.nearest import nearest
-from schemas.named import NamedTuple
 
 _WORD = r"@([A-Za-z_]\w*)\s*(.*)\Z"
 _TRAILING = r"\s#\s*(@[A-Za-z_].*)\Z"

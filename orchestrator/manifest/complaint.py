@@ -6,11 +6,10 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from remote_runtime.nearest import nearest
 from schemas.fitting import Fits, fits
-from schemas.named import NamedTuple
 
 _KINDS = {
     "string": "text",

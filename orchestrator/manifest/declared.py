@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.expressions import Expression, Template
 from orchestrator.manifest.types import Type
 from remote_runtime.errors import Position
-from schemas.named import NamedTuple
 
 ABSENT = "absent"
 LOOP_NAMES = ("item", "index", "key")

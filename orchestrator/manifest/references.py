@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from orchestrator.expressions import Template
 from orchestrator.expressions.scan import holds_expression
@@ -10,7 +11,6 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.values import is_templated
 from remote_runtime.errors import Position, Problem
 from remote_runtime.nearest import nearest
-from schemas.named import NamedTuple
 
 REFERENCES = ("require", "subscribe")
 _ANY = ""  # stands for every type

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from orchestrator.language.files import Folder, is_file_name
 from orchestrator.manifest.data import DataSource
@@ -14,7 +14,6 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.types import Types
 from remote_runtime.errors import InputError, Problem
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.language import jet

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from orchestrator.planning.facts import Gathered
 from orchestrator.planning.host_plan import Before, HostPlan
 from remote_runtime.errors import PlanError
-from schemas.named import NamedTuple
 
 
 class HostPlanner(Protocol):

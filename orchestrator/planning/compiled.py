@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob
 from remote_runtime.item import Item
-from schemas.named import NamedTuple
 
 NOT_PROPERTIES = {
     "alias",

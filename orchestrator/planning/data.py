@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions import RENDERERS, EvaluationError, NeedFileError, Scope
 from orchestrator.expressions.environ import Environ
@@ -16,7 +16,6 @@ from orchestrator.manifest.merge import merge_deep
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
 from remote_runtime.errors import PlanError, Problem
 from remote_runtime.masking import Mask
-from schemas.named import NamedTuple
 
 MOST_PROBLEMS = 20
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import yaml
 
@@ -17,7 +17,6 @@ from orchestrator.manifest.merge import merge_facts
 from orchestrator.planning.options import assignments
 from orchestrator.support.plain_text import plain_value
 from remote_runtime.errors import InputError, Problem, ProtocolError
-from schemas.named import NamedTuple
 
 MAX_CUSTOM = 1 << 20
 MAX_BRACKETS = 200

@@ -9,7 +9,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.planning.blobs import Blob, FileBlobs
 from orchestrator.planning.compiled import Compiled
@@ -18,7 +18,6 @@ from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import UsageError
 from remote_runtime.item import Item
 from remote_runtime.system.commands import WORDS_OF_SHELLS
-from schemas.named import NamedTuple
 
 TYPE = "exec"  # as which its event tells of it
 _SHELL = "/bin/sh"

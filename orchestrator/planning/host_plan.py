@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.fleet.ports import Incoming
@@ -22,7 +22,6 @@ from remote_runtime import duration
 from remote_runtime.errors import Position, ResourceError
 from remote_runtime.item import Item
 from remote_runtime.masking import MASKED, Mask
-from schemas.named import NamedTuple
 
 MAX_FILE = 1 << 20
 MAX_FILES = 64

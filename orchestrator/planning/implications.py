@@ -6,6 +6,7 @@ What comes a second time is kept; of a resource that no other host has nothing i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from orchestrator.fleet.stable_turns import Implied
 from orchestrator.planning.compiled import Compiled
@@ -13,7 +14,6 @@ from orchestrator.support.recurring import Recurring
 from remote_runtime.events import EventMaker, secrets_of
 from remote_runtime.expansion import implied_members
 from remote_runtime.masking import Mask
-from schemas.named import NamedTuple
 
 MOST_MASKS = 64
 MOST_RESOURCES = 20_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from inventory.document import Scalar, parse_document
 from orchestrator.manifest.merge import merge_deep, nest
@@ -12,7 +12,6 @@ from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.item import SELECTION
 from remote_runtime.masking import Mask
 from remote_runtime.options import RunOptions
-from schemas.named import NamedTuple
 
 
 class PlanOptions(NamedTuple):

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import shlex
 import stat
+from typing import NamedTuple
 
 from orchestrator.support.trust import believed_owners
 from remote_runtime.errors import InputError, Problem
-from schemas.named import NamedTuple
 
 FILE = "ccm.yaml"
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH

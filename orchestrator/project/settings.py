@@ -7,10 +7,9 @@ of ccm imports this module, so it imports little.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from remote_runtime.errors import Position, UsageError
-from schemas.named import NamedTuple
 
 DEFAULT_FORKS = 50
 KEPT = 200

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from remote_runtime import duration
-from schemas.named import NamedTuple
 
 PREFIX = "choria.ccm.registration.v1"
 ANY = "*"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from remote_runtime.errors import UsageError
-from schemas.named import NamedTuple
 
 STREAM = "REGISTRATION"
 _NAME = re.compile(r"[A-Za-z0-9_-]+")

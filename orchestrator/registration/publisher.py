@@ -6,11 +6,10 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.registration.entry import Registration

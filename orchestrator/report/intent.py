@@ -3,8 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-
-from schemas.named import NamedTuple
+from typing import NamedTuple
 
 _STATES = {
     "absent": "remove",

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.control import Control
@@ -32,7 +32,6 @@ from orchestrator.report.paragraphs import what_failed
 from orchestrator.report.standing import Standing
 from orchestrator.report.wording import host_line
 from orchestrator.support.plain_text import one_line
-from schemas.named import NamedTuple
 
 SHORTEST_REFRESH = 0.2
 MAX_ROWS = 16

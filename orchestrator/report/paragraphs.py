@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.stage_host import host_in, stage_in
@@ -12,7 +13,6 @@ from orchestrator.report.style import Style
 from orchestrator.report.wording import fate, listed, to_run
 from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
-from schemas.named import NamedTuple
 
 LONGEST_LIMIT = 200  # characters of what picks the hosts
 LEAST_ROOM = 8  # characters

@@ -1,6 +1,7 @@
 """What happened most across a fleet, over all of its hosts (controller)."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from orchestrator.report.collected import Collected
 from orchestrator.report.failures import Failures, SharedFailure
@@ -9,7 +10,6 @@ from orchestrator.report.paragraphs import Asked, in_one_line, paragraph
 from orchestrator.report.style import Style
 from orchestrator.report.wording import ended, meant
 from orchestrator.support.plain_text import one_line
-from schemas.named import NamedTuple
 
 MOST_LINES = 10  # of what changed
 LEAST_CHANGES = 3  # of those lines, however much failed

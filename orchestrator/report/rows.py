@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from orchestrator.report.collected import Entry
 from orchestrator.report.grouping import Row, alike, alike_but_for, alike_in_values
@@ -23,7 +24,6 @@ from orchestrator.report.wording import (
 )
 from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
-from schemas.named import NamedTuple
 
 MAX_VARIANTS = 3
 _INDENT = " " * INDENT

@@ -1,6 +1,7 @@
 """Where a rollout stands: its waves, gates and budget (controller)."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
@@ -11,7 +12,6 @@ from orchestrator.report.host_names import named
 from orchestrator.rollout.budget import Budget, is_failure
 from orchestrator.rollout.deadline import clock_text
 from orchestrator.rollout.reasons import BUDGET, CANARY, INTERRUPTED, UNTIL
-from schemas.named import NamedTuple
 
 
 class WaveRow(NamedTuple):

@@ -1,8 +1,7 @@
 """Amounts of hosts: a count, or a share of the selection (controller)."""
 
 import re
-
-from schemas.named import NamedTuple
+from typing import NamedTuple
 
 _MOST = 10_000_000
 _TEXT = re.compile(r"(\d{1,8}(?:\.\d{1,3})?)(%?)", re.ASCII)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remote_runtime.masking import Mask
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.rollout.amounts import Amount

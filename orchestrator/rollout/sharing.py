@@ -4,11 +4,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from remote_runtime.errors import UsageError
 from remote_runtime.nearest import nearest
-from schemas.named import NamedTuple
 
 _TEXT = re.compile(r"([A-Za-z_][\w.-]*)=(\d{1,6})", re.ASCII)
 _UNSET = object()

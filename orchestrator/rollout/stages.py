@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import schemas
 from inventory import document
@@ -19,7 +19,6 @@ from orchestrator.rollout.sharing import Per, parse_per
 from orchestrator.rollout.waves import parse_waves
 from orchestrator.support.seconds import parse_seconds
 from remote_runtime.errors import InputError, Position, Problem
-from schemas.named import NamedTuple
 
 _KIND = "input.stages"
 

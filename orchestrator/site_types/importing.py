@@ -14,12 +14,11 @@ from collections.abc import Mapping
 from importlib.machinery import ModuleSpec
 from threading import RLock
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from remote_runtime import resources
 from remote_runtime.base import ResourceType
 from remote_runtime.errors import InputError, Position, Problem
-from schemas.named import NamedTuple
 
 _PACKAGE = resources.__name__
 _LOCK = RLock()

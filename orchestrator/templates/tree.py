@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.files import Folder
@@ -19,7 +19,6 @@ from orchestrator.templates.tree_source import (
     template_text,
 )
 from remote_runtime.errors import InputError, Problem
-from schemas.named import NamedTuple
 
 MAX_TEXT = 256 << 20
 MAX_FILES = 50_000

@@ -7,9 +7,9 @@ import posixpath
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from remote_runtime.errors import Position, Problem
-from schemas.named import NamedTuple
 
 PARTIALS = "_partials"
 MAX_TEMPLATE = 16 << 20

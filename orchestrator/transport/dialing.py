@@ -10,11 +10,10 @@ import select
 import socket
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.transport.waiting import Aside
 from remote_runtime.errors import UnreachableError
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.transport.route import Route

@@ -15,8 +15,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-from schemas.named import NamedTuple
+from typing import NamedTuple
 
 STANDARD_PORT = 22
 

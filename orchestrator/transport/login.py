@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.image import Image
 from orchestrator.transport.command import become_command, quote, start_command
@@ -15,7 +15,6 @@ from orchestrator.transport.pipe import Link, Pipe
 from orchestrator.transport.settings import Settings, Target
 from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import UnreachableError
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.transport.ssh_connect import Connection

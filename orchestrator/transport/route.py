@@ -6,6 +6,7 @@ import getpass
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from orchestrator.transport import ssh_policy
 from orchestrator.transport.settings import (
@@ -25,7 +26,6 @@ from orchestrator.transport.ssh_config import (
 )
 from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import InputError, Problem
-from schemas.named import NamedTuple
 
 MAX_JUMPS = 8
 DEFAULT_KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")

@@ -13,11 +13,11 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from orchestrator.transport.known_hosts import matches
 from orchestrator.transport.user_command import run_shell
 from remote_runtime.errors import InputError, Position, Problem
-from schemas.named import NamedTuple
 
 MAX_DEPTH = 16
 EXEC_TIMEOUT = 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from orchestrator.support.whole_file import replacing
 from orchestrator.transport.known_hosts import (
@@ -18,7 +18,6 @@ from orchestrator.transport.known_hosts import (
 )
 from orchestrator.transport.route import Route
 from remote_runtime.errors import InputError, Problem, UnreachableError
-from schemas.named import NamedTuple
 
 State = Literal["new", "same", "changed", "revoked"]
 

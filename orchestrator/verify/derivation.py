@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from orchestrator.verify.checks import Expectations
 from orchestrator.verify.expectation import Expectation
@@ -13,7 +13,6 @@ from orchestrator.verify.own_commands import healthy, to_run
 from orchestrator.verify.subject import Subject
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
-from schemas.named import NamedTuple
 
 CONTROL = "left out by control"
 SELECTED = "left out by --%s"

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet.conversation import gather
 from orchestrator.fleet.framed_link import FramedLink
@@ -16,7 +16,6 @@ from orchestrator.verify.checks import Expectations, expectations_of
 from orchestrator.verify.own_commands import bounded
 from orchestrator.verify.shell import Shell, image
 from remote_runtime.errors import UnreachableError, UsageError
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from inventory import Host, Inventory

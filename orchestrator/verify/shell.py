@@ -12,12 +12,11 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.image import Image
 from orchestrator.verify import answering
 from remote_runtime.errors import ProtocolError, UnreachableError
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.transport import Link

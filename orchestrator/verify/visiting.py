@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.window import Window
@@ -18,7 +18,6 @@ from orchestrator.verify.own_commands import answers
 from orchestrator.verify.shell import Answer
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.masking import MASKED, Mask
-from schemas.named import NamedTuple
 
 SHOWN = "was not run, because it would show a secret to everybody on the host"
 GRACE = 2.0  # seconds that an interrupted verify waits for its hosts

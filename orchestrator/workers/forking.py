@@ -13,11 +13,10 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from orchestrator.support.crash import describe_crash
 from orchestrator.workers.channel import Channel
-from schemas.named import NamedTuple
 
 PATIENCE = 5.0  # seconds
 _TICK = 0.02

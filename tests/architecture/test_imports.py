@@ -57,17 +57,6 @@ def test_only_the_ssh_modules_import_the_ssh_libraries() -> None:
     assert offenders(elsewhere, {"fabric", "paramiko", "invoke"}) == []
 
 
-def test_the_controllers_small_tuples_are_cheap_classes() -> None:
-    """NamedTuple is that of schemas/named.py; a class of typing's takes ten times as long."""
-    costly = [
-        f"{shown(path)}:{line}"
-        for path in modules("orchestrator", "inventory", "schemas")
-        for line, name, names in imports(path)
-        if name == "typing" and "NamedTuple" in names and path.name != "named.py"
-    ]
-    assert costly == []
-
-
 def test_only_the_stream_of_registrations_imports_nats() -> None:
     """nats is imported by orchestrator/registration/nats_stream.py alone."""
     elsewhere = [p for p in modules(*LAYERS) if p.name != "nats_stream.py"]

@@ -6,7 +6,7 @@ expr-lang has bind as in expr-lang.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
@@ -16,7 +16,6 @@ from orchestrator.language.exprlang.library import FUNCTIONS
 from orchestrator.language.exprlang.operands import Operands
 from orchestrator.language.exprlang.reader import operation
 from remote_runtime.nearest import nearest
-from schemas.named import NamedTuple
 
 _COMPARE = {
     "==": "eq", "!=": "ne", "<": "lt", "<=": "lteq", ">": "gt", ">=": "gteq", "in": "in",

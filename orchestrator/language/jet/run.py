@@ -7,7 +7,7 @@ whoever yields it, an included template those of whoever includes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import TemplateError
 
@@ -20,7 +20,6 @@ from orchestrator.language.jet.operations import Caught, Frame, Operations
 from orchestrator.language.names import FUNCTIONS, Names, template_variables
 from remote_runtime.errors import CcmError, InputError
 from remote_runtime.nearest import nearest
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.language.jet.compiler import BlockBodies

@@ -1,7 +1,8 @@
 """The resources that took longest (controller)."""
 
+from typing import NamedTuple
+
 from orchestrator.report.grid import Grid
-from schemas.named import NamedTuple
 
 
 class Slow(NamedTuple):

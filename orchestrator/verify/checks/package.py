@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.subject import Subject
-from schemas.named import NamedTuple
 
 if TYPE_CHECKING:
     from testinfra.host import Host
