@@ -182,10 +182,14 @@ class EventMaker(object):
 
         The text tells of most resources at once that there is nothing to mask.
         """
-        if self._mask.passes(text) and not (item.secrets or item.sensitive or item.veiled):
+        if self.leaves_plain(item, text):
             return _of_plan(item, _AS_IT_IS, _AS_IT_IS.text)
         mask = self._mask_of(item)
         return _of_plan(item, mask, self._label(item, mask))
+
+    def leaves_plain(self, item: Item, text: str) -> bool:
+        """Whether nothing of an item is masked, by its JSON ``text``."""
+        return self._mask.passes(text) and not (item.secrets or item.sensitive or item.veiled)
 
     def _label(self, item: Item, mask: Mask) -> Callable[[str], str]:
         """Masks what tells which resource it was: of a sensitive one it stays, but for the run's

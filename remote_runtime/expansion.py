@@ -14,6 +14,11 @@ _SMALL = LARGEST // 8  # characters, of which a mask may make more
 _OF_PLAN = ("type", "name", "alias", "manifest", "properties", "requested_ensure")
 
 
+def is_plain(item: Item, maker: EventMaker, text: str) -> bool:
+    """Whether an event shows of an item what its JSON ``text`` says, neither masked nor cut."""
+    return len(text) < _SMALL and maker.leaves_plain(item, text)
+
+
 def implied_members(item: Item, maker: EventMaker, text: str = "") -> Dict[str, Any]:
     """What an event of a resource has of its plan, masked; ``maker`` is that of its host's run.
 

@@ -107,7 +107,7 @@ class Conversation:
         self._settings = settings
         self._notices = notices
         self._publisher = publisher
-        self._resources = list(plan.identities())
+        self._resources = tuple(plan.identities())
         self._mask = Mask(plan.secrets)
         self._reboots = 0
         self._reboot: Reboot | None = None

@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, plain_value
@@ -228,10 +229,15 @@ class EventCheck:
         self._added = {"host": host, "run_id": run_id}
         self._planned = tuple(planned)
         self._together = bytearray(len(self._planned))  # what was told of with others, by index
-        self._left = Counter(self._planned)
         self._last_id = ""
-        self._unseen = set(self._left)
+        self._seen: set[str] = set()
         self.count = 0
+
+    @cached_property
+    def _left(self) -> Counter[str]:
+        """How often each resource is due yet; made when the first one is told, because very many
+        hosts may wait for that."""
+        return Counter(self._planned)
 
     @property
     def unheard(self) -> int:
@@ -252,8 +258,8 @@ class EventCheck:
             raise refuse(f"event {seq}: {problem}")
         self._require_new(seq, event["event_id"])
         identity = self._take(event["type"] + "#" + event["name"], seq)
-        again = identity not in self._unseen
-        self._unseen.discard(identity)
+        again = identity in self._seen
+        self._seen.add(identity)
         self.counted(1, event["event_id"])
         place = self._place(identity) if event["failed"] else ""
         event, line = finished({**event, **self._added, **({"place": place} if place else {})})
@@ -280,10 +286,8 @@ class EventCheck:
                 self._left[identity] = left - 1
             else:
                 del self._left[identity]
-            if identity in self._unseen:
-                self._unseen.remove(identity)
-            else:
-                again += 1
+            again += identity in self._seen
+            self._seen.add(identity)
         return again
 
     def counted(self, count: int, event_id: str) -> None:

@@ -89,9 +89,7 @@ def _placed(
     known = []
     for each in range(index, index + len(durations)):
         of_plan = implied(each)
-        if of_plan is None or ("requested_ensure" in told) == (
-            "requested_ensure" in of_plan.members
-        ):
+        if of_plan is None or ("requested_ensure" in told) == of_plan.ensures:
             raise _wrong(check)
         known.append(of_plan)
     return StableGroup(index, told, durations, tuple(known))

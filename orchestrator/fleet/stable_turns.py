@@ -19,17 +19,24 @@ class Implied:
     """What the events of a resource have of its plan, masked; equal to itself only.
 
     It is made of the ``members`` or of their JSON ``text``; the other one when it is asked for.
-    ``shared``: more hosts have it, so that it is worth being kept at hand.
+    ``shared``: more hosts have it, so that it is worth being kept at hand. ``ensures``: the plan
+    says what is desired.
     """
 
-    __slots__ = ("_members", "_text", "shared")
+    __slots__ = ("_members", "_text", "ensures", "shared")
 
     def __init__(
-        self, members: dict[str, Any] | None, text: str = "", shared: bool = False
+        self,
+        members: dict[str, Any] | None,
+        text: str = "",
+        *,
+        shared: bool = False,
+        ensures: bool = False,
     ) -> None:
         self._members = members
         self._text = text
         self.shared = shared
+        self.ensures = ensures
 
     @property
     def members(self) -> dict[str, Any]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 NOT_RENDERED = {"tags", "require", "subscribe", "control", "foreach", "sensitive", "render"}
 REFERENCE = {"$ref": "#/$defs/reference"}
 _REMEMBERED = 50_000
+_PLACES = 512
 
 Check = Callable[[str, dict[str, Any]], list[tuple[str, str]]]
 Claims = Callable[[str, dict[str, Any]], list[tuple[str, bool]]]
@@ -49,7 +50,7 @@ class PropertyType:
         self.alias_of: str = schema.get("x-ccm-alias-of", "")
         self._against = Against({"$defs": definitions, **schema})
         self._known: dict[tuple[type, Any], list[Complaint]] = {}
-        self._met = Recurring()
+        self._met = Recurring(_PLACES)
 
     def complaints(self, value: Any) -> list[Complaint]:
         """What the schema says against a value. Scalars seen twice are answered from memory."""

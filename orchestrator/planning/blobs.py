@@ -23,61 +23,116 @@ def _mask(secrets: tuple[str, ...]) -> Mask:
     return Mask(secrets)
 
 
+@functools.lru_cache(maxsize=128)
+def _verdict(secrets: tuple[str, ...], found: bool) -> tuple[tuple[str, ...], bool]:
+    """What a search came to, one object for all blobs."""
+    return secrets, found
+
+
 class Blob:
-    """Bytes that a target may ask for: a text in memory, or a file that is streamed from disk."""
+    """Bytes that a target may ask for."""
 
-    __slots__ = ("_path", "_searched", "_text", "sha", "size")
+    __slots__ = ("_verdict",)
 
-    def __init__(self, sha: str, size: int, text: str = "", path: Path | None = None) -> None:
-        self.sha = sha
-        self.size = size
-        self._text = text
-        self._path = path
-        self._searched: tuple[tuple[str, ...], bool] | None = None
+    def __init__(self) -> None:
+        self._verdict: tuple[tuple[str, ...], bool] | None = None
 
-    @classmethod
-    def of_text(cls, text: str) -> Blob:
+    @staticmethod
+    def of_text(text: str) -> Blob:
         """The blob of a text; ValueError for one that has no UTF-8 form."""
-        data = text.encode("utf-8")
-        return cls(hashlib.sha256(data).hexdigest(), len(data), text=text)
+        return TextBlob(text.encode("utf-8"))
+
+    @property
+    def sha(self) -> str:
+        """What names it: the SHA-256 of its bytes."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """The text itself; empty for a file."""
+        return ""
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, in pieces of at most ``wire.CHUNK``; OSError where the file is gone."""
+        raise NotImplementedError
 
     @property
     def reference(self) -> dict[str, Any]:
         """What stands for it in a plan."""
         return {"$blob": self.sha, "size": self.size}
 
-    @property
-    def text(self) -> str:
-        """The text itself; empty for a file."""
-        return self._text
-
     def holds(self, secrets: tuple[str, ...]) -> bool:
         """Whether it holds one of these texts, a login in a URL or the like.
 
         A file of more than ``MOST_SEARCHED`` bytes is not looked into.
         """
-        known = self._searched
+        known = self._verdict
         if known is None or known[0] != secrets:
-            text = self._text if self._path is None else self._searchable()
-            known = self._searched = (secrets, _mask(secrets).text(text) != text)
+            text = self._searchable()
+            known = self._verdict = _verdict(secrets, _mask(secrets).text(text) != text)
         return known[1]
 
     def _searchable(self) -> str:
-        if self.size > MOST_SEARCHED:
-            return ""
-        try:
-            return b"".join(self.chunks()).decode("utf-8", "replace")
-        except OSError:
-            return ""  # told where it is sent
+        return self.text
+
+
+class TextBlob(Blob):
+    """A text in memory. A host has many of these, so they hold the bytes and nothing else."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self._data = data
+
+    @property
+    def sha(self) -> str:
+        """See ``Blob``; found anew each time."""
+        return hashlib.sha256(self._data).hexdigest()
+
+    @property
+    def size(self) -> int:
+        """See ``Blob``."""
+        return len(self._data)
+
+    @property
+    def text(self) -> str:
+        """See ``Blob``."""
+        return self._data.decode("utf-8")
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes, in pieces of at most ``wire.CHUNK``; OSError where the file is gone."""
-        if self._path is None:
-            data = self._text.encode("utf-8")
-            for at in range(0, len(data), CHUNK):
-                yield data[at : at + CHUNK]
-            return
-        left = self.size
+        """See ``Blob``."""
+        for at in range(0, len(self._data), CHUNK):
+            yield self._data[at : at + CHUNK]
+
+
+class FileBlob(Blob):
+    """A file that is streamed from disk."""
+
+    __slots__ = ("_path", "_sha", "_size")
+
+    def __init__(self, path: Path, sha: str, size: int) -> None:
+        super().__init__()
+        self._path, self._sha, self._size = path, sha, size
+
+    @property
+    def sha(self) -> str:
+        """See ``Blob``."""
+        return self._sha
+
+    @property
+    def size(self) -> int:
+        """See ``Blob``."""
+        return self._size
+
+    def chunks(self) -> Iterator[bytes]:
+        """See ``Blob``."""
+        left = self._size
         with open(self._path, "rb") as file:
             while left:
                 piece = file.read(min(CHUNK, left))
@@ -85,6 +140,14 @@ class Blob:
                     raise OSError(f"{self._path} became shorter while it was sent")
                 left -= len(piece)
                 yield piece
+
+    def _searchable(self) -> str:
+        if self._size > MOST_SEARCHED:
+            return ""
+        try:
+            return b"".join(self.chunks()).decode("utf-8", "replace")
+        except OSError:
+            return ""  # told where it is sent
 
 
 class FileBlobs:
@@ -121,7 +184,7 @@ class FileBlobs:
                     while piece := file.read(1 << 20):
                         digest.update(piece)
                         size += len(piece)
-                    self._known[key] = Blob(digest.hexdigest(), size, path=path)
+                    self._known[key] = FileBlob(path, digest.hexdigest(), size)
                 return self._known[key]
 
 

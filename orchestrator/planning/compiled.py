@@ -1,13 +1,19 @@
-"""One resource in the form that a plan carries it (controller)."""
+"""One resource in the form that a plan carries it (controller).
+
+A plan is held for as long as its host is at work, so what hosts have alike is shared, and what a
+host has of its own is kept as the text that travels.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob
+from remote_runtime import duration
 from remote_runtime.item import Item
 
 NOT_PROPERTIES = {
@@ -23,25 +29,61 @@ NOT_PROPERTIES = {
     "sensitive",
     "render",
 }
+_BEFORE = ("type", "name")
+"""What an entry says before its properties."""
+_PROPERTIES = Item._fields.index("properties")
+
+
+class Outline(NamedTuple):
+    """A resource without its properties, of which it has the ``ensure``: its item, its
+    ``type#name``, the JSON text of its entry before and behind the properties."""
+
+    item: Item
+    identity: str
+    ensure: Any
+    head: bytes
+    tail: bytes
+
+    @classmethod
+    def of(cls, item: Item, ensure: Any) -> Outline:
+        """That of an item without properties."""
+        entry = item.entry()
+        head = _json({key: entry.pop(key) for key in _BEFORE})[:-1]
+        tail = b"," + _json(entry)[1:] if entry else b"}"
+        return cls(item, item.id, ensure, head, tail)
 
 
 class Compiled(NamedTuple):
-    """A resource of one plan: what the fleet sees, the JSON text of its entry, its blobs.
+    """A resource of one plan: its outline, the JSON text of its properties, its blobs.
 
-    The index of ``item`` is its place in its manifest; the entry is without its ``children``.
-    ``registrations`` stay on the controller.
+    The index of the item is its place in its manifest. ``registrations`` stay on the controller;
+    ``longest`` says for how many seconds it may be at work, by its own timeouts.
     """
 
-    item: Item
-    json: bytes
+    outline: Outline
+    properties: bytes
     blobs: tuple[Blob, ...]
     children: tuple[Compiled, ...] = ()
     registrations: tuple[Mapping[str, Any], ...] = ()
+    longest: float = 0.0
 
     @classmethod
-    def alone(cls, item: Item) -> Compiled:
-        """A resource that needs no blob."""
-        return cls(item, _text(item), ())
+    def alone(cls, item: Item, blobs: tuple[Blob, ...] = ()) -> Compiled:
+        """A resource that no manifest declares."""
+        return _compiled(item, item.properties, blobs, longest=_longest(item, item.properties))
+
+    @property
+    def item(self) -> Item:
+        """What the fleet sees, read from the text each time."""
+        return self.outline.item._replace(properties=json.loads(self.properties))
+
+    @property
+    def json(self) -> bytes:
+        """The JSON text of the entry without its children."""
+        head, tail = self.outline.head, self.outline.tail
+        if self.properties == b"{}":
+            return head + tail
+        return b"".join((head, b',"properties":', self.properties, tail))
 
     @property
     def text(self) -> bytes:
@@ -52,9 +94,10 @@ class Compiled(NamedTuple):
         return b"".join((self.json[:-1], b',"children":[', below, b"]}"))
 
     def extended(self, children: tuple[Compiled, ...] = (), **fields: Any) -> Compiled:
-        """The resource with these children and fields."""
-        item = self.item._replace(**fields)
-        return self._replace(item=item, json=_text(item), children=children)
+        """The resource with these children and fields, properties aside."""
+        item = self.outline.item._replace(**fields)
+        outline = Outline.of(item, self.outline.ensure)
+        return self._replace(outline=outline, children=children)
 
 
 def compile_resource(
@@ -69,11 +112,12 @@ def compile_resource(
     deferred_render: bool = False,
 ) -> Compiled:
     """Put a resource into its final form; ``values`` are final, blobs already by reference."""
+    properties = {k: v for k, v in values.items() if k not in NOT_PROPERTIES}
     item = Item(
         index=index,
         type=declared.type.name,
         name=name,
-        properties={k: v for k, v in values.items() if k not in NOT_PROPERTIES},
+        properties=properties,
         alias=values.get("alias") or "",
         provider=values.get("provider") or "",
         require=declared.require,
@@ -86,10 +130,60 @@ def compile_resource(
         health_checks=tuple(values.get("health_checks") or ()),
         own=declared.type.own,
     )
-    announced = tuple(values.get("register_when_stable") or ())
-    return Compiled(item, _text(item), blobs, registrations=announced)
+    return _compiled(
+        item,
+        properties,
+        blobs,
+        registrations=tuple(values.get("register_when_stable") or ()),
+        longest=_longest(item, {**declared.type.defaults, **properties}),
+    )
 
 
-def _text(item: Item) -> bytes:
+def _compiled(
+    item: Item, properties: Mapping[str, Any], blobs: tuple[Blob, ...], **more: Any
+) -> Compiled:
+    """The resource of an item, whose own properties are not looked at."""
+    outline = _outline(item, properties.get("ensure"))
+    return Compiled(outline, _json(properties), blobs, **more)
+
+
+def _outline(item: Item, ensure: Any) -> Outline:
+    if item.health_checks or not isinstance(ensure, str | None):
+        return Outline.of(item._replace(properties={}), ensure)
+    return _shared_outline(item[:_PROPERTIES], item[_PROPERTIES + 1 :], ensure)
+
+
+@lru_cache(maxsize=4096)
+def _shared_outline(before: tuple[Any, ...], behind: tuple[Any, ...], ensure: Any) -> Outline:
+    """The outline of these fields before and behind the properties; hosts share it."""
+    return Outline.of(Item._make((*before, {}, *behind)), ensure)
+
+
+def _json(value: Any) -> bytes:
     # ASCII, because a fact may hold half a character, which UTF-8 cannot.
-    return json.dumps(item.entry(), separators=(",", ":")).encode("ascii")
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def _longest(item: Item, properties: Mapping[str, Any]) -> float:
+    # An exec's timeout holds for its two guards as well, and one attempt more does no harm.
+    tries = sum(int(c.get("tries") or 1) * _timeouts(c) for c in item.health_checks)
+    return 4 * _timeouts(properties) + tries
+
+
+def _timeouts(value: Any) -> float:
+    """The sum of the timeouts and pauses in it, in seconds."""
+    if isinstance(value, list):
+        return sum(map(_timeouts, value))
+    if not isinstance(value, Mapping):
+        return 0.0
+    return sum(
+        _seconds(inner) if key.endswith(("timeout", "try_sleep")) else _timeouts(inner)
+        for key, inner in value.items()
+    )
+
+
+def _seconds(text: Any) -> float:
+    try:
+        return duration.parse(str(text))
+    except ValueError:
+        return 0.0  # rendered at its turn, or no duration at all: told elsewhere

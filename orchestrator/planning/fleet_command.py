@@ -107,7 +107,7 @@ class FleetCommand:
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
         """The plan of any host."""
         item = Item(index=0, type=TYPE, name=self.shown, properties=self._properties)
-        whole = [Compiled.alone(item)._replace(blobs=self._blobs)]
+        whole = [Compiled.alone(item, self._blobs)]
         return HostPlan(whole, whole, declared=(), secrets=(), warnings=(), fail_on_error=False)
 
 

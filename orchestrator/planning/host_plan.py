@@ -18,7 +18,6 @@ from orchestrator.planning.final import check_final
 from orchestrator.planning.implications import Implications, Masking, manifests, masked_texts
 from orchestrator.planning.rendering import render_deferred
 from orchestrator.planning.travel import Travel
-from remote_runtime import duration
 from remote_runtime.errors import Position, ResourceError
 from remote_runtime.item import Item
 from remote_runtime.masking import MASKED, Mask
@@ -88,18 +87,15 @@ class HostPlan:
     @property
     def items(self) -> list[Item]:
         """Every resource, pre-order: ``items[i].index == i``."""
-        return [
-            entry.item if entry.item.index == index else entry.item._replace(index=index)
-            for index, entry in enumerate(self._everything)
-        ]
+        return [entry.item._replace(index=index) for index, entry in enumerate(self._everything)]
 
     def identities(self) -> Iterator[str]:
         """The ``type#name`` of every resource, pre-order: the index counts along it."""
-        return (resource.item.id for resource in self._everything)
+        return (resource.outline.identity for resource in self._everything)
 
     def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each resource that subscribes, with the ``type#name`` of what it subscribes to."""
-        items = [resource.item for resource in self._everything]
+        items = [resource.outline.item for resource in self._everything]
         names = {f"{item.type}#{item.alias}": item.id for item in items if item.alias}
         for item in items:
             if item.subscribe:
@@ -125,8 +121,8 @@ class HostPlan:
         found: dict[str, list[Mapping[str, Any]]] = {}
         for entry in self._everything:
             for one in entry.registrations:
-                public = _public(one, entry.item.sensitive, Mask(self.secrets))
-                found.setdefault(entry.item.id, []).append(public)
+                public = _public(one, entry.outline.item.sensitive, Mask(self.secrets))
+                found.setdefault(entry.outline.identity, []).append(public)
         return found
 
     def implied(self, index: int) -> Implied | None:
@@ -192,9 +188,7 @@ class HostPlan:
 
     def longest(self) -> float:
         """For how many seconds one of its resources may be at work, by its own timeouts."""
-        defaults = {declared.type.name: declared.type.defaults for declared in self.declared}
-        items = (entry.item for entry in self._everything)
-        own = max((_longest(item, defaults.get(item.type, {})) for item in items), default=0.0)
+        own = max((entry.longest for entry in self._everything), default=0.0)
         return max(own, *(one.plan.longest() for one in self.before)) if self.before else own
 
     def payload(self, envelope: Mapping[str, Any]) -> bytes:
@@ -256,7 +250,7 @@ class HostPlan:
         declared, scope, travel = self._turns[index]
         files: dict[str, str] = {}
         turn = scope._replace(target_files=files)
-        ensure = self._everything[index].item.properties.get("ensure")
+        ensure = self._everything[index].outline.ensure
         for _ in range(MAX_FILES + 1):
             try:
                 return self._finish(
@@ -288,31 +282,6 @@ class HostPlan:
         for blob in travel.replace(declared, by_path):
             self._blobs[blob.sha] = blob  # the target may ask for it
         return {**plain, **by_path}
-
-
-def _longest(item: Item, defaults: Mapping[str, Any]) -> float:
-    # An exec's timeout holds for its two guards as well, and one attempt more does no harm.
-    tries = sum(int(c.get("tries") or 1) * _timeouts(c) for c in item.health_checks)
-    return 4 * _timeouts({**defaults, **item.properties}) + tries
-
-
-def _timeouts(value: Any) -> float:
-    """The sum of the timeouts and pauses in it, in seconds."""
-    if isinstance(value, list):
-        return sum(map(_timeouts, value))
-    if not isinstance(value, dict):
-        return 0.0
-    return sum(
-        _seconds(inner) if key.endswith(("timeout", "try_sleep")) else _timeouts(inner)
-        for key, inner in value.items()
-    )
-
-
-def _seconds(text: Any) -> float:
-    try:
-        return duration.parse(str(text))
-    except ValueError:
-        return 0.0  # rendered at its turn, or no duration at all: told elsewhere
 
 
 def _public(registration: Mapping[str, Any], sensitive: bool, mask: Mask) -> Mapping[str, Any]:

@@ -61,17 +61,19 @@ class Groups:
             if isinstance(alias, str) and "alias" not in declared.templated:
                 self._known[f"{declared.type.name}#{alias}"] = ()
             for entry in made:
-                if entry.item.alias:
-                    reference = f"{entry.item.type}#{entry.item.alias}"
-                    self._known[reference] = (*self._known.get(reference, ()), entry.item.id)
+                item, identity = entry.outline.item, entry.outline.identity
+                if item.alias:
+                    reference = f"{item.type}#{item.alias}"
+                    self._known[reference] = (*self._known.get(reference, ()), identity)
         elif self._known:
             for entry in made:
-                for name in (entry.item.name, entry.item.alias):
-                    self._known.pop(f"{entry.item.type}#{name}", None)
+                item = entry.outline.item
+                for name in (item.name, item.alias):
+                    self._known.pop(f"{item.type}#{name}", None)
 
     def spelt_out(self, entry: Compiled) -> Compiled:
         """The resource, with the names of all in the place of such an alias."""
-        item = entry.item
+        item = entry.outline.item
         if not any(reference in self._known for reference in (*item.require, *item.subscribe)):
             return entry
         return entry.extended(

@@ -87,10 +87,10 @@ class _Marking:
         return True in judged
 
     def _judge(self, resource: Compiled, above: Above) -> bool:
-        whole = self._joined(resource.item, above)
+        whole = self._joined(resource.outline.item, above)
         left_out = self._selection.leaves_out(whole)
         at = len(self._items)
-        self._items.append(resource.item)
+        self._items.append(resource.outline.item)
         self._ends.append(0)
         self._reasons.append(left_out)
         self._leads.append(False)

@@ -40,7 +40,7 @@ class _Row(NamedTuple):
     @property
     def named(self) -> Named:
         """What references find of it: one that was left out, or has no plan yet, has no name."""
-        item = self.entry.item if self.entry else None
+        item = self.entry.outline.item if self.entry else None
         if self.is_none:
             alias = self.declared.values.get("alias")
             return Named(self.declared, "", alias if isinstance(alias, str) else None, self.place)
@@ -161,17 +161,17 @@ class Walk:
     ) -> Compiled:
         """Put a resource, with what it applies, behind those that came so far."""
         entry = self._groups.spelt_out(entry)
-        if entry.blobs and not entry.item.sensitive:
+        if entry.blobs and not entry.outline.item.sensitive:
             entry = self._veiled(entry)
         at, begin, opens = len(self.found), -1, False
         self.found.append(entry)
         self.declared.append(declared)
-        runs = managed and entry.item.managed
+        runs = managed and entry.outline.item.managed
         if declared.type.applies:
             begin = len(self._rows)
             entry, opens = self._apply(place, declared, entry, runs)
             self.found[at] = entry
-        if runs and entry.item.deferred_render:
+        if runs and entry.outline.item.deferred_render:
             self.turns[at] = (declared, scope, place.part.travel)
             scope.environ.hear(repr(declared.raw))
         self._rows.append(_Row(declared, entry, place=number, runs=runs, opens=opens, begin=begin))
@@ -206,13 +206,14 @@ class Walk:
         self, place: Place, declared: Declared, entry: Compiled, managed: bool
     ) -> tuple[Compiled, bool]:
         """The resource with what it applies, and whether that is not known."""
-        properties = entry.item.properties
+        item = entry.item
+        properties = item.properties
         handed = properties.get("data") or {}
         may_apply = properties.get("allow_apply") is not False
-        if entry.item.sensitive:
+        if item.sensitive:
             texts = [t for t in strings_of(handed) if len(t) >= SHORTEST]
             self.secrets.update(dict.fromkeys(texts))
-        child = place.child(declared, entry.item.name, may_apply)
+        child = place.child(declared, item.name, may_apply)
         if not isinstance(child, Refusal):
             shared = child.part.data.shared(declared, handed)
             if shared and shared.problems:
@@ -241,11 +242,12 @@ class Walk:
         refusal: Refusal,
         managed: bool,
     ) -> Compiled:
+        item = entry.item
         if managed and declared not in place.told:
-            self.warnings.append(f"{entry.item.id} will fail: {refusal.text}")
+            self.warnings.append(f"{item.id} will fail: {refusal.text}")
         return entry.extended(
-            applies=entry.item.name,
+            applies=item.name,
             deferred_error=refusal.text,
-            noop=entry.item.properties.get("noop") is True,
-            monitor_only=entry.item.properties.get("health_check_only") is True,
+            noop=item.properties.get("noop") is True,
+            monitor_only=item.properties.get("health_check_only") is True,
         )

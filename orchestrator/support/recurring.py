@@ -1,26 +1,27 @@
 """Tells what comes more than once, so that only that is kept at hand (controller)."""
 
+from array import array
 from collections.abc import Hashable
 
-MOST = 20_000
+PLACES = 1 << 14
 
 
 class Recurring:
-    """Remembers a number for each thing that came, and not the thing.
+    """Remembers a number for each thing that came, and not the thing; of two that have the same of
+    ``places`` (a power of two), the later one.
 
     Thread-safe: at worst something is taken for new once more, or for known one time too early.
     """
 
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
-        self._met: set[int] = set()
+    def __init__(self, places: int = PLACES) -> None:
+        self._last = places - 1
+        self._met = array("q", bytes(8 * places))
 
     def again(self, key: Hashable) -> bool:
         """Whether this came before."""
-        mark = hash(key)
-        if mark in self._met:
+        mark = hash(key) or 1
+        place = mark & self._last
+        if self._met[place] == mark:
             return True
-        if len(self._met) >= self._most:
-            self._met = set()
-        self._met.add(mark)
+        self._met[place] = mark
         return False

@@ -212,6 +212,7 @@ def implied_file(name: str, shared: bool = False) -> Implied:
     return Implied(
         {"type": "file", "name": name, "requested_ensure": "present", "properties": properties},
         shared=shared,
+        ensures=True,
     )
 
 

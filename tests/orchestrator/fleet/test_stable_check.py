@@ -142,7 +142,7 @@ def test_what_the_plan_does_not_say_has_to_be_told_whole() -> None:
     host = Host(*NAMES)
     known = host.known[0]
     assert known is not None
-    del known.members["requested_ensure"]
+    known.ensures = False
     with pytest.raises(ProtocolError):
         host.told(stable(group(0, [1])))
 

@@ -45,7 +45,7 @@ def test_each_host_has_its_own(tmp_path: Path) -> None:
     again = run.plan(FakeHost("a"), gathered({"n": 1}))
     assert [p.items[0].id for p in (first, second)] == ["exec#a", "exec#b"]
     assert second.items[0].properties["command"] == "echo 2"
-    assert again.items[0] is first.items[0]
+    assert again.resources[0] is first.resources[0]
 
 
 def test_render_shows_what_came_of_it(tmp_path: Path) -> None:

@@ -152,12 +152,12 @@ def test_a_file_may_name_the_next_one_but_not_without_end(tmp_path: Path) -> Non
 
 
 def test_resources_without_templates_are_made_once(tmp_path: Path) -> None:
-    """Two hosts share the very same items and bytes of what does not depend on them."""
+    """Two hosts share the very same outlines and bytes of what does not depend on them."""
     one = planner(tmp_path, mixed(tmp_path))
     first = one.plan(FakeHost(vars={"x": "1"}), gathered())
     second = one.plan(FakeHost(vars={"x": "2"}), gathered())
-    assert first.items[1] is second.items[1]
-    assert first.items[6] is not second.items[6]
+    assert first.resources[1] is second.resources[1]
+    assert first.resources[6] is not second.resources[6]
 
 
 @pytest.mark.parametrize(

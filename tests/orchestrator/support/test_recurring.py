@@ -14,12 +14,13 @@ def test_tells_what_came_before() -> None:
 
 
 def test_holds_no_more_than_it_may() -> None:
-    """Once there is too much it begins anew, so nothing grows for ever."""
-    recurring = Recurring(most=2)
-    assert [recurring.again(key) for key in ("a", "b", "c", "c", "a")] == [
+    """What comes later takes the place of what came before it, so nothing grows for ever."""
+    recurring = Recurring(places=2)
+    assert [recurring.again(key) for key in (1, 2, 3, 3, 1, 2)] == [
         False,
         False,
         False,
         True,
         False,
+        True,
     ]
