@@ -29,6 +29,15 @@ ccm:
         - open: {command: "curl https://me:p4ssw0rd@example.com"}
 """
 CHILD = "ccm: {resources: [{exec: [{inner: {command: 'true s3cr3t-of-site'}}]}]}"
+PLAIN = """
+ccm:
+  resources:
+    - package: [{vim: {}}]
+    - scaffold: [{/srv/tree: {source: tree, ensure: present}}]
+    - file: [{"/etc/\u00e9": {content: "\u263a", alias: first, owner: r, group: r, mode: "0644"}}]
+    - apply: [{child.yaml: {}}]
+"""
+PLAIN_CHILD = "ccm: {resources: [{exec: [{inner: {command: 'true', timeout: 3s}}]}]}"
 WHOLE = {"file#/etc/late", "apply#child.yaml", "exec#checked"}
 
 
@@ -57,6 +66,25 @@ def test_it_is_what_the_target_would_say(tmp_path: Path) -> None:
         manifests.add(theirs.get("manifest"))
     assert whole == WHOLE
     assert manifests == {None, "child.yaml"}
+
+
+def test_what_is_masked_nowhere_is_told_as_it_travels(tmp_path: Path) -> None:
+    """The text that a plan holds comes to the same as what the target makes of it."""
+    (tmp_path / "child.yaml").write_text(PLAIN_CHILD, encoding="utf-8")
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/file").write_text("x", encoding="utf-8")
+    host_plan = plan(tmp_path, PLAIN)
+    maker = EventMaker(Mask([]))
+    for item in each_of(parse(json.loads(host_plan.payload({"run_id": "1"}))).items):
+        implied = host_plan.implied(item.index)
+        if implied is None:
+            assert item.applies
+            continue
+        theirs = implied_members(item, maker)
+        assert json.loads(implied.text) == theirs
+        assert json.dumps(implied.members) == json.dumps(theirs)
+        assert implied.ensures is ("requested_ensure" in theirs)
+    assert host_plan.total == 5
 
 
 def test_hosts_share_what_is_the_same(tmp_path: Path) -> None:
