@@ -368,12 +368,16 @@ def agent(socket_path: Path, *keys: Path) -> Iterator[None]:
         ["ssh-agent", "-D", "-a", str(socket_path)], stdout=subprocess.DEVNULL
     )
     try:
-        while not socket_path.exists():
+        environment = {"SSH_AUTH_SOCK": str(socket_path), "PATH": "/usr/bin:/bin"}
+        # It has none yet, which is 1; 2 is one that does not listen, though its socket is there.
+        while (
+            subprocess.run(["ssh-add", "-l"], env=environment, capture_output=True).returncode == 2
+        ):
             time.sleep(0.01)
         for key in keys:
             subprocess.run(
                 ["ssh-add", "-q", str(key)],
-                env={"SSH_AUTH_SOCK": str(socket_path), "PATH": "/usr/bin:/bin"},
+                env=environment,
                 check=True,
                 stderr=subprocess.DEVNULL,
             )
