@@ -49,15 +49,19 @@ def choose(options: InventoryOptions, manifest: str = "") -> Chosen:
 def connector(
     chosen: Chosen,
     options: ConnectionOptions,
+    *,
     ask: Callable[[str], str],
     own_types: Mapping[str, bytes] | None = None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> "Connector":
     """The transport, every password asked for that is known to be needed; contacts no host.
 
-    ``own_types`` travel with the runtime: ``site.types.sources()``.
+    ``own_types`` travel with the runtime: ``site.types.sources()``. ``meanwhile`` is done while a
+    runtime starts.
     """
     from orchestrator.image import build
     from orchestrator.transport import Connector, Credentials, Settings
+    from orchestrator.transport.waiting import nothing
 
     settings = Settings(
         chosen.inventory.hosts,
@@ -68,7 +72,7 @@ def connector(
     )
     prompt = ask if sys.stdin.isatty() else None
     credentials = Credentials(options.ask_pass, options.ask_become_pass, prompt)
-    made = Connector(settings, credentials, build(own_types))
+    made = Connector(settings, credentials, build(own_types), meanwhile or nothing)
     made.prepare(chosen.hosts)
     return made
 

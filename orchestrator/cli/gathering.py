@@ -19,6 +19,6 @@ def gather(chosen: "Chosen", options: "ConnectionOptions") -> "dict[str, Gathere
     from orchestrator.fleet.fact_run import gather_facts
 
     make_room(options.forks)
-    connector = assembly.connector(chosen, options, ask_secret)
+    connector = assembly.connector(chosen, options, ask=ask_secret)
     with connector, Interrupts(lambda: None) as interrupts:
         return gather_facts(chosen.hosts, connector, options.forks, interrupts.watch)

@@ -12,17 +12,14 @@ from orchestrator.cli.asking import ask_line, ask_secret
 from orchestrator.cli.options import add_diff, read_fields
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.report.collected import Collected
-from orchestrator.report.event_lines import EventLines
-from orchestrator.report.lines import Lines
-from orchestrator.report.rows import Choice
 from orchestrator.report.style import Style, can_redraw
-from orchestrator.report.summary import Summary
 from orchestrator.support.line_file import LineFile
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from orchestrator.fleet.kept_runs import KeptRun
+    from orchestrator.report.lines import Lines
 
 INTERRUPT_NOTE = "ending the run on every host; press Ctrl-C again to leave at once"
 
@@ -106,8 +103,8 @@ class Output:
         self.options = options
         # stdout belongs to the machine-readable form where one was asked for.
         self.human: TextIO = sys.stderr if options.wanting_stdout() else sys.stdout
+        self._diff = run.diff and (run.noop or options.verbose)
         verbose = options.verbose
-        self._choice = Choice(run.diff and (run.noop or verbose), verbose, options.quiet)
         self._collected = Collected(verbose=verbose)
         self._summarised: Subscriber = self._collected
         self._events: LineFile | None = None
@@ -120,7 +117,9 @@ class Output:
 
             self._live = LiveView(self.human, title, verbose)
         else:
-            self._lines = Lines(self.human, verbose)
+            from orchestrator.report import lines
+
+            self._lines = lines.Lines(self.human, verbose)
 
     def prepare(self) -> None:
         """Open the file of ``--events``, once nothing is left that could refuse the run."""
@@ -129,10 +128,13 @@ class Output:
     def subscribers(self) -> list[Subscriber]:
         """Those that were chosen; the one for the summary is always among them."""
         chosen: list[Subscriber] = [self._summarised]
-        if self._events is not None:
-            chosen.insert(0, EventLines(self._events.write))
-        elif self.options.events == "-":
-            chosen.insert(0, EventLines(_write_out))
+        write = self._events.write if self._events is not None else None
+        if self.options.events == "-":
+            write = _write_out
+        if write is not None:
+            from orchestrator.report.event_lines import EventLines
+
+            chosen.insert(0, EventLines(write))
         if self._live is not None:
             chosen.append(self._live)
         if self._lines is not None:
@@ -189,7 +191,11 @@ class Output:
 
     def summary(self, kept: str) -> None:
         """Write the summary; ``kept`` is the run's id, "" for a run that could not be kept."""
-        Summary(self._collected, Style.of(self.human), self._choice).write(self.human, kept)
+        from orchestrator.report.rows import Choice
+        from orchestrator.report.summary import Summary
+
+        choice = Choice(self._diff, self.options.verbose, self.options.quiet)
+        Summary(self._collected, Style.of(self.human), choice).write(self.human, kept)
 
     def metrics(self, kept: "KeptRun") -> None:
         """Write the file of ``--metrics``, if one was asked for. UsageError."""

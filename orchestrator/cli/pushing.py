@@ -71,6 +71,7 @@ def carry_out(
     """
     from orchestrator.cli import assembly, running
     from orchestrator.cli.again import words_again
+    from orchestrator.cli.meanwhile import load_later
     from orchestrator.fleet.run_folder import new_run_id
     from orchestrator.fleet.settings import RunSettings
 
@@ -85,7 +86,9 @@ def carry_out(
         output.say(f"warning: {lacking}")
     types = own_types(push)
     far = _far_work(push, options, chosen)
-    connector = assembly.connector(chosen, options.connection, output.ask, types)
+    connector = assembly.connector(
+        chosen, options.connection, ask=output.ask, own_types=types, meanwhile=load_later
+    )
     for site in push.sites:
         for text in site.warnings:
             output.say(f"warning: {text}")

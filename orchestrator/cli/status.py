@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     options = RunOptions(noop=True, diff=False, status_only=True)
     settings = RunSettings(new_run_id(), user_at_host(), options)
     sources = planner.site.types.sources()
-    connector = assembly.connector(chosen, connection, ask_secret, sources)
+    connector = assembly.connector(chosen, connection, ask=ask_secret, own_types=sources)
     with connector, Interrupts(lambda: None) as interrupts:
         runs = (
             HostRun(host, connector, planner=planner, bus=bus, settings=settings)

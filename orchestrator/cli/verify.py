@@ -78,7 +78,9 @@ def run(args: argparse.Namespace) -> int:
     # With tests of the user's own every connection stays open for them.
     make_room(max(connection.forks, len(chosen.hosts)) if tests else connection.forks)
     site, planner = assembly.planner(args.manifest, read_selection(args))
-    connector = assembly.connector(chosen, connection, ask_secret, site.types.sources())
+    connector = assembly.connector(
+        chosen, connection, ask=ask_secret, own_types=site.types.sources()
+    )
     for text in site.warnings:
         print(plain(f"ccm: warning: {text}"), file=sys.stderr)
     job = Checkup(

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.event_check import EventCheck
 from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
 from orchestrator.fleet.host_task import InterruptedRunError
+from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.outcome import Tally
 from orchestrator.fleet.package_lore import HostLore, PackageLore
 from orchestrator.fleet.phases import Phase
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from orchestrator.fleet.returning import Reboot
 
 GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
-MAX_NOTICES = 200  # warnings and errors of one host; they are kept for the summary
-MAX_LINES = 2_000  # what else it tells, such as the output of commands; only shown
 # What a target may call its errors: never what the controller says of a connection or of a user.
 _KIND = r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z"
 
@@ -56,31 +54,6 @@ def gather(link: FramedLink, enter: Callable[[Phase], None] = lambda phase: None
     gathered = greet(link, enter)
     link.send({"t": "bye"})
     return gathered
-
-
-class Notices:
-    """Publishes lines for people about one host, and no more than a person would read."""
-
-    def __init__(self, host: str, bus: Bus) -> None:
-        self.host = host
-        self.bus = bus
-        self._notices = 0
-        self._lines = 0
-
-    def say(self, level: str, text: str) -> None:
-        """Publish one line; ``level`` is info, waiting, warning or error."""
-        waits = level == "waiting"
-        if waits or level == "info":
-            level = "info"
-            self._lines += 1
-            count, most, words = self._lines, MAX_LINES, "lines of output"
-        else:
-            self._notices += 1
-            count, most, words = self._notices, MAX_NOTICES, "messages"
-        if count == most:
-            level, text = "warning", f"more than {most} {words}, the rest is left out"
-        if count <= most:
-            self.bus.publish(happening.HostNotice(self.host, level, text, waits))
 
 
 class Conversation:

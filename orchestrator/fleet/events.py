@@ -4,11 +4,13 @@ Times are seconds of ``time.time()``; every text in here is plain already.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.stable_turns import StableTurns
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.stable_turns import StableTurns
 
 
 class RunStarted(NamedTuple):
@@ -72,7 +74,7 @@ class ResourcesStable(NamedTuple):
     """
 
     host: str
-    turns: StableTurns
+    turns: "StableTurns"
 
 
 class HostNotice(NamedTuple):

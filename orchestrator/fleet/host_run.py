@@ -1,20 +1,17 @@
 """One host's run, from the connection to its result (controller)."""
 
+from __future__ import annotations
+
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome as outcomes
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.conversation import Conversation, Notices, greet
-from orchestrator.fleet.framed_link import FramedLink
-from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.host_task import HeldBackError, InterruptedRunError, LinkTask
+from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.outcome import OK, HostResult, Tally
-from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.ports import Connector, Plan, Planner, Publisher, Target
-from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import DefectError
 from orchestrator.support.plain_text import one_line, plain
@@ -22,7 +19,13 @@ from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
 from remote_runtime.masking import Mask
 
 if TYPE_CHECKING:
+    from orchestrator.fleet.conversation import Conversation
+    from orchestrator.fleet.framed_link import FramedLink
+    from orchestrator.fleet.gathered import Gathered
+    from orchestrator.fleet.package_lore import PackageLore
+    from orchestrator.fleet.ports import Connector, Plan, Planner, Publisher, Target
     from orchestrator.fleet.returning import Reboot
+    from orchestrator.fleet.settings import RunSettings
 
 CANCEL_GRACE = 6.0
 MAX_STDERR = 4_000
@@ -72,6 +75,8 @@ class HostRun(LinkTask[HostResult]):
         self._began = time.monotonic()
         self._enter(Phase.CONNECTING)
         link = self._open(self._enter, self._until)
+        from orchestrator.fleet.conversation import Conversation, greet
+
         gathered = greet(link, self._enter)
         boot = str(gathered.hello["boot"])
         self._enter(Phase.PLANNING)
@@ -109,7 +114,7 @@ class HostRun(LinkTask[HostResult]):
         timeout = self._settings.options.timeout
         return self._began + timeout if timeout else None
 
-    def _return(self, reboot: "Reboot", boot: str) -> FramedLink:
+    def _return(self, reboot: Reboot, boot: str) -> FramedLink:
         """The link to the host when it was rebooted."""
         self._enter(Phase.REBOOTING)
         self.abandon()
@@ -118,6 +123,7 @@ class HostRun(LinkTask[HostResult]):
             link = self._open(lambda phase: None, self._until)
             return link, greet(link, lambda phase: None)
 
+        from orchestrator.fleet.conversation import greet
         from orchestrator.fleet.returning import Return
 
         return Return(boot, call=call, pause=self._pause, until=self._until).wait(reboot.timeout)

@@ -1,18 +1,22 @@
 """One host of many, whatever is done on it (controller)."""
 
+from __future__ import annotations
+
 import contextlib
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.outcome import TIMED_OUT
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.ports import Connector, Target
 from orchestrator.support.crash import DefectError
 from remote_runtime.errors import CcmError, UnreachableError
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.framed_link import FramedLink
+    from orchestrator.fleet.ports import Connector, Target
 
 NEVER = float("inf")
 EARLY = 0.05  # seconds by which a wait may end before its bound
@@ -147,6 +151,8 @@ class LinkTask(HostTask[R]):
                 kind=TIMED_OUT,
                 hint="find out what its login waits for, or raise --timeout",
             ) from error
+        from orchestrator.fleet.framed_link import FramedLink
+
         with self._switch:
             self._link = FramedLink(link, until)
             if self._cancelled:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.fleet.bus import Bus, Subscriber
-from orchestrator.fleet.conversation import Conversation, Notices, greet
+from orchestrator.fleet.conversation import Conversation, greet
 from orchestrator.fleet.events import Event, ResourceEvent
 from orchestrator.fleet.framed_link import FramedLink
+from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.ports import Plan
 from orchestrator.fleet.run_folder import new_run_id
 from orchestrator.fleet.settings import RunSettings

@@ -5,6 +5,8 @@ SHA-256 that a host's own index has for the package, and counts for nothing but 
 check here that it is true, and each host that gets it checks its form.
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import json
@@ -13,13 +15,15 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.support.state_folder import make_private
 from orchestrator.support.whole_file import replacing
 from remote_runtime import wire
 from remote_runtime.errors import CcmError, ProtocolError
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.framed_link import FramedLink
 
 WAIT = 10.0  # seconds that a host waits for another one
 MOST_ASKED = 10_000  # packages of one host, those that it asks for once more included

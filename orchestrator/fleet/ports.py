@@ -1,11 +1,15 @@
 """What the fleet needs of the other rooms (controller): the shapes that the tests fake."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from __future__ import annotations
 
-from orchestrator.fleet.gathered import Gathered
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.stable_turns import Implied
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.gathered import Gathered
+    from orchestrator.fleet.stable_turns import Implied
 
 OnPhase = Callable[[Phase], None]
 

@@ -17,20 +17,24 @@ Folders are 0700, files 0600; ``run.json`` is whole at every instant, the others
 line. ``events.jsonl`` is locked for as long as the run goes on. Only the newest runs are kept.
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import json
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.stable_turns import Implied
 from orchestrator.project.settings import KEPT
 from orchestrator.support.line_file import FULL, LineFile
 from orchestrator.support.state_folder import make_private, state_folder
 from orchestrator.support.whole_file import replacing
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.stable_turns import Implied
 
 MOST_NUMBERED = 20_000  # resources whose number is at hand; others are kept once more
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from orchestrator.kept_plans.kept_plan import canonical, digest_of
-from orchestrator.planning import HostPlan
+from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.events import secrets_of
 from remote_runtime.item import Item
 from remote_runtime.masking import MASKED, Mask

@@ -14,7 +14,8 @@ from orchestrator.kept_plans.desired import desired_of, differing
 from orchestrator.kept_plans.identity import DIFFERS, identity_of
 from orchestrator.kept_plans.kept_plan import KeptPlan
 from orchestrator.kept_plans.predictions import Predictions
-from orchestrator.planning import HostPlan, Planner
+from orchestrator.planning import Planner
+from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import PlanError
 
 _TOLD = 5  # resources that a refusal names

@@ -26,8 +26,8 @@ from orchestrator.kept_plans.kept_plan import (
     work_of,
 )
 from orchestrator.kept_plans.recognising import PROTOCOL
-from orchestrator.planning import HostPlan
 from orchestrator.planning.behind import HostPlanner
+from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.events import secrets_of
 
 

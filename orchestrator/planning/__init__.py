@@ -5,8 +5,7 @@ plan = planner.plan(host, gathered)           # per host, thread-safe; PlanError
 """
 
 from orchestrator.planning.blobs import Blob
-from orchestrator.planning.host_plan import HostPlan
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.planner import Planner
 
-__all__ = ["Blob", "HostPlan", "PlanOptions", "Planner"]
+__all__ = ["Blob", "PlanOptions", "Planner"]

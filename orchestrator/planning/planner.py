@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import Scope
 from orchestrator.manifest.site import Site
 from orchestrator.planning.data import Given, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
-from orchestrator.planning.host_plan import HostPlan
-from orchestrator.planning.host_secrets import HostSecrets
-from orchestrator.planning.implications import Implications
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.parts import Part, Parts, Place
 from orchestrator.planning.survey import Survey
-from orchestrator.planning.walk import Walk
 from remote_runtime.errors import InputError, PlanError, Problem
 from remote_runtime.masking import Mask
 
 if TYPE_CHECKING:
+    from orchestrator.planning.host_plan import HostPlan
+    from orchestrator.planning.host_secrets import HostSecrets
+    from orchestrator.planning.implications import Implications
     from orchestrator.planning.selecting import Marker
 
 
@@ -38,7 +38,8 @@ class Planner:
         self.site = site
         self.host_secrets: HostSecrets | None = None
         self._overlay = FactOverlay(options.facts, options.fact)
-        self._implications = Implications()
+        self._implications: Implications | None = None
+        self._lock = Lock()
         given = Given(options, problems, site.warnings)
         self._registry = given.registry
         root = Part(site, given)
@@ -65,6 +66,10 @@ class Planner:
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
         """The plan of one host (an inventory's ``Host``); PlanError with every problem found."""
+        # Loaded with the first answer of a host: before it there is no time to lose.
+        from orchestrator.planning.host_plan import HostPlan
+        from orchestrator.planning.walk import Walk
+
         facts, warnings = self._overlay(host, gathered)
         warnings += [
             f"the facts {family!r} are not available: {reason}"
@@ -84,7 +89,7 @@ class Planner:
             warnings=list(map(mask.text, warnings + walk.warnings)),
             fail_on_error=self.site.fail_on_error,
         )
-        plan.implications = self._implications
+        plan.implications = self._implied()
         _refuse_own_reboot(host, plan)
         if self.site.earlier:
             plan.earlier = self.site.earlier.of(host.name, self._references)
@@ -93,6 +98,15 @@ class Planner:
         if self.host_secrets is not None:
             self.host_secrets.share(host.name, plan)
         return plan
+
+    def _implied(self) -> Implications:
+        """What plans imply of events, for all hosts."""
+        with self._lock:
+            if self._implications is None:
+                from orchestrator.planning.implications import Implications
+
+                self._implications = Implications()
+            return self._implications
 
     def _selected(self, options: PlanOptions, problems: list[Problem]) -> Marker | None:
         """What leaves resources out; None where all of the manifest is chosen."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from orchestrator.fleet.phases import Phase
@@ -13,6 +13,7 @@ from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.login import Login
 from orchestrator.transport.pipe import Link
 from orchestrator.transport.settings import Settings, Target
+from orchestrator.transport.waiting import nothing
 from remote_runtime.errors import InputError, Problem, UnreachableError
 
 if TYPE_CHECKING:
@@ -22,12 +23,22 @@ if TYPE_CHECKING:
 
 
 class Connector:
-    """Opens the links of a run; thread-safe. ``close`` it at the end of the run."""
+    """Opens the links of a run; thread-safe. ``close`` it at the end of the run.
 
-    def __init__(self, settings: Settings, credentials: Credentials, image: Image) -> None:
+    ``meanwhile`` is done whenever a runtime starts, before its first word is waited for.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        credentials: Credentials,
+        image: Image,
+        meanwhile: Callable[[], object] = nothing,
+    ) -> None:
         self._settings = settings
         self._credentials = credentials
         self._image = image
+        self._meanwhile = meanwhile
         self._router: Router | None = None
         self._dialer: Dialer | None = None
         self._lock = threading.Lock()
@@ -75,7 +86,13 @@ class Connector:
         """A host that is logged in to, for programs of any kind; as ``open``."""
         if host.connection == "local":
             on_phase(Phase.STARTING)
-            return Login.local(host, self._settings, credentials=self._credentials, until=until)
+            return Login.local(
+                host,
+                self._settings,
+                credentials=self._credentials,
+                until=until,
+                meanwhile=self._meanwhile,
+            )
         try:
             route = self._route(host)._replace(until=until)
         except InputError as error:
@@ -94,6 +111,7 @@ class Connector:
             credentials=self._credentials,
             connection=connection,
             until=until,
+            meanwhile=self._meanwhile,
         )
 
     @property

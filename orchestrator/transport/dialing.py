@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.transport.waiting import Aside
+from orchestrator.transport.waiting import Aside, nothing
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:
@@ -45,10 +45,6 @@ class Backoff:
             return False
         time.sleep(delay)
         return True
-
-
-def nothing() -> None:
-    """What there is to do meanwhile, where there is nothing."""
 
 
 def dial(

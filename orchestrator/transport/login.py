@@ -13,7 +13,7 @@ from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.opening import Opening
 from orchestrator.transport.pipe import Link, Pipe
 from orchestrator.transport.settings import Settings, Target
-from orchestrator.transport.waiting import end_of
+from orchestrator.transport.waiting import end_of, nothing
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ class Login:
     """One connection to a host; the user that the inventory wants is become for each program.
 
     ``connection`` is None for a host that is the controller itself. ``user`` is who logged in.
-    ``until`` is the moment at which the host's time is up, None for never.
+    ``until`` is the moment at which the host's time is up, None for never. ``meanwhile`` is done
+    while a program starts.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Login:
         credentials: Credentials,
         connection: Connection | None = None,
         until: float | None = None,
+        meanwhile: Callable[[], object] = nothing,
     ) -> None:
         self._host = host
         self._user = user
@@ -51,6 +53,7 @@ class Login:
         self._credentials = credentials
         self._connection = connection
         self._until = until
+        self._meanwhile = meanwhile
 
     @classmethod
     def local(
@@ -60,12 +63,20 @@ class Login:
         *,
         credentials: Credentials,
         until: float | None = None,
+        meanwhile: Callable[[], object] = nothing,
     ) -> Login:
         """The login of a host that is the controller itself."""
         import getpass
 
         user = getpass.getuser()
-        return cls(host, user, settings=settings, credentials=credentials, until=until)
+        return cls(
+            host,
+            user,
+            settings=settings,
+            credentials=credentials,
+            until=until,
+            meanwhile=meanwhile,
+        )
 
     def start(self, image: Image, hang_up: bool = False) -> Link:
         """The link of a program that is ready; several may run, on a channel each.
@@ -84,6 +95,7 @@ class Login:
         except Exception as error:
             message = f"{self._host.name} opens no session: {error}"
             raise UnreachableError(message, "transport.session") from error
+        self._meanwhile()
         close: Callable[[], None] = self.close if hang_up else channel.close
         link = self._opening(SshPipe(channel, close), run, image).link()
         link.host_key = self._connection.host_key
@@ -99,6 +111,7 @@ class Login:
 
         run = self._command(image, prefer=sys.executable)
         pipe = LocalPipe(run.command)
+        self._meanwhile()
         link = self._opening(pipe, run, image).link()
         pipe.started()
         return link

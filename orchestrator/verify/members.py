@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from orchestrator.expressions import Scope
     from orchestrator.fleet.gathered import Gathered
     from orchestrator.image import Image
-    from orchestrator.planning import HostPlan, Planner
+    from orchestrator.planning import Planner
+    from orchestrator.planning.host_plan import HostPlan
     from orchestrator.transport import Connector, Link
     from orchestrator.transport.login import Login
     from remote_runtime.item import Item

@@ -9,7 +9,7 @@ from remote_runtime.item import Item, each_of
 from remote_runtime.nearest import nearest
 
 if TYPE_CHECKING:
-    from orchestrator.planning import HostPlan
+    from orchestrator.planning.host_plan import HostPlan
 
 
 def find_resource(plan: HostPlan, identity: str, host: str) -> Item:

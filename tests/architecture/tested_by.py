@@ -93,6 +93,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/fleet/conversation.py",
         "orchestrator/fleet/framed_link.py",
         "orchestrator/fleet/gathered.py",
+        "orchestrator/fleet/notices.py",
         "orchestrator/fleet/outcome.py",
         "orchestrator/fleet/phases.py",
         "orchestrator/fleet/serving.py",

@@ -15,6 +15,7 @@ from orchestrator.cli.spelling import command_line
 from orchestrator.manifest.types import Type, load_type, type_names
 from orchestrator.project.settings import KEPT
 from remote_runtime.errors import CcmError, InputError
+from tests.orchestrator.cli.starts import hosts, imported, site
 
 OWNED = ["--owner", "root", "--group", "root", "--mode", "0644"]
 
@@ -247,9 +248,9 @@ def test_a_converged_command_imports_nothing_heavy(tmp_path: Path) -> None:
     """``ccm ensure`` of a file that is as it should be does without what takes long to load."""
     path = tmp_path / "a"
     owned = ["--owner", str(os.getuid()), "--group", str(os.getgid()), "--mode", "0644"]
-    imported = _imported(tmp_path, "ensure", "file", str(path), "--content", "x", *owned)
-    assert "orchestrator.cli.ensure_type" in imported
-    assert imported & HEAVY == set()
+    found = set(imported(tmp_path, "ensure", "file", str(path), "--content", "x", *owned))
+    assert "orchestrator.cli.ensure_type" in found
+    assert found & HEAVY == set()
 
 
 def test_a_converged_push_to_this_machine_imports_nothing_heavy(tmp_path: Path) -> None:
@@ -259,10 +260,10 @@ def test_a_converged_push_to_this_machine_imports_nothing_heavy(tmp_path: Path) 
         old = tmp_path / "ccm" / "runs" / f"20200101T000000Z-{number:07d}"
         old.mkdir(parents=True, mode=0o700)
         (old / "run.json").write_text("{}")
-    words = ("push", "-i", str(_hosts(tmp_path)), str(_site(tmp_path)))
-    imported = _imported(tmp_path, *words)
-    assert "orchestrator.cli.running" in imported
-    assert imported & (HEAVY | OPTIONAL) == set()
+    words = ("push", "-i", str(hosts(tmp_path)), str(site(tmp_path)))
+    found = set(imported(tmp_path, *words))
+    assert "orchestrator.cli.running" in found
+    assert found & (HEAVY | OPTIONAL) == set()
     assert len(list(old.parent.iterdir())) == KEPT
 
 
@@ -284,7 +285,7 @@ print(*sorted(rooms), file=sys.stderr)
 def test_no_report_and_no_transport_compiles_patterns_when_it_is_loaded(tmp_path: Path) -> None:
     """Most runs need few of them, and each takes as long as loading a small module."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
-    words = ["push", "-i", str(_hosts(tmp_path)), str(_site(tmp_path))]
+    words = ["push", "-i", str(hosts(tmp_path)), str(site(tmp_path))]
     done = subprocess.run(
         [sys.executable, "-c", COMPILES, *words],
         env=environment,
@@ -297,33 +298,6 @@ def test_no_report_and_no_transport_compiles_patterns_when_it_is_loaded(tmp_path
     without = ("report", "transport", "cli", "manifest")
     assert "orchestrator.fleet" in rooms
     assert rooms & {"schemas", *(f"orchestrator.{room}" for room in without)} == set()
-
-
-def _hosts(folder: Path) -> Path:
-    hosts = folder / "hosts.yaml"
-    hosts.write_text("hosts: {here: {connection: local}}\n")
-    return hosts
-
-
-def _site(folder: Path) -> Path:
-    """A manifest of one file."""
-    owned = f"owner: '{os.getuid()}', group: '{os.getgid()}', mode: '0644'"
-    site = folder / "site.yaml"
-    resource = f"{{{folder}/a: {{content: x, {owned}}}}}"
-    site.write_text(f"ccm: {{resources: [{{file: [{resource}]}}]}}\n")
-    return site
-
-
-def _imported(folder: Path, *words: str) -> set[str]:
-    """What a command imports the second time, when everything is there already."""
-    environment = {**os.environ, "XDG_CACHE_HOME": str(folder), "XDG_STATE_HOME": str(folder)}
-    command = [sys.executable, "-X", "importtime", "-m", "orchestrator.cli.app", *words]
-    for _ in range(2):
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=60, check=True
-        )
-    assert "1 stable" in done.stdout
-    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
 
 
 def _type(name: str) -> Type:

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from orchestrator.manifest import load_site
-from orchestrator.planning import HostPlan, Planner, PlanOptions
+from orchestrator.planning import Planner, PlanOptions
 from orchestrator.planning.facts import NothingGathered
+from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import InputError, PlanError
 
 

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import schemas
-from orchestrator.planning import HostPlan
+from orchestrator.planning.host_plan import HostPlan
 from orchestrator.planning.resolved import resolved_manifest
 from remote_runtime import plan as target
 from remote_runtime.item import Item

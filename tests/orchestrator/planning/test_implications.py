@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from orchestrator.planning import HostPlan
+from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.events import EventMaker, secrets_of
 from remote_runtime.expansion import implied_members
 from remote_runtime.item import each_of

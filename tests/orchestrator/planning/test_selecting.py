@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.planning import HostPlan
+from orchestrator.planning.host_plan import HostPlan
 from tests.orchestrator.planning.planned import FakeHost, entries, gathered, plan, planner
 
 SITE = """

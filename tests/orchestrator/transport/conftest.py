@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport import Connector, Credentials, Settings
+from orchestrator.transport.waiting import nothing
 from tests.orchestrator.transport.fakes import image
 from tests.orchestrator.transport.sshd import Sshd
 
@@ -53,7 +54,9 @@ def connect(tmp_path: Path, ssh_config: Path) -> Iterator[Connect]:
     made: list[Connector] = []
 
     def make(
-        settings: dict[str, object] | None = None, credentials: Credentials | None = None
+        settings: dict[str, object] | None = None,
+        credentials: Credentials | None = None,
+        meanwhile: Callable[[], object] = nothing,
     ) -> Connector:
         options: dict[str, object] = {"ssh_config": (ssh_config,), **(settings or {})}
         made.append(
@@ -61,6 +64,7 @@ def connect(tmp_path: Path, ssh_config: Path) -> Iterator[Connect]:
                 Settings(**options),  # type: ignore[arg-type]  # any field
                 credentials or Credentials(environ={}),
                 image(tmp_path / "home"),
+                meanwhile,
             )
         )
         return made[-1]

@@ -1,0 +1,32 @@
+"""What is told to people about one host (controller)."""
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Bus
+
+MAX_NOTICES = 200  # warnings and errors of one host; they are kept for the summary
+MAX_LINES = 2_000  # what else it tells, such as the output of commands; only shown
+
+
+class Notices:
+    """Publishes lines for people about one host, and no more than a person would read."""
+
+    def __init__(self, host: str, bus: Bus) -> None:
+        self.host = host
+        self.bus = bus
+        self._notices = 0
+        self._lines = 0
+
+    def say(self, level: str, text: str) -> None:
+        """Publish one line; ``level`` is info, waiting, warning or error."""
+        waits = level == "waiting"
+        if waits or level == "info":
+            level = "info"
+            self._lines += 1
+            count, most, words = self._lines, MAX_LINES, "lines of output"
+        else:
+            self._notices += 1
+            count, most, words = self._notices, MAX_NOTICES, "messages"
+        if count == most:
+            level, text = "warning", f"more than {most} {words}, the rest is left out"
+        if count <= most:
+            self.bus.publish(happening.HostNotice(self.host, level, text, waits))

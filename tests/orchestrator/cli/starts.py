@@ -1,0 +1,41 @@
+"""What a command loads that finds everything as it should be."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_PROGRAM = """
+import sys
+from orchestrator.cli import app
+app.main(sys.argv[1:])
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+def hosts(folder: Path) -> Path:
+    """An inventory of this machine."""
+    path = folder / "hosts.yaml"
+    path.write_text("hosts: {here: {connection: local}}\n")
+    return path
+
+
+def site(folder: Path) -> Path:
+    """A manifest of one file."""
+    owned = f"owner: '{os.getuid()}', group: '{os.getgid()}', mode: '0644'"
+    path = folder / "site.yaml"
+    resource = f"{{{folder}/a: {{content: x, {owned}}}}}"
+    path.write_text(f"ccm: {{resources: [{{file: [{resource}]}}]}}\n")
+    return path
+
+
+def imported(folder: Path, *words: str, says: str = "1 stable") -> list[str]:
+    """What a command imports the second time, when everything is there already, in that order."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder), "XDG_STATE_HOME": str(folder)}
+    command = [sys.executable, "-c", _PROGRAM, *words]
+    for _ in range(2):
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=60, check=True
+        )
+    assert says in done.stdout
+    return done.stderr.splitlines()[-1].split()
