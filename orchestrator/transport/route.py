@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import time
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,9 +21,9 @@ from orchestrator.transport.ssh_config import (
     Config,
     Directive,
     Directives,
+    Tokens,
     expand,
     expand_path,
-    tokens,
 )
 from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import InputError, Problem
@@ -186,7 +187,7 @@ def _decide(
     jumps: tuple[Route, ...],
     command: str,
 ) -> Route:
-    values = tokens(name, found)
+    values = Tokens(name, found)
     try:
         return Route(
             label=label,
@@ -221,26 +222,32 @@ def _known_hosts(
     host: Target | None, found: Directives, values: dict[str, str]
 ) -> tuple[Path, ...]:
     if host is not None and host.known_hosts:
-        return (Path(host.known_hosts),)
+        return (_path(host.known_hosts),)
     paths: list[Path] = []
     for key, default in (
         ("userknownhostsfile", "~/.ssh/known_hosts ~/.ssh/known_hosts2"),
         ("globalknownhostsfile", "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"),
     ):
         given = found[key][0].words if key in found else default.split()
-        paths += [Path(expand_path(word, values)) for word in given if word.lower() != "none"]
+        paths += [_path(expand_path(word, values)) for word in given if word.lower() != "none"]
     return tuple(paths)
 
 
 def _identities(host: Target | None, found: Directives, values: dict[str, str]) -> tuple[Path, ...]:
-    paths = [Path(host.key_file)] if host is not None and host.key_file else []
+    paths = [_path(host.key_file)] if host is not None and host.key_file else []
     for line in found.get("identityfile", []):
         text = line.value.strip('"')
         if text.lower() != "none":
-            paths.append(Path(expand_path(text, values)))
+            paths.append(_path(expand_path(text, values)))
     if "identityfile" not in found:
-        paths += [Path("~/.ssh", name).expanduser() for name in DEFAULT_KEYS]
+        paths += [_path(f"{values['d']}/.ssh/{name}") for name in DEFAULT_KEYS]
     return tuple(dict.fromkeys(paths))
+
+
+@lru_cache(maxsize=1024)
+def _path(text: str) -> Path:
+    """The path of a text, made once: very many hosts name the same few."""
+    return Path(text)
 
 
 def _agent(found: Directives, values: dict[str, str]) -> str:

@@ -198,28 +198,42 @@ _CRITERIA: dict[str, Callable[[str, str, Directives], bool]] = {
         found.first("user") or getpass.getuser(), value
     ),
     "localuser": lambda value, name, found: _matches_list(getpass.getuser(), value),
-    "exec": lambda value, name, found: _succeeds(expand(value, tokens(name, found))),
+    "exec": lambda value, name, found: _succeeds(expand(value, Tokens(name, found))),
 }
 
 
-def tokens(name: str, found: Directives) -> dict[str, str]:
-    """What the percent tokens stand for on a host."""
+def _this_host() -> str:
     import socket
 
-    local = socket.gethostname()
-    return {
-        "%": "%",
-        "d": os.path.expanduser("~"),
-        "h": _host_name(name, found),
-        "i": str(os.getuid()),
-        "k": found.first("hostkeyalias") or name,
-        "L": local.split(".")[0],
-        "l": local,
-        "n": name,
-        "p": found.first("port") or "22",
-        "r": found.first("user") or getpass.getuser(),
-        "u": getpass.getuser(),
-    }
+    return socket.gethostname()
+
+
+_TOKENS: dict[str, Callable[[str, Directives], str]] = {
+    "%": lambda name, found: "%",
+    "d": lambda name, found: os.path.expanduser("~"),
+    "h": lambda name, found: _host_name(name, found),
+    "i": lambda name, found: str(os.getuid()),
+    "k": lambda name, found: found.first("hostkeyalias") or name,
+    "L": lambda name, found: _this_host().split(".")[0],
+    "l": lambda name, found: _this_host(),
+    "n": lambda name, found: name,
+    "p": lambda name, found: found.first("port") or "22",
+    "r": lambda name, found: found.first("user") or getpass.getuser(),
+    "u": lambda name, found: getpass.getuser(),
+}
+
+
+class Tokens(dict[str, str]):
+    """What the percent tokens stand for on a host: each is found out when it is asked for, because
+    few configurations have any. KeyError for one that is not known."""
+
+    def __init__(self, name: str, found: Directives) -> None:
+        super().__init__()
+        self._of = name, found
+
+    def __missing__(self, token: str) -> str:
+        value = self[token] = _TOKENS[token](*self._of)
+        return value
 
 
 def expand(text: str, values: dict[str, str]) -> str:
