@@ -140,7 +140,7 @@ def compile_resource(
 
 
 def _compiled(
-    item: Item, properties: Mapping[str, Any], blobs: tuple[Blob, ...], **more: Any
+    item: Item, properties: dict[str, Any], blobs: tuple[Blob, ...], **more: Any
 ) -> Compiled:
     """The resource of an item, whose own properties are not looked at."""
     outline = _outline(item, properties.get("ensure"))
@@ -164,7 +164,7 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
-def _longest(item: Item, properties: Mapping[str, Any]) -> float:
+def _longest(item: Item, properties: dict[str, Any]) -> float:
     # An exec's timeout holds for its two guards as well, and one attempt more does no harm.
     tries = sum(int(c.get("tries") or 1) * _timeouts(c) for c in item.health_checks)
     return 4 * _timeouts(properties) + tries
@@ -174,12 +174,13 @@ def _timeouts(value: Any) -> float:
     """The sum of the timeouts and pauses in it, in seconds."""
     if isinstance(value, list):
         return sum(map(_timeouts, value))
-    if not isinstance(value, Mapping):
-        return 0.0
-    return sum(
-        _seconds(inner) if key.endswith(("timeout", "try_sleep")) else _timeouts(inner)
-        for key, inner in value.items()
-    )
+    total = 0.0
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        if key.endswith(("timeout", "try_sleep")):
+            total += _seconds(inner)
+        elif isinstance(inner, dict | list):
+            total += _timeouts(inner)
+    return total
 
 
 def _seconds(text: Any) -> float:

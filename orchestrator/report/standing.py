@@ -13,6 +13,8 @@ from orchestrator.rollout.budget import Budget, is_failure
 from orchestrator.rollout.deadline import clock_text
 from orchestrator.rollout.reasons import BUDGET, CANARY, INTERRUPTED, UNTIL
 
+_TAKEN = frozenset((happening.RunStarted, happening.HostFinished, *happening.ROLLOUT))
+
 
 class WaveRow(NamedTuple):
     """A wave, counted from 1, and how far it came; "" in a preview."""
@@ -38,6 +40,8 @@ class Standing:
 
     def handle(self, event: happening.Event) -> None:
         """Take note of an event."""
+        if event.__class__ not in _TAKEN:  # which most are not
+            return
         if isinstance(event, happening.RunStarted):
             self._noop = event.noop
         elif isinstance(event, happening.RolloutPlanned):

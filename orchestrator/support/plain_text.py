@@ -62,7 +62,10 @@ def plain_value(value: Any, depth: int = MAX_DEPTH) -> Any:
             raise ProtocolError("values are nested too deeply", kind="protocol.value")
         if isinstance(value, list):
             return [plain_value(item, depth - 1) for item in value]
-        return {plain(key): plain_value(item, depth - 1) for key, item in value.items()}
+        return {
+            plain(key): plain(item) if item.__class__ is str else plain_value(item, depth - 1)
+            for key, item in value.items()
+        }
     if isinstance(value, float) and not math.isfinite(value):
         raise ProtocolError("a number that is not finite", kind="protocol.value")
     if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
