@@ -51,6 +51,16 @@ MAX_BYTES = 64 * 1024 * 1024
 
 # a pair, or any other escape, so that an escaped backslash is never taken for the start of a pair
 _ESCAPE = r"\\u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})|\\."
+_JSON = r'\s*\{\s*("|\Z)'
+_OF_JSON = {
+    "Expecting value": "a value is missing",
+    "Expecting property name enclosed in double quotes": "a key in double quotes is missing",
+    "Expecting ',' delimiter": "a comma or a closing bracket is missing",
+    "Expecting ':' delimiter": "a colon is missing",
+    "Unterminated string starting at": "the text that begins here is not closed",
+    "Invalid control character at": "a line ends within a text",
+    "Extra data": "something stands behind the closing bracket",
+}
 _HINTS = (
     ("cannot start any token", "put the value in quotes"),
     ("mapping values are not allowed", "check the indentation, or quote a text with ': '"),
@@ -140,10 +150,35 @@ def _position_at(source: Source, index: int) -> Position:
     return Position(source.name, len(before), len(before[-1]) + 1)
 
 
+def _json_problem(source: Source) -> Problem | None:
+    """What keeps a text from being JSON; None where it is, or was not meant to be."""
+    import json
+
+    if not re.match(_JSON, source.text):
+        return None
+    try:
+        json.loads(source.text)
+    except json.JSONDecodeError as error:
+        if error.msg not in _OF_JSON:
+            return None
+        end = len(source.text.rstrip())
+        at, message = error.pos, _OF_JSON[error.msg]
+        if at >= end:
+            at, message = end - 1, "it ends before all brackets are closed"
+        hint = "is that all of it?" if error.msg.startswith("Unterm") or error.pos >= end else ""
+        where = _position_at(source, at)
+        return Problem(f"broken JSON: {message}", where, hint, "input.yaml")
+    except (ValueError, RecursionError):
+        pass
+    return None
+
+
 def _syntax_problem(error: yaml.YAMLError, source: Source) -> Problem:
     name = source.name
     is_json = source.text.lstrip().startswith("{") and not name.endswith((".yaml", ".yml"))
     form = "JSON" if is_json else "YAML"
+    if is_json and (problem := _json_problem(source)) is not None:
+        return problem
     if not isinstance(error, yaml.MarkedYAMLError):
         return Problem(f"broken {form}: {error}", Position(name, 1, 1), "", "input.yaml")
     text = error.problem or error.context or "it cannot be read"

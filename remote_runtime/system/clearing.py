@@ -5,6 +5,7 @@ import os
 import stat
 from typing import List, NamedTuple, Tuple
 
+from remote_runtime.system.obstacles import mounted_in
 from remote_runtime.system.trouble import failure
 from remote_runtime.system.walk import Place
 
@@ -20,8 +21,10 @@ class _Level(NamedTuple):
 def clear(place: Place) -> None:
     """Remove a folder with everything in it, however deep; links in it are removed, not followed.
 
-    One folder is open at a time. ``ResourceError`` names what cannot be removed, or was moved away.
+    One folder is open at a time. ``ResourceError`` names what cannot be removed, or was moved away;
+    where something is mounted at the folder or in it, nothing is removed.
     """
+    mounted_in(place.path)
     levels: List[_Level] = []
     name = place.name
     try:

@@ -68,9 +68,7 @@ class Obstacles(object):
         self._writable("remove", self._spot.folder)
         self._permitted("remove")
         if tree:
-            inside = [path for path in sorted(mount_points()) if path.startswith(there + "/")]
-            if inside:
-                raise failure("remove", inside[0], OSError(errno.EBUSY, ""))
+            mounted_in(there)
         self._replaced("remove")
 
     def _enter(self, doing: str, size: int) -> None:
@@ -145,6 +143,13 @@ def keeps_from_executing(path: str) -> bool:
     while not os.path.exists(path):
         path = os.path.dirname(path)
     return bool(os.statvfs(path).f_flag & _NO_EXECUTION)
+
+
+def mounted_in(folder: str) -> None:
+    """``ResourceError`` where something is mounted at a folder without links, or below it."""
+    for point in sorted(mount_points()):
+        if point == folder or point.startswith(folder + "/"):
+            raise failure("remove", point, OSError(errno.EBUSY, ""))
 
 
 def mount_points() -> FrozenSet[str]:

@@ -4,7 +4,7 @@ import os
 import stat
 from typing import Dict, List, Optional, Set, Tuple
 
-from remote_runtime.effects import MountEffect, PathEffect
+from remote_runtime.effects import PAGE, MountEffect, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
 from remote_runtime.world.held import Held, Room
@@ -13,7 +13,6 @@ from remote_runtime.world.nodes import UNTOLD, Found, Node, held_at, kind_at, sh
 from remote_runtime.world.on_host import OnHost
 
 _MOST_LINKS = 40  # as in Linux
-_PAGE = 4096
 
 
 class Layer(object):
@@ -163,7 +162,7 @@ class Layer(object):
         device = node.device or self._device(path)
         if device < 0:  # nothing of the host is there, and it counts by pages
             held = node.content.size if node.content is not None else 0
-            return device, -(-held // _PAGE) * _PAGE, int(node.kind != "absent")
+            return device, -(-held // PAGE) * PAGE, int(node.kind != "absent")
         old_size, old_count = held_at(path, below=node.opaque)
         size, count = -old_size, (node.kind != "absent") - old_count
         if node.kind == "file":

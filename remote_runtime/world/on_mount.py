@@ -4,11 +4,9 @@ import errno
 import os
 from typing import Optional, Sequence, Tuple
 
-from remote_runtime.effects import MountEffect
+from remote_runtime.effects import PAGE, MountEffect
 from remote_runtime.system.obstacles import Obstacles
 from remote_runtime.system.trouble import failure
-
-PAGE = 4096  # bytes that a file in memory takes at least
 
 
 class OnMount(Obstacles):

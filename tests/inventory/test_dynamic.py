@@ -159,7 +159,9 @@ def test_an_inventory_of_ansible_is_named(tmp_path: Path, text: str, form: str) 
     [
         ("[1, 2]", "an inventory must be a map, not a list"),
         ("[1,2]", "an inventory must be a map, not a list"),
-        ('{"hosts": {"h1": {}, "h2": {"po', ":1:32: broken JSON: found unexpected end"),
+        ('{"hosts": {"h1": {}, "h2": {"po', ":1:29: broken JSON: the text that begins here is"),
+        ('{"hosts": {"h1": {\n}\n\n', ":2:1: broken JSON: it ends before all brackets are closed"),
+        ('{"hosts": {"h1": {} "h2": {}}}', ":1:21: broken JSON: a comma or a closing bracket"),
     ],
 )
 def test_json_that_is_no_inventory(tmp_path: Path, text: str, wrong: str) -> None:

@@ -355,6 +355,8 @@ RPMS: tuple[Rpm, ...] = (
     ),
     Rpm("pv-base", "1.0-1.el9"),
     Rpm("pv-base", "2.0-1.el9"),
+    Rpm("pv-epoch", "2.0-1.el9"),
+    Rpm("pv-epoch", "1:0.9-1.el9"),
     Rpm("pv-app", "1.0-1.el9", fields={"Requires": "pv-base"}),
     Rpm("pv-old-app", "1.0-1.el9", fields={"Requires": "pv-base < 2.0"}),
     Rpm("pv-rival", "1.0-1.el9", fields={"Conflicts": "pv-base"}),

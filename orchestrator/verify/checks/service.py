@@ -51,6 +51,8 @@ def _state(host: Host, name: str) -> str:
 def _property(host: Host, name: str, key: str) -> str:
     """A property as systemd shows it; RuntimeError under another init system."""
     try:
+        if name.startswith("-"):  # it would be taken for an option
+            return str(host.check_output("systemctl show --value --property=%s -- %s", key, name))
         return str(host.service(name).systemd_properties.get(key, ""))
     except NotImplementedError:
         raise RuntimeError("this host was not booted with systemd") from None

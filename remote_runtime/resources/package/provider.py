@@ -112,6 +112,10 @@ class PackageProvider(Provider):
         """The version as an event and a preview have it."""
         return version
 
+    def told(self, before: str, after: str) -> Tuple[str, str]:
+        """Two versions as the record of a change has them."""
+        return self.shown(before), self.shown(after)
+
     def status(self, name: str) -> Installed:
         """What is installed. One query answers it for all packages of the plan."""
         raise NotImplementedError

@@ -33,7 +33,7 @@ _VERSIONS_SHOWN = 10
 
 
 class _Step(NamedTuple):
-    """What is to be done, how noop words it, and the state that an event has afterwards."""
+    """What is to be done, how noop words it, and the version, or what is wanted of it, then."""
 
     message: str
     operation: Operation
@@ -221,7 +221,8 @@ class Resource(ResourceType):
         return [self._action(state, self._step(state), ())]
 
     def _action(self, state: State, step: _Step, foreseen: Sequence[VersionChange]) -> Action:
-        changes = [Change("ensure", state.ensure, step.after), *self._others(foreseen)]
+        own = self._change("ensure", state.installed.version, step.after)
+        changes = [own, *self._others(foreseen)]
 
         def act() -> None:
             done = self.provider.carry_out(step.operation, self._lock_timeout())
@@ -248,27 +249,27 @@ class Resource(ResourceType):
         """The records of what changes beside this package itself."""
         own = self.name.partition(":")[0]
         return [
-            Change(
-                "package %s" % change.name,
-                self.provider.shown(change.before) or ABSENT,
-                self.provider.shown(change.after) or ABSENT,
-            )
+            self._change("package %s" % change.name, change.before, change.after)
             for change in changed
             if change.name.partition(":")[0] != own
         ]
+
+    def _change(self, what: str, before: str, after: str) -> Change:
+        """The record of a version that becomes another one, "" for none."""
+        old, new = self.provider.told(before, after)
+        return Change(what, old or ABSENT, new or ABSENT)
 
     def _step(self, state: State) -> _Step:
         installed, candidate = state.installed, state.available.candidate
         if self.ensure == ABSENT:
             return _Step(wording.UNINSTALLED, Operation(self.name, removal=True), ABSENT)
-        shown = self.provider.shown(candidate)
         if self.ensure == PRESENT:
-            return _Step(wording.INSTALLED, Operation(self.name), shown or PRESENT)
+            return _Step(wording.INSTALLED, Operation(self.name), candidate or PRESENT)
         if self.ensure == LATEST:
             words = wording.UPGRADED_LATEST
             if not installed.version:
                 words = wording.INSTALLED_LATEST
-            return _Step(words, Operation(self.name, candidate), shown or LATEST)
+            return _Step(words, Operation(self.name, candidate), candidate or LATEST)
         version = matching_version(self.provider, state.available, self.ensure) or self.ensure
         if not installed.version:
             words = wording.INSTALLED_VERSION
@@ -277,7 +278,7 @@ class Resource(ResourceType):
         else:
             words = wording.DOWNGRADED
         operation = Operation(self.name, version, exact=True)
-        return _Step(words % self.ensure, operation, self.provider.shown(version))
+        return _Step(words % self.ensure, operation, version)
 
     def _lock_timeout(self) -> float:
         given = self.properties.get("lock_timeout")

@@ -4,7 +4,16 @@ import os
 from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import UNKNOWN, Doubt, Effect, Fog, MountEffect, PathEffect, below
+from remote_runtime.effects import (
+    PAGE,
+    UNKNOWN,
+    Doubt,
+    Effect,
+    Fog,
+    MountEffect,
+    PathEffect,
+    below,
+)
 from remote_runtime.resources.service.folders import named_folders, parsed_mode
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import escaped, unescaped
@@ -33,7 +42,6 @@ _ANY = (
 )  # fmt: skip
 _BINDING = ("bind", "rbind", "rw", "defaults", "auto", "noauto", "nofail")
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-_PAGE = 4096
 _SYSTEMS = "/proc/filesystems"
 _HELPERS = ("/sbin/mount.", "/usr/sbin/mount.")
 _AUTOFS = "/dev/autofs"
@@ -147,7 +155,7 @@ class Mounting(object):
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         size = _bytes(options.get("size", "50%"), memory)
         if "nr_blocks" in options:
-            size = _bytes(options["nr_blocks"], 0) * _PAGE
+            size = _bytes(options["nr_blocks"], 0) * PAGE
         owners = [self._number(kind, options.get(key, "0")) for kind, key in
                   (("user", "uid"), ("group", "gid"))]  # fmt: skip
         if None in owners:

@@ -3,15 +3,21 @@
 import re
 from typing import List, Tuple
 
-_NAME = re.compile(r"[A-Za-z0-9._+:~@-]+\Z")
+from remote_runtime.resources.service.unit import full_name
+
+_NAME = re.compile(r"[A-Za-z0-9._+:~@\\-]+\Z")
 _TEMPLATE = re.compile(r"[^@]*@(\.[a-z]+)?\Z")
+_ROOTS = ("-.mount", "-.slice")
+_LONGEST = 255  # as in systemd, with the suffix
 
 
 def problems(name: str) -> List[Tuple[str, str]]:
     """What is wrong, as (property, message)."""
     if not _NAME.match(name):
-        return [("name", "%r is not a service: letters, digits and . _ + : ~ @ - only" % name)]
-    if name.startswith(("-", "@")):
+        return [("name", "%r is not a service: letters, digits and . _ + : ~ @ - \\ only" % name)]
+    if len(full_name(name)) > _LONGEST:
+        return [("name", "the name of a unit has at most %d characters" % _LONGEST)]
+    if name.startswith(("-", "@")) and name not in _ROOTS:
         return [("name", "%r begins with %r, no service does" % (name, name[0]))]
     if _TEMPLATE.match(name):
         return [("name", "%r is a template; name an instance such as app@1" % name)]

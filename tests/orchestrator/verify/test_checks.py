@@ -367,6 +367,14 @@ def test_a_service_that_there_is_not(ensure: str) -> None:
     ]
 
 
+def test_a_service_whose_name_looks_like_an_option() -> None:
+    """The mount of the root is asked for behind the end of the options."""
+    shown = {"LoadState": "loaded", "ActiveState": "active"}
+    asked = "systemctl show --value --property=%s -- -.mount"
+    host = Script({asked % key: (0, value) for key, value in shown.items()})
+    assert said(of("service", "-.mount", ensure="running"), host.read_all) == []
+
+
 def test_a_question_without_an_answer_does_not_hold() -> None:
     """A host where the program is missing is told with what it said."""
     lines = said(of("package", "nginx"), Script({}).read_all)

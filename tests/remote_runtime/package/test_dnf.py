@@ -348,10 +348,16 @@ class Acting(unittest.TestCase):
             plan.carry_out(1)
             self.assertEqual(plan.commands.count("dnf -q"), times)
 
-    def test_a_change_names_versions_without_epochs(self):
-        """The record of a change has version and release."""
-        plan = plan_of(("ccm-epoch", {"ensure": "latest"}), installed=record("ccm-epoch", "2.0-1"))
-        self.assertEqual(plan.carry_out(), [{"what": "ensure", "from": "2.0-1", "to": "0.9-1.el9"}])
+    def test_a_change_names_epochs_that_differ(self):
+        """The record of a change has version and release, else an upgrade may look like none."""
+        for before, shown in (
+            ("2.0-1", ("0:2.0-1", "1:0.9-1.el9")),
+            ("1:0.8-1", ("0.8-1", "0.9-1.el9")),
+        ):
+            here = record("ccm-epoch", before)
+            plan = plan_of(("ccm-epoch", {"ensure": "latest"}), installed=here)
+            change = {"what": "ensure", "from": shown[0], "to": shown[1]}
+            self.assertEqual(plan.carry_out(), [change])
 
     def test_a_transaction_is_let_finish(self):
         """A run that is cancelled meanwhile does not end dnf, and starts nothing more."""

@@ -1,7 +1,10 @@
 import os
+import subprocess
+import unittest
 
 from remote_runtime.system.clearing import clear
 from remote_runtime.system.walk import Walker
+from tests.remote_runtime import mounting
 from tests.remote_runtime.fakes import FolderTest, failure_of
 
 
@@ -21,6 +24,19 @@ class ClearingTest(FolderTest):
         self.clear("a")
         self.assertEqual(os.listdir(self.root), ["kept"])
         self.assertEqual(os.listdir(self.path("kept")), ["file"])
+
+    @unittest.skipUnless(mounting.possible(), "nothing can be mounted on this machine")
+    def test_what_is_mounted(self) -> None:
+        """Where something is mounted at the folder or in it, nothing is removed at all."""
+        os.makedirs(self.path("a/m"))
+        self.write("a/file")
+        subprocess.check_call(["mount", "-t", "tmpfs", "ccm-test", self.path("a/m")])
+        self.addCleanup(subprocess.check_call, ["umount", self.path("a/m")])
+        self.write("a/m/file")
+        for name in ("a", "a/m"):
+            self.assertIn("a/m: it is a mount point", str(failure_of(self.clear, name)))
+        self.assertEqual(sorted(os.listdir(self.path("a"))), ["file", "m"])
+        self.assertEqual(os.listdir(self.path("a/m")), ["file"])
 
     def test_however_deep(self) -> None:
         """A tree deeper than a path or a stack may be long goes as well."""

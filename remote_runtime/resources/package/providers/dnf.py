@@ -86,6 +86,10 @@ class Provider(PackageProvider):
         """The version and the release, without the epoch."""
         return rpm_database.shown(version)
 
+    def told(self, before: str, after: str) -> Tuple[str, str]:
+        """With their epochs where those differ. See the base class."""
+        return rpm_database.told(before, after)
+
     def status(self, name: str) -> Installed:
         """What RPM's database has, read again once anything was changed."""
         if self._records_at != self.context.acted or name not in self._asked:

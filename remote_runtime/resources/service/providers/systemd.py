@@ -213,7 +213,8 @@ class Provider(ServiceProvider):
     def _act(self, verb: str, name: str, *options: str) -> None:
         full = unit.full_name(name)
         self._asked_at = -1
-        argv = ("systemctl", verb, "--system", *options, full)
+        ended = ("--",) if full.startswith("-") else ()  # else -.mount would be an option
+        argv = ("systemctl", verb, "--system", *options, *ended, full)
         log_of = full if verb in (START, RESTART, STOP) else ""
         self._systemctl("%s %s" % (_DOING[verb], full), argv, log_of)
 
@@ -246,4 +247,4 @@ class Provider(ServiceProvider):
         self._asked_at = self.context.acted + 1
 
     def _log(self, full: str) -> str:
-        return self.context.commands.run(STATUS + (full,)).tail(_SHOWN)
+        return self.context.commands.run(STATUS + ("--", full)).tail(_SHOWN)
