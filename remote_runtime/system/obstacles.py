@@ -6,8 +6,9 @@ A preview asks here; what is raised is what the attempt would raise.
 import errno
 import os
 import stat
-from typing import FrozenSet, NamedTuple, Optional, Tuple
+from typing import FrozenSet, Hashable, NamedTuple, Optional, Tuple
 
+from remote_runtime.effects import PAGE
 from remote_runtime.system import inode_flags
 from remote_runtime.system.octal import unescape
 from remote_runtime.system.trouble import failure
@@ -28,6 +29,19 @@ class Spot(NamedTuple):
     direct: bool
     there: str
     planned: Tuple[int, int] = (0, 0)
+
+
+class Spare(NamedTuple):
+    """The room on a file system: bytes and files, None for any number."""
+
+    system: Hashable
+    size: Optional[int]
+    files: Optional[int]
+
+    def holds(self, size: int, files: int) -> bool:
+        """Whether so much more can be there."""
+        small = self.size is None or size <= self.size
+        return small and (self.files is None or files <= self.files)
 
 
 class Obstacles(object):
@@ -53,7 +67,7 @@ class Obstacles(object):
         self._writable(doing, self._spot.there or self._spot.folder)
         if not self._spot.there:
             return
-        if _flags(self._spot.there):
+        if flags(self._spot.there):
             raise self._failure(doing, errno.EPERM)
         found = os.lstat(self._spot.there)
         if os.geteuid() not in (0, found.st_uid):
@@ -71,20 +85,25 @@ class Obstacles(object):
             mounted_in(there)
         self._replaced("remove")
 
+    def spare(self) -> Spare:
+        """What can be written there yet, with what is planned counted as written."""
+        system = os.statvfs(self._spot.folder)
+        free = system.f_bfree if os.geteuid() == 0 else system.f_bavail
+        inodes = system.f_ffree if os.geteuid() == 0 else system.f_favail
+        size, files = self._spot.planned
+        return Spare(
+            os.stat(self._spot.folder).st_dev,
+            free * (system.f_frsize or PAGE) - size if system.f_blocks else None,
+            inodes - files if system.f_files else None,
+        )
+
     def _enter(self, doing: str, size: int) -> None:
         """A new name in the folder needs the right to make one, and space."""
         self._writable(doing, self._spot.folder)
         if self._spot.direct:
             self._permitted(doing)
-        system = os.statvfs(self._spot.folder)
-        free = system.f_bfree if os.geteuid() == 0 else system.f_bavail
-        inodes = system.f_ffree if os.geteuid() == 0 else system.f_favail
-        block = system.f_frsize or 4096
-        bytes_planned, files_planned = self._spot.planned
-        needed = -(-size // block) * block + bytes_planned
-        if system.f_blocks and needed > free * block:
-            raise self._failure(doing, errno.ENOSPC)
-        if system.f_files and inodes < files_planned + 1:
+        block = os.statvfs(self._spot.folder).f_frsize or PAGE
+        if not self.spare().holds(-(-size // block) * block, 1):
             raise self._failure(doing, errno.ENOSPC)
 
     def _writable(self, doing: str, path: str) -> None:
@@ -94,7 +113,7 @@ class Obstacles(object):
     def _permitted(self, doing: str) -> None:
         """Whether names may be made and removed in the folder."""
         folder = self._spot.folder
-        if _flags(folder) & (inode_flags.IMMUTABLE if doing == "create the directory" else ~0):
+        if flags(folder) & (inode_flags.IMMUTABLE if doing == "create the directory" else ~0):
             raise self._failure(doing, errno.EPERM)
         if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
             raise self._failure(doing, errno.EACCES)
@@ -106,7 +125,7 @@ class Obstacles(object):
         if there in mount_points():
             raise self._failure(doing, errno.EBUSY)
         sticky = folder.st_mode & stat.S_ISVTX and us not in (0, found.st_uid, folder.st_uid)
-        if sticky or _flags(there):
+        if sticky or flags(there):
             raise self._failure(doing, errno.EPERM)
 
     def _owned(self, doing: str, uid: int, gid: int, now: Optional[os.stat_result]) -> None:
@@ -162,7 +181,7 @@ def mount_points() -> FrozenSet[str]:
     return frozenset(unescape(os.fsdecode(field)) for field in fields)
 
 
-def _flags(path: str) -> int:
+def flags(path: str) -> int:
     """The immutable and append-only flags of a file or folder; 0 where there is no such thing."""
     if stat.S_IFMT(os.lstat(path).st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
         return 0  # to open a device may do anything

@@ -5,7 +5,7 @@ import os
 from typing import Optional, Sequence, Tuple
 
 from remote_runtime.effects import PAGE, MountEffect
-from remote_runtime.system.obstacles import Obstacles
+from remote_runtime.system.obstacles import Obstacles, Spare
 from remote_runtime.system.trouble import failure
 
 
@@ -56,14 +56,22 @@ class OnMount(Obstacles):
         elif self._mount.read_only:
             raise self._refused("remove", errno.EROFS)
 
+    def spare(self) -> Spare:
+        if self._mount is None:
+            return self._host.spare()
+        used, files = self._taken
+        mount = self._mount
+        return Spare(
+            mount.path,
+            mount.size - used if mount.size else None,
+            mount.inodes - files if mount.inodes else None,
+        )
+
     def _enter_mount(self, doing: str, size: int, mount: MountEffect) -> None:
         """A new file there needs space: until it has taken the place of an old one, beside it."""
         if mount.read_only:
             raise self._refused(doing, errno.EROFS)
-        used, files = self._taken
-        if mount.size and used + -(-size // PAGE) * PAGE > mount.size:
-            raise self._refused(doing, errno.ENOSPC)
-        if mount.inodes and files + 1 > mount.inodes:
+        if not self.spare().holds(-(-size // PAGE) * PAGE, 1):
             raise self._refused(doing, errno.ENOSPC)
 
     def _refused(self, doing: str, number: int) -> Exception:

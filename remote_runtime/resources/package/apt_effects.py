@@ -25,6 +25,7 @@ from remote_runtime.resources.package.deb_installed import Installations, Kept, 
 from remote_runtime.resources.package.deb_scripts import stands_in
 from remote_runtime.resources.package.deb_units import LINKS, MASKED, Units, stopped_for_upgrade
 from remote_runtime.resources.package.provider import VersionChange, brought
+from remote_runtime.resources.package.reach import Reach
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -53,6 +54,7 @@ class Consequences(object):
         self._effects: List[Effect] = []
         self._doubtful: List[Effect] = []
         self._scripted: List[Effect] = []
+        self._reach = Reach(context.files)
         self._units = self._units_of({}, set())
         self._owners: Optional[Dict[str, int]] = None
 
@@ -127,6 +129,9 @@ class Consequences(object):
 
     def _removed(self, change: VersionChange) -> None:
         kept = self._kept(change)
+        for path in kept.paths:
+            if path not in kept.conffiles and self._context.files.is_there(path):
+                self._reach.refuse_removal(path)
         gone = self._without(kept.paths, set(kept.conffiles))
         self._effects += [PathEffect(path, "absent") for path in gone]
         scripts = kept.scripts.get("prerm", "") + kept.scripts.get("postrm", "")
@@ -149,7 +154,7 @@ class Consequences(object):
         found: List[str] = []
         for path in sorted(paths, reverse=True):
             status = files.status(path)
-            if status is None or path in staying:
+            if status is None or path in staying or self._reach.stays(path):
                 continue
             if status.kind == "directory":
                 left = [n for n in files.entries(path) if os.path.join(path, n) not in gone]

@@ -211,7 +211,8 @@ class Resource(ResourceType):
             foreseen = self.provider.foresee(step.operation)
         try:
             return [self._action(state, step, foreseen)]
-        except Missing:
+        except Missing as missing:
+            missing.would = missing.would or self._would(state)
             raise
         except ResourceError as error:  # what the package holds cannot come to this host
             raise Missing(error.message, would=self._would(state), hint=error.hint) from error

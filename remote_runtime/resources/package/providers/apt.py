@@ -239,6 +239,7 @@ class Provider(PackageProvider):
         from remote_runtime.resources.package import overwriting
         from remote_runtime.resources.package.deb_effects import DebConsequences
         from remote_runtime.resources.package.deb_installed import Registry
+        from remote_runtime.resources.package.reach import Reach
 
         known = self._contents([change for change in foreseen if change.after])
         try:
@@ -255,6 +256,8 @@ class Provider(PackageProvider):
             shown=lambda: self._show({c.name: c.after for c in foreseen if c.after}),
             rules=rules,
         )
+        lying = {name: rules.applied(contents, name) for name, contents in known.items()}
+        Reach(self.context.files).refuse(lying)
         consequences = DebConsequences(
             self.context,
             Registry(self._architecture),

@@ -208,9 +208,11 @@ class Provider(PackageProvider):
         if not coming or not self.context.options.package_probe:
             return super().effects(operation, foreseen)
         from remote_runtime.resources.package.deb_installed import Installations
+        from remote_runtime.resources.package.reach import Reach
         from remote_runtime.resources.package.rpm_effects import RpmConsequences
 
         known = self._contents(operation, coming)
+        Reach(self.context.files).refuse(known)
         changes = [VersionChange(one.name, "", one.evr) for one in coming]
         found = RpmConsequences(self.context, Installations(), known.get, {}).of(changes)
         if operation.name not in [one.name for one in coming]:
