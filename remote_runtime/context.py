@@ -14,7 +14,7 @@ from typing import (
 )
 
 from remote_runtime.cancellation import Cancellation, Protected
-from remote_runtime.effects import ASSUMED, Doubt, Effect, PathEffect
+from remote_runtime.effects import ASSUMED, DATABASES, Doubt, Effect, PathEffect
 from remote_runtime.item import Item, each_of
 from remote_runtime.options import RunOptions
 
@@ -237,7 +237,7 @@ class Context(object):
         """An action was called that has these effects, whole or not, or does not say which: what
         was asked before of the host may be stale."""
         self.acted += 1
-        if effects is None or any(not isinstance(effect, PathEffect) for effect in effects):
+        if effects is None or any(map(_may_change_accounts, effects)):
             self.accounts.forget()
 
     def progress(self, action: str) -> None:
@@ -273,6 +273,10 @@ class Context(object):
     def unkillable(self) -> Protected:
         """A block whose commands are let finish on cancel, as in ``with context.unkillable():``."""
         return self.cancellation.protected()
+
+
+def _may_change_accounts(effect: Effect) -> bool:
+    return not isinstance(effect, PathEffect) or effect.path in DATABASES.values()
 
 
 class InTurn(object):

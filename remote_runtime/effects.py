@@ -6,7 +6,6 @@ if TYPE_CHECKING:
     from remote_runtime.content import Content
 
 ASSUMED, UNKNOWN = "assumed", "unknown"
-PAGE = 4096  # bytes that a file in memory takes at least
 _ORDER = ("", ASSUMED, UNKNOWN)
 DATABASES = {"user": "/etc/passwd", "group": "/etc/group"}
 _UNITS = ("/etc/systemd/system/", "/lib/systemd/system/", "/usr/lib/systemd/system/")

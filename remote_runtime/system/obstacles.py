@@ -8,11 +8,11 @@ import os
 import stat
 from typing import FrozenSet, Hashable, NamedTuple, Optional, Tuple
 
-from remote_runtime.effects import PAGE
 from remote_runtime.system import inode_flags
 from remote_runtime.system.octal import unescape
 from remote_runtime.system.trouble import failure
 
+PAGE = 4096  # bytes that a file in memory takes at least
 _READ_ONLY, _NO_EXECUTION = 1, 8  # ST_RDONLY, ST_NOEXEC
 
 

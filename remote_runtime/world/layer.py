@@ -4,9 +4,10 @@ import os
 import stat
 from typing import Dict, List, Optional, Set, Tuple
 
-from remote_runtime.effects import PAGE, MountEffect, PathEffect
+from remote_runtime.effects import MountEffect, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
+from remote_runtime.system.obstacles import PAGE
 from remote_runtime.world.held import Held, Room
 from remote_runtime.world.mounts import Mounts
 from remote_runtime.world.nodes import UNTOLD, Found, Node, held_at, kind_at, shared, undoes

@@ -4,8 +4,8 @@ import errno
 import os
 from typing import Optional, Sequence, Tuple
 
-from remote_runtime.effects import PAGE, MountEffect
-from remote_runtime.system.obstacles import Obstacles, Spare
+from remote_runtime.effects import MountEffect
+from remote_runtime.system.obstacles import PAGE, Obstacles, Spare
 from remote_runtime.system.trouble import failure
 
 

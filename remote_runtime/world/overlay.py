@@ -20,7 +20,8 @@ from remote_runtime.effects import (
     UnitEffect,
     below,
 )
-from remote_runtime.world.accounts import WorldAccounts
+from remote_runtime.errors import ResourceError
+from remote_runtime.world.accounts import Table, WorldAccounts, parsed
 from remote_runtime.world.clouds import Clouds, Elsewhere
 from remote_runtime.world.commands import WorldCommands
 from remote_runtime.world.files import WorldFiles
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
 
+_MOST = 4 << 20  # bytes of a file of accounts
 _ACCOUNTS = {path: kind for kind, path in DATABASES.items()}
 
 
@@ -97,6 +99,7 @@ class World(object):
         other._hearsay = dict(self._hearsay)
         other._open(self.layer.copy(), self.clouds.copy())
         other.accounts.planned = dict(self.accounts.planned)
+        other.accounts.tables = dict(self.accounts.tables)
         return other
 
     def lay(self, effects: Tuple[Effect, ...], doubt: Doubt, by: str) -> List[Clash]:
@@ -121,12 +124,29 @@ class World(object):
             elif isinstance(effect, PathEffect):
                 other = self.layer.put(effect, self.sequence, by, sure=not doubt.level)
                 if effect.path in _ACCOUNTS:
-                    self.clouds.add(_new_accounts(effect.path), self.sequence)
+                    self._lay_accounts(effect, doubt)
                 if other:
                     clashes.append(Clash(other, effect.path))
             else:
                 self._put(effect)
         return clashes
+
+    def _lay_accounts(self, effect: PathEffect, doubt: Doubt) -> None:
+        """A file of accounts says who is there, as far as it can be read before."""
+        kind, path = _ACCOUNTS[effect.path], effect.path
+        self.accounts.tables.pop(kind, None)
+        text = None
+        try:
+            text = self.files.read(path, _MOST) if effect.kind == "file" else None
+            today = parsed(self._doors[0].read(path, _MOST).decode("utf-8", "replace"))
+        except ResourceError:
+            text = None
+        if text is not None:
+            numbers = parsed(text.decode("utf-8", "replace"))
+            self.accounts.tables[kind] = Table(numbers, today, self.sequence)
+        self.clouds.add(_accounts_of(path, known=text is not None), self.sequence)
+        if doubt.level:
+            self.clouds.add(Fog(doubt, lambda thing, _, there: thing == kind), self.sequence)
 
     def _lay_elsewhere(self, effect: PathEffect, doubt: Doubt) -> None:
         """What is done below what is in doubt is done elsewhere if that comes to be a link."""
@@ -158,10 +178,15 @@ class World(object):
             self.units[effect.name] = effect if older is None else _merged(older, effect)
 
 
-def _new_accounts(path: str) -> Fog:
-    """Who is not there yet may stand in a file of accounts that is planned."""
+def _accounts_of(path: str, known: bool) -> Fog:
+    """Who is in no planned file of accounts may be in another database of the host's, and who is
+    there may go where it is not known what the file says."""
     why = "whether it is there is up to the planned %s" % path
-    return Fog(Doubt(UNKNOWN, why), lambda kind, _, there: kind == _ACCOUNTS[path] and not there)
+
+    def covers(kind: str, name: str, there: bool) -> bool:
+        return kind == _ACCOUNTS[path] and name != "root" and not (there and known)
+
+    return Fog(Doubt(UNKNOWN, why), covers)
 
 
 def _named(effect: Effect) -> Callable[[str, str, bool], bool]:

@@ -392,7 +392,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "tests/remote_runtime/world/test_layered.py": ("remote_runtime/world/inside.py",),
     "tests/remote_runtime/world/test_overlay.py": (
         "remote_runtime/effects.py",
-        "remote_runtime/world/accounts.py",
         "remote_runtime/world/clouds.py",
         "remote_runtime/world/commands.py",
     ),

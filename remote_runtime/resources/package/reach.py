@@ -5,7 +5,6 @@ import os
 from typing import TYPE_CHECKING, Dict, FrozenSet, Hashable, List, Mapping, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import PAGE
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.system import obstacles
@@ -97,7 +96,8 @@ class Reach(object):
                 sums = needed.setdefault(systems[folder], {}).setdefault(name, [0, 0])
                 if member.kind == "directory" and self._files.is_directory(member.path):
                     continue
-                sums[0] += -(-member.size // PAGE) * PAGE if member.kind == "file" else 0
+                if member.kind == "file":
+                    sums[0] += -(-member.size // obstacles.PAGE) * obstacles.PAGE
                 sums[1] += 1
         for system, packages in needed.items():
             for name, (size, count) in sorted(packages.items()):

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import (
-    PAGE,
     UNKNOWN,
     Doubt,
     Effect,
@@ -17,7 +16,7 @@ from remote_runtime.effects import (
 from remote_runtime.resources.service.folders import named_folders, parsed_mode
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import escaped, unescaped
-from remote_runtime.system.obstacles import mount_points
+from remote_runtime.system.obstacles import PAGE, mount_points
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
