@@ -102,6 +102,9 @@ class Obstacles(object):
         self._writable(doing, self._spot.folder)
         if self._spot.direct:
             self._permitted(doing)
+            number = _of_kernel(self._spot.folder)
+            if number:
+                raise self._failure(doing, number)
         block = os.statvfs(self._spot.folder).f_frsize or PAGE
         if not self.spare().holds(-(-size // block) * block, 1):
             raise self._failure(doing, errno.ENOSPC)
@@ -162,6 +165,15 @@ def keeps_from_executing(path: str) -> bool:
     while not os.path.exists(path):
         path = os.path.dirname(path)
     return bool(os.statvfs(path).f_flag & _NO_EXECUTION)
+
+
+def _of_kernel(folder: str) -> int:
+    """What the kernel says to who makes names among those that it shows itself, 0 elsewhere."""
+    for root, number in (("/proc", errno.ENOENT), ("/sys", errno.EACCES)):
+        if folder == root or folder.startswith(root + "/"):
+            same = os.path.ismount(root) and os.stat(folder).st_dev == os.stat(root).st_dev
+            return number if same else 0
+    return 0
 
 
 def mounted_in(folder: str) -> None:

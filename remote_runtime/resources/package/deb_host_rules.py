@@ -5,7 +5,7 @@ this host's, and nothing of it is known of a package itself.
 """
 
 import os
-from typing import TYPE_CHECKING, Dict, List, Mapping, NamedTuple, Sequence, Set
+from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, NamedTuple, Sequence, Set
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
@@ -49,6 +49,11 @@ class HostRules(object):
     ) -> None:
         self._diversions, self._overrides, self._settings = diversions, overrides, settings
         self._applied: Dict[str, Contents] = {}
+
+    @property
+    def unclear(self) -> str:
+        """Why nobody can tell whether dpkg does anything, or ""."""
+        return self._settings.unclear
 
     def forces(self, thing: str) -> bool:
         """Whether dpkg is told to go on where it would stop or ask."""
@@ -128,13 +133,20 @@ def _not_unpacked(package: str, why: str, path: str) -> ResourceError:
 
 
 def read(
-    files: "Files", accounts: "Accounts", *, home: str, options: Sequence[str], coming: bool
+    files: "Files",
+    accounts: "Accounts",
+    *,
+    home: str,
+    options: Sequence[str],
+    coming: bool,
+    trouble: Callable[[str], str],
 ) -> HostRules:
     """Read them; ``coming``: packages come as well, of which alone overrides are asked.
 
-    ``options`` are those that apt gives dpkg. ``ResourceError`` where dpkg would refuse to work.
+    ``options`` are those that apt gives dpkg; for ``trouble`` see ``dpkg_settings.read``.
+    ``ResourceError`` where dpkg would refuse to work.
     """
-    settings = dpkg_settings.read(files, home, options)
+    settings = dpkg_settings.read(files, home, options, trouble)
     overrides = _overrides(_text(files, OVERRIDES), accounts) if coming else {}
     return HostRules(_diversions(_text(files, DIVERSIONS)), overrides, settings)
 

@@ -37,7 +37,12 @@ class Reading(unittest.TestCase):
         ]
         context.expect([*gone, *made], Doubt(), "file#x")
         return deb_host_rules.read(
-            context.files, context.accounts, home="/nonexistent", options=(), coming=coming
+            context.files,
+            context.accounts,
+            home="/nonexistent",
+            options=(),
+            coming=coming,
+            trouble=lambda option: "",
         )
 
     def test_diversions(self):

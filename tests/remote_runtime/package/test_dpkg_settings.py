@@ -7,6 +7,7 @@ from remote_runtime.content import Text
 from remote_runtime.effects import Doubt, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import dpkg_settings
+from remote_runtime.system.commands import Result
 
 from .. import fakes
 
@@ -14,13 +15,13 @@ PARTS, FILE = dpkg_settings.PARTS, dpkg_settings.FILE
 
 
 class Settings(unittest.TestCase):
-    def read(self, files, options=()):
+    def read(self, files, options=(), trouble=lambda option: ""):
         """The settings of a host with these files alone, path to text."""
         context = fakes.context(noop=True)
         gone = [PathEffect(path, "absent") for path in (PARTS, FILE)]
         made = [PathEffect(path, "file", content=Text(text)) for path, text in files.items()]
         context.expect([*gone, PathEffect(PARTS, "directory"), *made], Doubt(), "file#x")
-        return dpkg_settings.read(context.files, "/nonexistent/home", options)
+        return dpkg_settings.read(context.files, "/nonexistent/home", options, trouble)
 
     def leaves_out(self, files, path, options=()):
         found = False
@@ -56,6 +57,57 @@ class Settings(unittest.TestCase):
             ("log /x/*", False),
         ):
             self.assertEqual(self.leaves_out({FILE: line + "\n"}, "/x/y"), left, line)
+
+    def test_options_that_dpkg_is_asked_of(self):
+        """Each that is not known of every dpkg, once, as it stands on a command line."""
+        asked = []
+
+        def trouble(option):
+            asked.append(option)
+            return "unknown option 'x'" if option == "--x" else ""
+
+        known = "no-debsig\nlog /var/log/x\nforce-unsafe-io\nforce=overwrite,thing\n"
+        text = known + "log\nno-debsig=1\nstatus-fd 3\n"
+        self.read({FILE: text}, ["--bogus=1", "--force-confold", "-D1"], trouble)
+        self.assertEqual(
+            asked, ["--force-thing", "--log", "--no-debsig=1", "--status-fd=3", "--bogus=1"]
+        )
+        with self.assertRaises(ResourceError) as caught:
+            self.read({FILE: "\nx\n"}, (), trouble)
+        self.assertIn("%s:2: unknown option 'x'" % FILE, str(caught.exception))
+
+    def test_what_dpkg_says_of_an_option(self):
+        """It is told in its words, unless its files have another that it does not take."""
+        said = ""
+        commands = fakes.context(noop=True).commands
+        commands.run = lambda argv: Result(2 if said else 0, "", said)
+        self.assertEqual(dpkg_settings.trouble(commands, "--log=/x"), "")
+        for option, said, why in (
+            ("--bogus", "unknown option --bogus\n", "unknown option --bogus"),
+            ("--force-x", "unknown force/refuse option 'x'\n", "unknown force/refuse option 'x'"),
+            ("--x", "configuration error: /etc/f:1: unknown option 'x'\n", "unknown option 'x'"),
+            ("--log", "need an action option\n", "need an action option"),
+        ):
+            said = "dpkg: error: " + said
+            self.assertEqual(dpkg_settings.trouble(commands, option), why)
+        for said in (
+            "configuration error: /f:1: unknown option 'y'",
+            "unknown force/refuse option 'y'",
+        ):
+            said = "dpkg: error: " + said
+            with self.assertRaises(Unknowable):
+                dpkg_settings.trouble(commands, "--x")
+
+    def test_what_nobody_can_tell(self):
+        """Options that run programs, or have dpkg do nothing; and one that cannot be asked for."""
+
+        def broken(option):
+            raise Unknowable("its settings are broken")
+
+        self.assertEqual(self.read({FILE: "no-debsig\n"}).unclear, "")
+        self.assertIn("--pre-invoke=false", self.read({FILE: "pre-invoke=false\n"}).unclear)
+        self.assertIn("--no-act", self.read({}, ["--no-act"]).unclear)
+        self.assertEqual(self.read({FILE: "x\n"}, (), broken).unclear, "its settings are broken")
 
     def test_what_is_forced(self):
         """Each word counts from where it stands; of all only what has a say here is kept."""

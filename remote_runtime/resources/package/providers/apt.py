@@ -246,6 +246,8 @@ class Provider(PackageProvider):
             rules = self._rules(any(change.after for change in foreseen))
         except Unknowable:
             return super().effects(operation, foreseen)
+        if rules.unclear:
+            raise Unknowable(rules.unclear)
         for name, contents in sorted(known.items()):
             rules.refuse(self.context.files, contents, name)
         overwriting.refuse(
@@ -272,7 +274,7 @@ class Provider(PackageProvider):
 
     def _rules(self, coming: bool) -> "HostRules":
         """What this host has dpkg do with the files of packages."""
-        from remote_runtime.resources.package import deb_host_rules
+        from remote_runtime.resources.package import deb_host_rules, dpkg_settings
 
         context = self.context
         return deb_host_rules.read(
@@ -281,6 +283,7 @@ class Provider(PackageProvider):
             home=context.accounts.identity().home,
             options=[*self._dpkg_options(), KEEPING],
             coming=coming,
+            trouble=lambda option: dpkg_settings.trouble(context.commands, option),
         )
 
     def _dpkg_options(self) -> Sequence[str]:
