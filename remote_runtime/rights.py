@@ -44,3 +44,9 @@ class Rights(object):
         if status.gid == identity.gid or status.gid in identity.groups:
             return bool(status.mode & stat.S_IXGRP)
         return bool(status.mode & stat.S_IXOTH)
+
+
+def interpreter_of(head: bytes) -> bytes:
+    """The interpreter of a script that begins so, as the kernel reads it; b"" for none."""
+    line = head[2:].split(b"\n")[0].replace(b"\t", b" ")
+    return line.strip(b" ").split(b" ")[0]

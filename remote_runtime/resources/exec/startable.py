@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, List, Optional
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec.settings import Settings
-from remote_runtime.rights import Rights
+from remote_runtime.rights import Rights, interpreter_of
 from remote_runtime.system.accounts import Identity
 from remote_runtime.system.commands import CommandNotStarted
 from remote_runtime.system.switch import Switch
@@ -48,9 +48,9 @@ class _Start(object):
         if head is None:
             return
         if head.startswith(b"#!"):
-            words = head[2:].split(b"\n")[0].split()
-            if words:
-                self._interpreted(os.fsdecode(words[0]))
+            interpreter = interpreter_of(head)
+            if interpreter:
+                self._interpreted(os.fsdecode(interpreter))
         elif not head.startswith(b"\x7fELF") and not _other_formats():
             self._fail(errno.ENOEXEC)
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Dict, List
 
-from remote_runtime.effects import Effect, PathEffect, UnitEffect, once
+from remote_runtime.effects import UNKNOWN, Doubt, Effect, Fog, PathEffect, UnitEffect, once
 from remote_runtime.resources.service import mounts
 from remote_runtime.resources.service.folders import own_folders, runtime_folders
 from remote_runtime.resources.service.foreseen import ForeseenUnits
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _PULLED = ("Requires", "BindsTo", "Wants", "Upholds")
 _BOUND = ("Requires", "BindsTo", "PartOf")
+_SOON = ("OnActiveSec", "OnBootSec", "OnStartupSec")
 _MOST = 200  # units that one action is followed to
 
 
@@ -45,6 +46,7 @@ class Consequences(object):
         running[name] = True
         unit = self._units.definition(name)
         pulled = [o for key in _PULLED for o in unit.text.words("Unit", key)]
+        pulled += _slices(unit)
         for other in [*self._rehearsal.mounts_for(unit), *pulled]:
             if len(running) < _MOST and other not in running and self._comes_up(other):
                 self._start(other, running)
@@ -81,6 +83,9 @@ class Consequences(object):
                 effects += mounting.mounted(unit) if runs else mounts.unmounted(unit)
             elif runs:
                 effects += own_folders(unit, self._context)
+                effects += [_triggered(unit, other) for other in _triggers(unit)]
+            elif unit.name.endswith(".slice"):
+                effects.append(_emptied(unit))
             else:
                 folders = runtime_folders(unit, self._context)
                 effects += [PathEffect(folder.path, "absent") for folder in folders]
@@ -112,3 +117,35 @@ class Consequences(object):
 
 def _is_mount(unit: Definition) -> bool:
     return unit.name.endswith((".mount", ".automount"))
+
+
+def _slices(unit: Definition) -> List[str]:
+    """The slices that a unit runs in, which come with it; the outermost last."""
+    stem, _, suffix = unit.name.rpartition(".")
+    inner = unit.text.last(suffix.capitalize(), "Slice") or "-.slice"
+    if suffix == "slice":
+        inner = "%s.slice" % (stem.rpartition("-")[0] or "-")
+    found: List[str] = []
+    while inner.endswith(".slice") and inner != "-.slice":
+        found.append(inner)
+        inner = "%s.slice" % (inner[: -len(".slice")].rpartition("-")[0] or "-")
+    return found
+
+
+def _triggers(unit: Definition) -> List[str]:
+    """The units that one may start as soon as it runs itself."""
+    stem, _, suffix = unit.name.rpartition(".")
+    soon = any(unit.text.all("Timer", key) for key in _SOON)
+    if suffix != "path" and not (suffix == "timer" and soon):
+        return []
+    return unit.text.words(suffix.capitalize(), "Unit")[-1:] or ["%s.service" % stem]
+
+
+def _triggered(unit: Definition, other: str) -> Fog:
+    doubt = Doubt(UNKNOWN, "%s may start it at once" % unit.name)
+    return Fog(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
+
+
+def _emptied(unit: Definition) -> Fog:
+    doubt = Doubt(UNKNOWN, "what runs in %s stops with it" % unit.name)
+    return Fog(doubt, lambda kind, value, present: kind == "unit" and value != unit.name)

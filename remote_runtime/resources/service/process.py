@@ -8,7 +8,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.resources.service.folders import own_folders
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import Program, UnitText
-from remote_runtime.rights import Rights
+from remote_runtime.rights import Rights, interpreter_of
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -138,8 +138,7 @@ class Process(object):
         except Unknowable:
             return ""
         if head.startswith(b"#!"):
-            words = head[2:].split(b"\n")[0].split()
-            interpreter = words[0].decode("utf-8", "replace") if words else ""
+            interpreter = interpreter_of(head).decode("utf-8", "replace")
             if interpreter.startswith("/") and not self._context.files.exists(interpreter):
                 return "runs %s, whose interpreter %s is not there" % (found, interpreter)
         elif not head.strip() or _is_text(head):

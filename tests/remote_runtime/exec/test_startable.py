@@ -44,6 +44,9 @@ class StartableTest(FolderTest):
         """A script needs its interpreter, and that one the right to be executed."""
         self.assertFalse(self.both("#!/bin/sh -e\n")["failed"])
         self.assertFalse(self.both("#! /usr/bin/env  sh\n")["failed"])
+        self.assertFalse(self.both("#! \t/bin/sh\t-e \n")["failed"])
+        dos = self.both("#!/bin/sh\r\n")
+        self.assertIn("No such file or directory", dos["error"][0])
         missing = self.both("#!/usr/bin/no-such-interpreter\n")
         self.assertIn("No such file or directory", missing["error"][0])
         self.write("interpreter", b"")

@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.effects import MountEffect, PathEffect, UnitEffect, once
+from remote_runtime.effects import Fog, MountEffect, PathEffect, UnitEffect, once
 from remote_runtime.resources.service.consequences import Consequences
 
 from ..fakes import FakeAccounts, context
@@ -54,6 +54,32 @@ class ConsequencesTest(unittest.TestCase):
             self.active("stop", "x", texts, "xabcd"),
             {"x": False, "a": False, "b": False, "c": False},
         )
+
+    def test_slices_come_along(self):
+        """Those that a unit runs in, with those around them; what runs in one stops with it."""
+        self.units = FakeUnits({"x.service": "[Service]\nSlice=a-b.slice\n", "a-b.slice": "",
+                                "a.slice": ""})  # fmt: skip
+        found = Consequences(self.context, self.units).of("start", "x.service")
+        active = {e.name: e.active for e in found if isinstance(e, UnitEffect)}
+        self.assertEqual(active, {"x.service": True, "a-b.slice": True, "a.slice": True})
+        fog = Consequences(self.context, self.units).of("stop", "a.slice")[-1]
+        self.assertTrue(fog.covers("unit", "x.service", True))
+        self.assertFalse(fog.covers("unit", "a.slice", True))
+
+    def test_what_starts_others_at_once(self):
+        """A path unit, and a timer that counts from the past, may; others do not."""
+        for name, text, other in (
+            ("w.path", "[Path]\nPathExists=/x\n", "w.service"),
+            ("w.path", "[Path]\nUnit=other.service\n", "other.service"),
+            ("w.timer", "[Timer]\nOnBootSec=1\n", "w.service"),
+            ("w.timer", "[Timer]\nOnCalendar=daily\n", ""),
+            ("w.service", RUN, ""),
+        ):
+            units = FakeUnits({name: text})
+            fogs = [e for e in Consequences(self.context, units).of("start", name)
+                    if isinstance(e, Fog)]  # fmt: skip
+            self.assertEqual([fog.covers("unit", other, True) for fog in fogs],
+                             [True] if other else [])  # fmt: skip
 
     def test_mounts_come_first(self):
         """Those that a unit needs for its paths come along; what it makes stands on them."""
