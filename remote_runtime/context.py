@@ -173,6 +173,13 @@ class Context(object):
         world.lay(tuple(effects), Doubt(), "")
         return world
 
+    def places(self, path: str) -> List[str]:
+        """In a preview: where a path is without links, that at its end left and followed."""
+        from remote_runtime.world.layer import Layer
+
+        layer = Layer(self.files) if self.world is None else self.world.layer
+        return [layer.find(path, follow).path for follow in (False, True)]
+
     def saw(self, kind: str, value: str, present: bool = True) -> None:
         """Say that something was read that no door above leads to: a package, unit or lists.
 

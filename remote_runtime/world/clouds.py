@@ -32,11 +32,20 @@ class Elsewhere(NamedTuple):
         return inside and not self.link.startswith(folder + "/")
 
 
-class Clouds(object):
-    """All fog there is. ``note`` is told of the doubt over each thing that is read."""
+def _nowhere(path: str) -> List[str]:
+    return []
 
-    def __init__(self, note: Callable[[Doubt], None]) -> None:
+
+class Clouds(object):
+    """All fog there is. ``note`` is told of the doubt over each thing that is read; ``others`` are
+    the other paths at which the same thing is seen.
+    """
+
+    def __init__(
+        self, note: Callable[[Doubt], None], others: Callable[[str], List[str]] = _nowhere
+    ) -> None:
         self._note = note
+        self._others = others
         self._all: List[Cloud] = []
         self._elsewhere: Dict[str, List[Elsewhere]] = {}  # by the last part of the tail
 
@@ -45,7 +54,7 @@ class Clouds(object):
 
     def copy(self) -> "Clouds":
         """The same, to go on by itself."""
-        other = Clouds(self._note)
+        other = Clouds(self._note, self._others)
         other._all = list(self._all)
         other._elsewhere = {name: list(found) for name, found in self._elsewhere.items()}
         return other
@@ -56,8 +65,12 @@ class Clouds(object):
 
     def heed(self, kind: str, value: str, present: bool, since: int = 0) -> None:
         """Note the doubt over something that is read, which is known as of ``since``."""
+        places = [value]
+        if kind == "path" and self._all:
+            places += self._others(value)
         for cloud in self._all:
-            if cloud.since > since and cloud.fog.covers(kind, value, present):
+            covers = cloud.fog.covers
+            if cloud.since > since and any(covers(kind, place, present) for place in places):
                 self._note(cloud.fog.doubt)
         if kind == "path" and self._elsewhere:
             for name in value.split("/"):

@@ -95,9 +95,9 @@ class WorldFiles(Files):
     def is_program(self, path: str) -> bool:
         found = self._find(path, follow=True)
         if found.node is not None:
-            if found.node.kind != "file":
-                return found.node.kind == "something"
-            if not found.node.mode & 0o111:
+            if found.node.kind not in ("file", "something"):
+                return False
+            if found.node.kind == "file" and not found.node.mode & 0o111:
                 return False
             mount = self._layer.mounted(found.path)
             if mount is not None:

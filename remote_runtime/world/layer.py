@@ -139,6 +139,10 @@ class Layer(object):
             path = os.path.dirname(path)
         return None
 
+    def others(self, path: str) -> List[str]:
+        """The other paths of the host, without links, at which the same thing is seen."""
+        return [] if self.mounted(path) else self._mounts.others(path)
+
     def mount_points(self, path: str) -> List[str]:
         """Where something is planned to be mounted, at a path and below it."""
         place = self._place(path)
@@ -182,7 +186,7 @@ class Layer(object):
         unsure = not sure and effect.kind == "directory"
         node = node._replace(firm=effect.firm, once=effect.once)
         node = node._replace(unsure=unsure, via=tuple(link for link, _ in found.links))
-        others = [] if self.mounted(path) else self._mounts.others(path)
+        others = self.others(path)
         for other in [path, *others]:
             if effect.kind in ("absent", "file", "symlink"):
                 self._drop_below(other)

@@ -64,7 +64,8 @@ class World(object):
         self.packages: Dict[str, PackageEffect] = {}
         self.units: Dict[str, UnitEffect] = {}
         self._hearsay: Dict[str, Callable[[], bool]] = {}
-        self._open(Layer(files), Clouds(note))
+        layer = Layer(files)
+        self._open(layer, Clouds(note, layer.others))
 
     def _open(self, layer: Layer, clouds: Clouds) -> None:
         files, accounts, commands = self._doors

@@ -112,7 +112,7 @@ class Resource(PathType):
         differences = self._differences(status, uid, gid)
         actions = [self._downloading(status, differences)] if differences else []
         if self.settings.extract_parent and (differences or self.settings.creates):
-            actions.append(self._extracting())
+            actions.append(self._extracting(downloaded=bool(differences)))
         if self.settings.cleanup:
             actions.append(self._removing(wording.CLEANED_UP, "archive"))
         needs.raise_first(unmet, actions)
@@ -165,7 +165,7 @@ class Resource(PathType):
             wording.DOWNLOADED, download, changes=changes, effects=[fetched], rehearse=rehearse
         )
 
-    def _extracting(self) -> Action:
+    def _extracting(self, downloaded: bool) -> Action:
         parent, creates = self.settings.extract_parent, self.settings.creates
         there = self.context.files.exists(parent)
         if there and not self.context.files.is_directory(parent):
@@ -185,6 +185,9 @@ class Resource(PathType):
 
         def rehearse() -> None:
             self.context.files.obstacles(parent.rstrip("/") + "/x").writing(0)
+            world = self.context.world
+            if not downloaded and (world is None or world.layer.find(self.name, True).node is None):
+                self.provider.survey(self.name, self.settings)
 
         return Action(
             wording.EXTRACTED, self._extract, changes=changes, effects=effects, rehearse=rehearse

@@ -18,7 +18,6 @@ from remote_runtime.base import (
 from remote_runtime.effects import ASSUMED, Effect
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.resources.exec import rules, wording
-from remote_runtime.resources.exec.affects import affected
 from remote_runtime.resources.exec.running import RAISE_TIMEOUT, TIMEOUT
 from remote_runtime.resources.exec.settings import expected, of_command, of_guard
 
@@ -85,7 +84,12 @@ class Resource(ResourceType):
     def _effects(self) -> List[Effect]:
         """Nobody can tell what a command does, but for what it says itself."""
         why = "%s may change this before its turn" % self.item.id
-        effects: List[Effect] = [Fog(Doubt(ASSUMED, why), affected(self.properties.get("affects")))]
+        effects: List[Effect] = []
+        if self.context.noop:
+            from remote_runtime.resources.exec.affects import affected
+
+            covers = affected(self.properties.get("affects"), self.context.places)
+            effects.append(Fog(Doubt(ASSUMED, why), covers))
         path = self._creates()
         if path is not None:
             effects.append(PathEffect(path, "something"))

@@ -78,20 +78,32 @@ def _tidying(
         for path in inner_first:
             _remove_empty(resource, look.full(path) if path else look.root)
 
-    emptied = _emptied(look, inner_first, removed)
+    emptied = _emptied(resource, look, inner_first, removed)
     effects = [PathEffect(look.full(p) if p else look.root, "absent") for p in emptied]
     return Action("", tidy, effects=effects)
 
 
-def _emptied(look: Look, directories: List[str], removed: List[str]) -> List[str]:
-    """The directories, inner ones first, that nothing is left in."""
+def _emptied(
+    resource: ResourceType, look: Look, directories: List[str], removed: List[str]
+) -> List[str]:
+    """The directories, inner ones first, that nothing is left in and that do not stay."""
     gone = set(removed)
     emptied = []
     for path in directories:
         if look.is_directory(path) and all(name in gone for name in look.names(path)):
+            if resource.context.noop and _stays(resource, look.full(path) if path else look.root):
+                continue
             gone.add(path)
             emptied.append(path)
     return emptied
+
+
+def _stays(resource: ResourceType, directory: str) -> bool:
+    try:
+        resource.context.files.obstacles(directory).removing()
+    except ResourceError:
+        return True
+    return False
 
 
 def _remove_empty(resource: ResourceType, path: str) -> None:

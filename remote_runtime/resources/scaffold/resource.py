@@ -1,5 +1,6 @@
 """The scaffold type (target; ``check`` on both sides)."""
 
+import errno
 import os
 from typing import Any, List, Optional, Tuple
 
@@ -21,6 +22,8 @@ from remote_runtime.resources.scaffold.processing import Processing
 from remote_runtime.resources.scaffold.showing import Diffs
 from remote_runtime.resources.scaffold.tree import Tree, Wanted, entries, tree_of
 from remote_runtime.system.files import Status
+from remote_runtime.system.obstacles import PAGE
+from remote_runtime.system.trouble import failure
 
 _NEW = 0o644
 _EXECUTE = 0o111
@@ -102,11 +105,29 @@ class Resource(PathType):
         actions = removal.of_extra(self, look, tree) if purge else []
         actions += self._directories(look, tree)
         actions += self._files(look, tree, bool(lacking or look.unmet))
-        actions = _counted(actions)
+        actions = self._fitting(_counted(actions))
         needs.raise_first(look.unmet + lacking, actions)
         if self.context.noop or not actions:
             self._processing.discard()
         return actions
+
+    def _fitting(self, actions: List[Action]) -> List[Action]:
+        """The same; in a preview of what is all new the last sees whether there is room for it."""
+        new = [e for a in actions for e in a.effects or () if isinstance(e, PathEffect)]
+        files = self.context.files
+        if not (self.context.noop and new) or any(files.is_there(e.path) for e in new):
+            return actions
+        last = actions[-1]
+
+        def rehearse() -> None:
+            if last.rehearse is not None:
+                last.rehearse()
+            sizes = [e.content.size for e in new if e.content is not None]
+            size = sum(-(-size // PAGE) * PAGE for size in sizes)
+            if not files.obstacles(self.name).spare().holds(size, len(new)):
+                raise failure("write", self.name, OSError(errno.ENOSPC, ""))
+
+        return [*actions[:-1], last._replace(rehearse=rehearse)]
 
     def unsettled(self, state: Any) -> str:
         left = [c.what for action in self.actions(state, False) for c in action.changes]

@@ -47,6 +47,10 @@ class ServiceProvider(Provider):
         started at boot, or ``DISABLE`` that."""
         raise NotImplementedError
 
+    def leaning(self, name: str) -> Sequence[str]:
+        """In a preview: the full names of those that decide whether this one runs."""
+        return ()
+
     def rehearse(self, verb: str, name: str) -> None:
         """In a preview: fail as ``act`` certainly would, and do nothing else."""
         raise NotImplementedError

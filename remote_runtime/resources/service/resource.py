@@ -45,6 +45,9 @@ class Resource(ResourceType):
         """Whether the service runs and starts at boot."""
         status = self.provider.status(self.name)
         self.context.saw("unit", full_name(self.name), status.found)
+        world = self.context.world
+        for other in self.provider.leaning(self.name) if world is not None and world.clouds else ():
+            self.context.saw("unit", other)
         problem, hint = self._problem(status)
         if problem:
             raise Missing(problem, would=self._would(), hint=hint)

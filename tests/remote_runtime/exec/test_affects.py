@@ -1,5 +1,7 @@
 """What a command says it may change."""
 
+import os
+import tempfile
 import unittest
 
 from remote_runtime.resources.exec.affects import affected
@@ -33,6 +35,19 @@ class AffectsTest(unittest.TestCase):
         ):
             with self.subTest(affects=affects, kind=kind, value=value):
                 self.assertEqual(affected(affects)(kind, value, True), covered)
+
+    def test_other_names(self) -> None:
+        """A path stands for where its links lead, and a file for its other names."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("a", "b"):
+                open(os.path.join(folder, name), "w").close()
+            os.link(os.path.join(folder, "a"), os.path.join(folder, "c"))
+            entry = os.path.join(folder, "a")
+            covers = affected([entry, "file#/l/x"], lambda path: [path.replace("/l/", "/real/")])
+            found = {name: covers("path", os.path.join(folder, name), True) for name in "abc"}
+            self.assertEqual(found, {"a": True, "b": False, "c": True})
+            for path in ("/l/x", "/real/x", "/real/x/y"):
+                self.assertTrue(covers("path", path, False))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from remote_runtime.system.attributes import Attributes
 from remote_runtime.system.trouble import failure
 
 if TYPE_CHECKING:
+    from remote_runtime.resources.archive.guard import Limit
     from remote_runtime.resources.archive.members import Admission, Pulse
     from remote_runtime.resources.archive.staging import Staging
     from remote_runtime.system.temporary import Temporary
@@ -109,6 +110,25 @@ class Provider(BaseProvider):
 
     # -- extraction -------------------------------------------------------------------------------
 
+    def survey(self, archive: str, settings: Settings) -> None:
+        """Look at every member of the file ``archive``; ``ResourceError`` where that is not whole,
+        or one would not be extracted."""
+        from remote_runtime.resources.archive import members
+
+        pulse = members.Pulse(self.context, self._limit(archive, settings), "reading %s" % archive)
+        with os.fdopen(self.context.files.opened(archive, "read"), "rb") as file:
+            self._survey(file, archive, settings, pulse)
+
+    def _limit(self, archive: str, settings: Settings) -> "Limit":
+        from remote_runtime.resources.archive import guard
+
+        return guard.Limit(
+            self.context,
+            settings.extract_timeout,
+            "the extraction of %s" % archive,
+            "extract_timeout",
+        )
+
     def extract(
         self, archive: str, settings: Settings, fetched: Optional["Temporary"] = None
     ) -> List[str]:
@@ -117,14 +137,9 @@ class Provider(BaseProvider):
         Nothing is written before all members are found harmless, nothing below ``extract_parent``
         is replaced before all of them are written.
         """
-        from remote_runtime.resources.archive import guard, members, staging
+        from remote_runtime.resources.archive import members, staging
 
-        limit = guard.Limit(
-            self.context,
-            settings.extract_timeout,
-            "the extraction of %s" % archive,
-            "extract_timeout",
-        )
+        limit = self._limit(archive, settings)
         pulse = members.Pulse(self.context, limit, "extracting %s" % archive)
         files, parent = self.context.files, settings.extract_parent
         descriptor = files.opened(archive, "read") if fetched is None else fetched.reopened()

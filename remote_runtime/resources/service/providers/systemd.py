@@ -52,6 +52,9 @@ _BECOME = "services are changed by root: set `become: true` for this host"
 _NO_BUS = "Failed to connect to bus"
 
 
+_STOPS_WITH = ("Requires", "BindsTo", "PartOf")
+
+
 class Provider(ServiceProvider):
     """systemctl, for units of the system and never for those of a user."""
 
@@ -196,6 +199,13 @@ class Provider(ServiceProvider):
             raise Unknowable("whether this user may change %s is up to polkit" % full)
         what = "only root may change %s: access denied" % full
         raise ResourceError(what, kind="service.failed", hint=_BECOME)
+
+    def leaning(self, name: str) -> Sequence[str]:
+        """Itself by its own name, and what it stops with. See the base class."""
+        full = unit.full_name(name)
+        units = self._foreseen()
+        needed = [units.definition(full).text.words("Unit", key) for key in _STOPS_WITH]
+        return [units.shown(full).get("Id", full), *(other for names in needed for other in names)]
 
     def consequences(self, verb: str, name: str) -> Sequence[Effect]:
         """See the base class."""
