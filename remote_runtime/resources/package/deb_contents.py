@@ -6,7 +6,7 @@ checked when it arrives: another host may have sent it.
 
 import os
 import stat
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content
@@ -29,7 +29,8 @@ _BLOCK = 1 << 16
 class Member(NamedTuple):
     """One path of a package. ``text`` is what a small file of the interesting kinds holds.
 
-    ``something``: it comes, and nobody can tell more.
+    ``something``: it comes, and nobody can tell more. ``target`` is where a symlink leads, and of a
+    file the one that it is another name of.
     """
 
     path: str
@@ -161,6 +162,13 @@ def members_below(root: str, own: Callable[[str], bool]) -> List[Member]:
     """
     found: List[Member] = []
     _walk(root, "", own, found)
+    first: Dict[Tuple[int, int], str] = {}
+    for at, member in enumerate(found):
+        if member.kind == "file":
+            status = os.lstat(root + member.path)
+            name = first.setdefault((status.st_dev, status.st_ino), member.path)
+            if name != member.path:
+                found[at] = member._replace(target=name)
     return found
 
 

@@ -113,11 +113,21 @@ class HostRules(object):
         applied = self.applied(contents, package).members
         if [member.path for member in applied] == [member.path for member in contents.members]:
             return
+        self._refuse_links(files, contents, package)
         folders = {"/"} | {m.path for m in applied if m.kind in ("directory", "symlink")}
         for member in applied:
             above = os.path.dirname(member.path)
             if above not in folders and not files.is_directory(above):
                 raise _not_unpacked(package, "there will be no folder %s for its file", above)
+
+    def _refuse_links(self, files: "Files", contents: Contents, package: str) -> None:
+        """A file that is another name of one that is left out has nothing to be linked to."""
+        gone = {member.path for member in contents.members if not self.comes(member)}
+        for member in contents.members:
+            if member.kind == "file" and member.target in gone and member.path not in gone:
+                if files.is_there(self.place(member.target, package)):
+                    raise Unknowable("%s becomes a link to what is there already" % member.path)
+                raise _not_unpacked(package, "%s is a link to a file that is left out", member.path)
 
 
 def _plain(package: str) -> str:

@@ -129,6 +129,14 @@ class Reading(unittest.TestCase):
                 file.write(text)
         os.symlink("a", os.path.join(self.folder, "usr/bin/b"))
 
+    def test_other_names_of_a_file(self):
+        """Each but the first, in the order of the package, says which file it is."""
+        for name in ("c", "0"):
+            os.link(self.folder + "/usr/bin/a", os.path.join(self.folder, "usr/bin", name))
+        found = {m.path: m.target for m in deb_contents.read(self.folder).members}
+        names = [found["/usr/bin/" + name] for name in ("0", "a", "b", "c")]
+        self.assertEqual(names, ["", "/usr/bin/0", "a", "/usr/bin/0"])
+
     def test_what_stands_in_a_package(self):
         """Files with mode and hash, links, conffiles, scripts; texts of configuration only."""
         contents = deb_contents.read(self.folder)

@@ -1,5 +1,7 @@
 """Diversions and overrides of a host, as dpkg 1.21 of Debian 12 was seen to heed them."""
 
+import os
+import tempfile
 import unittest
 
 from remote_runtime.changes import Unknowable
@@ -112,6 +114,25 @@ class Applying(unittest.TestCase):
         )
         self.assertFalse(rules.comes(member("/usr/share/doc/a", "directory")))
         self.assertFalse(rules.comes(member("/usr/share/doc/a/x")))
+
+    def test_other_names_of_a_file(self):
+        """One is linked to the first of them, which has to come or be there already."""
+        with tempfile.TemporaryDirectory() as folder:
+            a, b, c = (os.path.join(folder, name) for name in "abc")
+            links = [member(a), *(member(path)._replace(target=a) for path in (b, c))]
+            contents, files = Contents(links, [], {}), fakes.context(noop=True).files
+            for left_out, refused in ((a, True), (b, False), (c, False)):
+                rules = HostRules({}, {}, filters("--path-exclude=" + left_out))
+                try:
+                    rules.refuse(files, contents, "p")
+                except ResourceError as error:
+                    self.assertIn("is a link to a file that is left out", str(error))
+                    self.assertTrue(refused, left_out)
+                else:
+                    self.assertFalse(refused, left_out)
+            open(a, "w").close()
+            with self.assertRaises(Unknowable):
+                HostRules({}, {}, filters("--path-exclude=" + a)).refuse(files, contents, "p")
 
     def test_what_is_known_of_a_package_stays_as_it_is(self):
         """Two hosts take the same contents each by its own rules, and tell the same of it."""
