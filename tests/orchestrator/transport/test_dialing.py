@@ -1,6 +1,8 @@
 """What is done while a connection is being made."""
 
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -29,6 +31,26 @@ def test_something_else_is_done_while_the_packets_travel() -> None:
             assert told == [True]
             assert sock.gettimeout() is not None
             assert sock.recv(1) == b""
+
+
+BEFORE = """
+import socket, sys, time
+from orchestrator.transport.dialing import dial
+with socket.create_server(("127.0.0.1", 0)) as server:
+    port = server.getsockname()[1]
+    tell = lambda: print(*sys.modules)
+    for name in ("127.0.0.1", "localhost"):
+        dial(name, port, family="inet", deadline=time.monotonic() + 60, meanwhile=tell).close()
+"""
+
+
+def test_a_connection_is_begun_without_what_takes_long_to_load() -> None:
+    """Neither chance, for pauses, nor what finds the form of names of other alphabets."""
+    done = subprocess.run(
+        [sys.executable, "-c", BEFORE], capture_output=True, text=True, timeout=LONG, check=True
+    )
+    assert len(done.stdout.splitlines()) == 2
+    assert set(done.stdout.split()) & {"random", "encodings.idna", "stringprep"} == set()
 
 
 def test_a_connection_that_comes_late_is_waited_for() -> None:
