@@ -8,7 +8,6 @@ check here that it is true, and each host that gets it checks its form.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import re
 import threading
@@ -17,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.support.hashing import sha256
 from orchestrator.support.state_folder import make_private
 from orchestrator.support.whole_file import replacing
 from remote_runtime import wire
@@ -205,7 +205,7 @@ class _Elsewhere:
 
 
 def _digest(found: str) -> str:
-    return hashlib.sha256(found.encode("utf-8")).hexdigest()
+    return sha256(found.encode("utf-8")).hexdigest()
 
 
 def _fingerprint(found: str) -> str:

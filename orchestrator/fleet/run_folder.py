@@ -20,7 +20,6 @@ line. ``events.jsonl`` is locked for as long as the run goes on. Only the newest
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import time
@@ -29,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.project.settings import KEPT
+from orchestrator.support.hashing import sha256
 from orchestrator.support.line_file import FULL, LineFile
 from orchestrator.support.state_folder import make_private, state_folder
 from orchestrator.support.whole_file import replacing
@@ -154,7 +154,7 @@ class RunFolder:
     def _plan(self, event: happening.HostPlanned) -> None:
         """Which resources a host has, those that others have had before by their number."""
         names = json.dumps({"resources": event.resources, "subscribed": event.subscribed})
-        key = hashlib.sha256(names.encode("utf-8")).digest()
+        key = sha256(names.encode("utf-8")).digest()
         if key not in self._plans:
             self._plans[key] = len(self._plans)
             self._spool("turns", f'{{"plan": {self._plans[key]}, {names[1:]}\n')

@@ -9,14 +9,15 @@ controller's; they need no zip and compile nothing (see ``remote_runtime.bootstr
 
 from __future__ import annotations
 
-import hashlib
+import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import remote_runtime
 from orchestrator.image import keeping
+from orchestrator.support.hashing import sha256
 from remote_runtime import bootstrap
 
 _ROOT = Path(remote_runtime.__file__).parent
@@ -26,18 +27,28 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class Image(NamedTuple):
-    """The runtime as a zip with its hash, and compiled for interpreters of ``tag``.
+    """The runtime as a zip, which ``sha256`` names, and compiled for interpreters of ``tag``.
 
-    ``code`` travels; ``code_digest`` is what it is known by, see ``remote_runtime.bootstrap``.
-    ``program`` is the bootstrap as a word of a command, see ``orchestrator.image.program``.
+    ``code_digest`` is what the compiled form is known by, see ``remote_runtime.bootstrap``, and
+    ``program`` the bootstrap as a word of a command, see ``orchestrator.image.program``. What
+    travels, ``zip`` or ``code``, is what ``payload`` reads once a host lacks it.
     """
 
-    archive: bytes
     sha256: str
-    code: bytes
     code_digest: str
     tag: str
     program: bytes
+    payload: Callable[[str], bytes]
+
+    @property
+    def archive(self) -> bytes:
+        """The zip."""
+        return self.payload("zip")
+
+    @property
+    def code(self) -> bytes:
+        """The compiled form, as it travels."""
+        return self.payload("code")
 
 
 def build(own_types: Mapping[str, bytes] | None = None) -> Image:
@@ -55,30 +66,38 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
     # What builds an image says as much about it as what goes in.
     builders = {path.name: str(path) for path in sorted(_BUILDERS.glob("*.py"))}
     key = keeping.key({**files, **builders}, added)
-    kinds = ("zip", f"{tag}.code", f"{tag}.program", f"{tag}.digest")
-    names = tuple(f"{key}.{suffix}" for suffix in kinds)
-    kept = keeping.load(names)
-    if kept is None:
-        from orchestrator.image.compiling import payload
-        from orchestrator.image.program import program  # what writes Python takes long to load
+    names = {"zip": f"{key}.zip", "code": f"{key}.{tag}.code", "names": f"{key}.{tag}.names"}
 
-        # The site's own types are left as they are, and ours are what they are without them.
-        ours = _unzipped(build().archive) if added else _stripped(files)
-        archive = _zip(ours, added)
-        code = payload(archive)
-        # To uncompress it takes longer than all else of a start that finds its image kept.
-        digest = bootstrap.sum_of(bootstrap.unpacked(code))
-        kept = (archive, code, program(), digest)
-        keeping.save(names, kept)
-    archive, code, text, digest = kept
-    return Image(
-        archive,
-        hashlib.sha256(archive).hexdigest(),
-        code=code,
-        code_digest=digest.hex(),
-        tag=tag,
-        program=text,
-    )
+    @functools.cache
+    def made() -> dict[str, bytes]:
+        contents = _made(files, added)
+        keeping.save({name: contents[kind] for kind, name in names.items()})
+        return contents
+
+    @functools.cache
+    def payload(kind: str) -> bytes:
+        kept = keeping.load(names[kind])
+        return made()[kind] if kept is None else kept
+
+    known = payload("names")
+    return Image(known[:32].hex(), known[32:64].hex(), tag=tag, program=known[64:], payload=payload)
+
+
+def _made(files: Mapping[str, str], added: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What is kept of an image: its two forms, and what they are known by with the bootstrap."""
+    from orchestrator.image.compiling import payload
+    from orchestrator.image.program import program  # what writes Python takes long to load
+
+    # The site's own types are left as they are, and ours are what they are without them.
+    ours = _unzipped(build().archive) if added else _stripped(files)
+    archive = _zip(ours, added)
+    code = payload(archive)
+    digest = bootstrap.sum_of(bootstrap.unpacked(code))
+    return {
+        "zip": archive,
+        "code": code,
+        "names": sha256(archive).digest() + digest + program(),
+    }
 
 
 def _sources() -> dict[str, str]:

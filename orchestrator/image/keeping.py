@@ -7,20 +7,20 @@ must be ours; where it cannot be used, images are built anew each time.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from orchestrator.support.hashing import sha256
 from orchestrator.support.whole_file import replacing
 from remote_runtime.version import VERSION
 
-KEPT = 20
+KEPT = 15
 
 
 def key(files: Mapping[str, str], contents: Mapping[str, bytes]) -> str:
     """A name for the state of the sources: of files their names, sizes and times of change."""
-    digest = hashlib.sha256(VERSION.encode())
+    digest = sha256(VERSION.encode())
     for name, path in files.items():
         found = os.stat(path)
         digest.update(f"{name}\0{path}\0{found.st_size}\0{found.st_mtime_ns}\n".encode())
@@ -29,32 +29,28 @@ def key(files: Mapping[str, str], contents: Mapping[str, bytes]) -> str:
     return digest.hexdigest()[:32]
 
 
-def load(names: tuple[str, ...]) -> tuple[bytes, ...] | None:
-    """The contents kept under the names, or None unless all are there and whole."""
+def load(name: str) -> bytes | None:
+    """The content kept under the name, or None unless it is there and whole."""
     folder = _folder()
     if folder is None:
         return None
-    contents = []
-    for name in names:
-        try:
-            data = (folder / name).read_bytes()
-        except OSError:
-            return None
-        if hashlib.sha256(memoryview(data)[32:]).digest() != data[:32]:
-            return None
-        contents.append(data[32:])
-    return tuple(contents)
+    try:
+        data = (folder / name).read_bytes()
+    except OSError:
+        return None
+    content = data[32:]
+    return content if sha256(content).digest() == data[:32] else None
 
 
-def save(names: tuple[str, ...], contents: tuple[bytes, ...]) -> None:
-    """Keep the contents; a cache folder that cannot be written is no error."""
+def save(contents: Mapping[str, bytes]) -> None:
+    """Keep the contents under their names; a cache folder that cannot be written is no error."""
     folder = _folder()
     if folder is None:
         return
     with contextlib.suppress(OSError):
-        for name, content in zip(names, contents):
+        for name, content in contents.items():
             with replacing(folder / name) as out:
-                out.write(hashlib.sha256(content).digest() + content)
+                out.write(sha256(content).digest() + content)
         _prune(folder)
 
 

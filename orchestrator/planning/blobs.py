@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import stat
 import threading
@@ -11,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from orchestrator.support.hashing import sha256
 from remote_runtime.masking import Mask
 from remote_runtime.wire import CHUNK
 
@@ -93,7 +93,7 @@ class TextBlob(Blob):
     @property
     def sha(self) -> str:
         """See ``Blob``; found anew each time."""
-        return hashlib.sha256(self._data).hexdigest()
+        return sha256(self._data).hexdigest()
 
     @property
     def size(self) -> int:
@@ -179,7 +179,7 @@ class FileBlobs:
             key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns)
             with self._lock:
                 if key not in self._known:
-                    digest = hashlib.sha256()
+                    digest = sha256(size=status.st_size)
                     size = 0
                     while piece := file.read(1 << 20):
                         digest.update(piece)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -18,6 +17,7 @@ from orchestrator.planning.final import check_final
 from orchestrator.planning.implications import Implications, Masking, manifests, masked_texts
 from orchestrator.planning.rendering import render_deferred
 from orchestrator.planning.travel import Travel
+from orchestrator.support.hashing import sha256
 from remote_runtime.errors import Position, ResourceError
 from remote_runtime.item import Item
 from remote_runtime.masking import MASKED, Mask
@@ -215,7 +215,7 @@ class HostPlan:
         """The JSON text of an object with these members and the resources."""
         entries = b",".join([resource.text for resource in self.resources])
         if head.get("manifest"):
-            head["digest"] = hashlib.sha256(entries).hexdigest()
+            head["digest"] = sha256(entries).hexdigest()
         text = json.dumps(head, separators=(",", ":")).encode("ascii")
         return b"".join((text[:-1], b',"resources":[', entries, b"]}"))
 

@@ -50,12 +50,11 @@ def image(home: Path, session: str = SESSION, tag: str | None = None) -> Image:
         f"import pwd\npwd.getpwuid = lambda uid: type('P', (), {{'pw_dir': {str(home)!r}}})\n"
     )
     return Image(
-        data,
         hashlib.sha256(data).hexdigest(),
-        zlib.compress(code),
         bootstrap.sum_of(code).hex(),
-        bootstrap.interpreter_tag() if tag is None else tag,
-        program(redirect + bootstrap_text()),
+        tag=bootstrap.interpreter_tag() if tag is None else tag,
+        program=program(redirect + bootstrap_text()),
+        payload={"zip": data, "code": zlib.compress(code)}.__getitem__,
     )
 
 
