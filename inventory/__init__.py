@@ -7,8 +7,7 @@
 ``inventory.document`` reads YAML with positions and serves the manifest too.
 """
 
-from inventory.explanation import Explained
 from inventory.model import Group, Host, Inventory
 from inventory.sources import load, this_host
 
-__all__ = ["Explained", "Group", "Host", "Inventory", "load", "this_host"]
+__all__ = ["Group", "Host", "Inventory", "load", "this_host"]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from inventory.declaration import Declaration, HostEntry
-from inventory.explanation import Explained, explain_host, group_tree
 from inventory.nodes import Node
 from inventory.properties import PropertyValue
 from inventory.selection import Runs, Selector
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.nearest import nearest
+
+if TYPE_CHECKING:
+    from inventory.explanation import Explained
 
 T = TypeVar("T")
 
@@ -155,8 +157,12 @@ class Inventory:
 
     def explain(self, name: str) -> list[Explained]:
         """Every property and variable of a host with its value and where that was written."""
+        from inventory.explanation import explain_host
+
         return explain_host(self.host(name).name, self.hosts[name].groups, self._declaration)
 
     def graph(self) -> str:
         """The groups and their hosts as a tree of text; ends with a newline."""
+        from inventory.explanation import group_tree
+
         return group_tree(self._declaration)

@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from inventory import Explained, Inventory
+from inventory import Inventory
+from inventory.explanation import Explained
 
 
 def host_page(loaded: Inventory, name: str) -> str:

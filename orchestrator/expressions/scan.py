@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_OPENER = re.compile(r"\{\{|\$\{(?=[ \t])")
-_TOKEN = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|/\*.*?\*/|[{}'"]""", re.DOTALL)
+_OPENER = r"\{\{|\$\{(?=[ \t])"
+_TOKEN = r"""(?s)'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|/\*.*?\*/|[{}'"]"""
 
 
 class Found(NamedTuple):
@@ -34,14 +34,15 @@ class UnclosedError(ValueError):
 
 def holds_expression(text: str) -> bool:
     """Whether the text has anything in it that is not plain text; cheap."""
-    return ("{{" in text or "${" in text) and _OPENER.search(text) is not None
+    return ("{{" in text or "${" in text) and re.search(_OPENER, text) is not None
 
 
 def scan(text: str) -> list[Found]:
     """Every expression of the text, in order; UnclosedError."""
     found = []
     at = 0
-    while opener := _OPENER.search(text, at):
+    openers = re.compile(_OPENER)
+    while opener := openers.search(text, at):
         end = _end_of(text, opener)
         closer = 2 if opener.group() == "{{" else 1
         found.append(Found(text[opener.end() : end - closer], opener.start(), end))
@@ -53,7 +54,8 @@ def _end_of(text: str, opener: re.Match[str]) -> int:
     double = opener.group() == "{{"
     depth = 0
     at = opener.end()
-    while token := _TOKEN.search(text, at):
+    tokens = re.compile(_TOKEN)
+    while token := tokens.search(text, at):
         at = token.end()
         mark = token.group()
         if mark == "{":

@@ -4,32 +4,34 @@ Which host begins, and when, is no engine's affair: that is the window's and the
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_lore import PackageLore
-from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
 from orchestrator.fleet.settings import RunSettings
 
-Maker = Callable[[Target], HostTask[HostResult]]
+if TYPE_CHECKING:
+    from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
+
+Maker = Callable[["Target"], HostTask[HostResult]]
 
 
 class Job(NamedTuple):
     """What is done on some hosts of a run: on all of them, or on those of a stage."""
 
-    planner: Planner
+    planner: "Planner"
     settings: RunSettings
 
 
 class RunMeans(NamedTuple):
     """What all hosts of a run share, on whatever engine; it stays with the controller."""
 
-    connector: Connector
+    connector: "Connector"
     bus: Bus
-    publisher: Publisher
+    publisher: "Publisher"
     lore: PackageLore
 
 
@@ -58,7 +60,7 @@ class Threads:
         """The same, as ``Engine`` has it."""
         shared = self._shared
 
-        def make(host: Target) -> HostRun:
+        def make(host: "Target") -> HostRun:
             return HostRun(
                 host,
                 shared.connector,

@@ -1,9 +1,10 @@
 """A host in a stage of a run, under the name that it has there (controller)."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.fleet.ports import Target
+if TYPE_CHECKING:
+    from orchestrator.fleet.ports import Target
 
 _BETWEEN = "/"  # which no name of a host or a stage has
 
@@ -15,7 +16,7 @@ class StageHost(NamedTuple):
     """
 
     stage: str
-    host: Target
+    host: "Target"
 
     @property
     def name(self) -> str:
@@ -28,7 +29,7 @@ class StageHost(NamedTuple):
         return self.host.vars
 
 
-def host_itself(target: Target) -> Target:
+def host_itself(target: "Target") -> "Target":
     """The host of an inventory that a target stands for."""
     return target.host if isinstance(target, StageHost) else target
 

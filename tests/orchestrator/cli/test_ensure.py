@@ -227,6 +227,7 @@ HEAVY = {
 
 # What a push loads with the option, the file or the outcome that asks for it.
 OPTIONAL = {
+    "inventory.explanation",
     "orchestrator.cli.answers_output",
     "orchestrator.cli.gating", "orchestrator.cli.held", "orchestrator.cli.planned",
     "orchestrator.fleet.fact_run", "orchestrator.fleet.kept_runs", "orchestrator.fleet.landing",
@@ -295,7 +296,7 @@ def test_no_report_and_no_transport_compiles_patterns_when_it_is_loaded(tmp_path
         check=True,
     )
     rooms = set(done.stderr.splitlines()[-1].split())
-    without = ("report", "transport", "cli", "manifest")
+    without = ("report", "transport", "cli", "manifest", "expressions")
     assert "orchestrator.fleet" in rooms
     assert rooms & {"schemas", *(f"orchestrator.{room}" for room in without)} == set()
 

@@ -8,6 +8,7 @@ from tests.orchestrator.cli.starts import hosts, imported, site
 # What those import, and nobody before them.
 ONLY_THERE = {
     "orchestrator.fleet.event_check", "orchestrator.fleet.framed_link",
+    "orchestrator.fleet.gathered", "orchestrator.fleet.ports",
     "orchestrator.fleet.serving", "orchestrator.fleet.stable_check",
     "orchestrator.fleet.stable_turns", "orchestrator.planning.implications",
     "orchestrator.report.failures", "orchestrator.report.grouping", "orchestrator.report.pivot",
