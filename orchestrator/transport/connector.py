@@ -42,6 +42,7 @@ class Connector:
         self._router: Router | None = None
         self._dialer: Dialer | None = None
         self._lock = threading.Lock()
+        self._loading = threading.Lock()
 
     def prepare(self, hosts: Iterable[Target]) -> None:
         """Ask for passwords, and find what is wrong with the routes, before a host is contacted.
@@ -134,7 +135,7 @@ class Connector:
 
     def close(self) -> None:
         """Let go of what the hosts shared."""
-        with self._lock:
+        with self._loading:
             dialer, self._dialer = self._dialer, None
         if dialer is not None:
             dialer.close()
@@ -162,8 +163,11 @@ class Connector:
         return self._router.route(host)
 
     def _ssh(self) -> Dialer:
-        """The SSH libraries take a while to import, so only once a host needs them."""
-        with self._lock:
+        """The SSH libraries take a while to import, so only once a host needs them.
+
+        Other hosts are dialed meanwhile.
+        """
+        with self._loading:
             if self._dialer is None:
                 from orchestrator.transport.ssh_connect import Dialer
 

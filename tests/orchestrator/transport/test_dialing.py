@@ -1,5 +1,6 @@
 """What is done while a connection is being made."""
 
+import contextlib
 import socket
 import subprocess
 import sys
@@ -8,8 +9,11 @@ import time
 
 import pytest
 
+from orchestrator.transport import Credentials, ssh_connect
 from orchestrator.transport.dialing import dial
 from remote_runtime.errors import UnreachableError
+from tests.orchestrator.transport.conftest import Connect
+from tests.orchestrator.transport.fakes import Host, Phases
 
 LONG = 60.0
 
@@ -51,6 +55,38 @@ def test_a_connection_is_begun_without_what_takes_long_to_load() -> None:
     )
     assert len(done.stdout.splitlines()) == 2
     assert set(done.stdout.split()) & {"random", "encodings.idna", "stringprep"} == set()
+
+
+def test_other_hosts_are_dialed_while_the_libraries_are_loaded(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One host waits for them, all have their packets under way."""
+    loading = threading.Event()
+
+    class Slow(ssh_connect.Dialer):
+        def __init__(self, credentials: Credentials) -> None:
+            loading.wait(4 * LONG)
+            super().__init__(credentials)
+
+    monkeypatch.setattr(ssh_connect, "Dialer", Slow)
+    connector = connect()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(LONG)
+        host = Host(port=server.getsockname()[1], connect_timeout=LONG)
+
+        def log_in() -> None:
+            with contextlib.suppress(UnreachableError):
+                connector.login(host, Phases())
+
+        threads = [threading.Thread(target=log_in, daemon=True) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for _ in threads:
+            server.accept()[0].close()
+    loading.set()
+    for thread in threads:
+        thread.join(LONG)
+        assert not thread.is_alive()
 
 
 def test_a_connection_that_comes_late_is_waited_for() -> None:
