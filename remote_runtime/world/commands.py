@@ -1,6 +1,7 @@
 """Commands of the user in a preview (target): guards, validations, post commands."""
 
 import os
+import re
 from typing import TYPE_CHECKING, Callable, Dict, Mapping, Optional, Sequence, Set
 
 from remote_runtime.changes import Unknowable
@@ -12,6 +13,14 @@ from remote_runtime.world.layer import Layer
 
 if TYPE_CHECKING:
     from remote_runtime.system.conversation import OutputSink
+
+
+# What is asked of a file system and not of its files: over the layer it is an overlay in memory.
+_ABOUT_SYSTEMS = re.compile(
+    r"(?:^|[\s;|&(`'\"/])(?:df|lsblk|quota)(?:[\s;|&)`'\"]|$)"
+    r"|\bstat\s+(?:-\w+\s+)*(?:-f|--file-system)\b"
+    r"|\bfindmnt\b.*(?:FSTYPE|SIZE|USE|AVAIL|\s-t\b)"
+)
 
 
 class WorldCommands(Commands):
@@ -104,6 +113,8 @@ class WorldCommands(Commands):
                 limit=limit,
                 on_output=on_output,
             )
+        if _ABOUT_SYSTEMS.search(" ".join(argv)):
+            raise Unknowable("%s would see other file systems than there are" % argv[0])
         mounts = [node.mount for node in self._layer.nodes.values() if node.mount is not None]
         if any(mount.source for mount in mounts):
             raise Unknowable("nothing can be run on what is planned to be mounted twice")

@@ -184,7 +184,7 @@ def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
     import os
     import stat
 
-    path, kind, mode, uid, gid, content, target, opaque = node
+    path, kind, mode, uid, gid, content, target, opaque, keeps = node
     cut = len(point.rstrip(b"/"))
     place = upper + path[cut:]
     above = os.path.dirname(path)
@@ -211,6 +211,8 @@ def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
     else:
         with open(place, "wb") as file:
             file.write(b"\n" if content is None else content)
+    if keeps and os.path.isfile(path) and not os.path.islink(path):
+        like(place, path)  # what replaces a file has its extended attributes
     os.chown(place, uid, gid)
     os.chmod(place, mode)
     if kind == "directory" or content is not None:

@@ -141,7 +141,9 @@ class Layered(object):
             attributes = _mode(node), max(node.uid, 0), max(node.gid, 0)
             target = os.fsencode(node.target)
             carried.append(
-                (os.fsencode(path), node.kind) + attributes + (content, target, node.opaque)
+                (os.fsencode(path), node.kind)
+                + attributes
+                + (content, target, node.opaque, node.kind == "file" and not node.once)
             )
         return carried
 

@@ -104,6 +104,27 @@ class InsideTest(LayeredTest):
             "planned\nchanged\nfolder\nlink\nnew\nold\n640 7 8\n750 0 0\ntool x\n",
         )
 
+    def test_what_a_replaced_file_keeps(self) -> None:
+        """Its extended attributes, but not under a file of a package."""
+        with open(self.path("old"), "a"):
+            pass
+        try:
+            os.setxattr(self.path("old"), "user.kept", b"yes")
+        except OSError as error:
+            self.skipTest("no extended attributes here: %s" % error)
+        asked = "import os; print(os.listxattr('old'))"
+        for once, told in ((False, "user.kept"), (True, "[]")):
+            self.lay("old", "file", "changed\n", once=once)
+            self.assertIn(told, self.said('python3 -c "%s"' % asked))
+
+    def test_what_is_asked_of_a_file_system(self) -> None:
+        """The layer has others, so that what is said of them is unknown."""
+        self.lay("new", "file", "x")
+        for script in ("df .", "stat -f .", "findmnt -no FSTYPE /", "df -P / | tail -1"):
+            with self.assertRaises(Unknowable):
+                self.said(script)
+        self.said("stat new; cat new; echo df.txt")
+
     def test_what_another_host_told_and_is_so(self) -> None:
         """It is looked at once, however many commands are run."""
         asked = []
