@@ -8,7 +8,7 @@ through a link, and each link is judged by whose it is and by who can write the 
 import errno
 import os
 import stat
-from typing import Dict, NamedTuple, Optional, Tuple
+from typing import Dict, NamedTuple, Optional, Set, Tuple
 
 from remote_runtime.errors import ResourceError
 
@@ -114,11 +114,13 @@ class Walker(object):
     """Opens the folders that paths lead through. ``OSError`` as from the system, ``ResourceError``
     for a link that is not followed.
 
-    What was opened is kept for later paths: a folder is used again while its path leads to it.
+    What was opened is kept for later paths: a folder is used again while its path leads to it, and
+    one that was not there is looked for by its path alone until something is.
     """
 
     def __init__(self) -> None:
         self._known: Dict[str, Folder] = {}
+        self._missing: Set[str] = set()
         self._links = 0
 
     def place(self, path: str, follow: bool = False) -> Place:
@@ -145,9 +147,14 @@ class Walker(object):
         known = self._known.get(path)
         if known is not None and _leads_to(path, known):
             return known
+        if mode < 0 and path in self._missing and not os.path.exists(path):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         self._links = 0
         try:
             found = self._walk(self._root(), path, mode)
+        except FileNotFoundError:
+            self._missing.add(path)
+            raise
         except OSError as error:
             if error.errno != errno.EMFILE or not self._known:
                 raise

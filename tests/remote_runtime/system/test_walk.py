@@ -1,6 +1,8 @@
 import os
 import unittest
+from unittest import mock
 
+from remote_runtime.system import walk
 from remote_runtime.system.walk import Walker
 from tests.remote_runtime.fakes import ROOT, FolderTest, failure_of
 
@@ -113,6 +115,28 @@ class WalkTest(FolderTest):
         os.rename(self.path("srv/real"), self.path("srv/old"))
         self.link("srv/real", self.path("home"), BOB)
         self.assertEqual(self.folder("srv/real"), self.path("home"))
+
+    def test_a_folder_that_was_missing_is_looked_for_again(self) -> None:
+        """It is opened as soon as it is there, and a link of another user in its place is not."""
+        for _ in range(2):
+            with self.assertRaises(FileNotFoundError):
+                self.folder("srv/later/on")
+        os.makedirs(self.path("srv/later/on"))
+        self.assertEqual(self.folder("srv/later/on"), self.path("srv/later/on"))
+        with self.assertRaises(FileNotFoundError):
+            self.folder("home/later")
+        self.link("home/later", self.path("srv/real"), BOB)
+        self.assertIn("is a link of user %d" % BOB, self.refused("home/later"))
+
+    def test_a_missing_folder_is_looked_for_in_one_call(self) -> None:
+        """Many files may be to come to it."""
+        opened = []
+        with mock.patch.object(walk, "_open", side_effect=walk._open) as begun:
+            for _ in range(9):
+                with self.assertRaises(FileNotFoundError):
+                    self.folder("srv/later")
+                opened.append(begun.call_count)
+        self.assertEqual(opened, opened[:1] * 9)
 
     def test_what_is_created_behind_a_link_of_another(self) -> None:
         """What is created behind a user's link is theirs, so that it is followed again."""
