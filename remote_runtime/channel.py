@@ -73,6 +73,10 @@ class Channel(object):
         """Queue a message; ``now`` for one that is waited for, others may share a write."""
         self._queue(wire.encode(message), now)
 
+    def send_text(self, text: str) -> None:
+        """Queue a message that is JSON text already, in ASCII."""
+        self._queue(wire.encode_json(text.encode("ascii")), False)
+
     def send_bytes(self, data: bytes) -> None:
         """Queue raw bytes that belong to the message before them."""
         for frame in wire.split(data):

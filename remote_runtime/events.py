@@ -2,7 +2,7 @@
 
 import os
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Change, Ended
 from remote_runtime.effects import Doubt
@@ -148,34 +148,24 @@ class EventMaker(object):
 
     def make(self, outcome: Outcome, noop: bool, duration: float) -> Dict[str, Any]:
         """Return the event of one resource; ``duration`` in seconds."""
-        item = outcome.item
+        return self.make_text(outcome, noop, duration)[0]
+
+    def make_text(
+        self, outcome: Outcome, noop: bool, duration: float
+    ) -> Tuple[Dict[str, Any], str]:
+        """The event, and its JSON text where that is known.
+
+        The text tells of most events at once that there is nothing to mask.
+        """
+        item, about = outcome.item, (self.ids.next(), timestamp(time.time()), int(duration * 1e9))
+        secret = item.secrets or item.sensitive or item.veiled or item.deferred_render
+        if self._mask.is_empty and not secret:
+            event = _event(outcome, noop, about=about, mask=_AS_IT_IS, label=_AS_IT_IS.text)
+            text = jsontext.dumps(event)
+            if self._mask.passes(text):
+                return event, text
         mask = self._mask_of(item)
-        label = self._label(item, mask)
-        of_plan = _of_plan(item, mask, label)
-        event: Dict[str, Any] = {
-            "protocol": PROTOCOL,
-            "event_id": self.ids.next(),
-            "timestamp": timestamp(time.time()),
-            "type": item.type,
-            "name": of_plan.pop("name"),
-            "provider": outcome.provider,
-            "requested_ensure": of_plan.pop("requested_ensure"),
-            "final_ensure": label(outcome.final_ensure),
-            "duration": int(duration * 1e9),
-            "properties": of_plan.pop("properties"),
-            "status": outcome.status,
-            "changes": [_change(c, item.sensitive, mask) for c in outcome.changes],
-            "error": _errors(outcome, item.sensitive, mask),
-            "changed": outcome.changed,
-            "refreshed": outcome.refreshed,
-            "failed": outcome.failed,
-            "skipped": outcome.skipped,
-            "noop": noop,
-            "unmet_requirements": [label(reference) for reference in outcome.unmet],
-        }
-        event.update(of_plan)
-        event.update(_optional(item, outcome, mask))
-        return _bounded(event)
+        return _event(outcome, noop, about=about, mask=mask, label=self._label(item, mask)), ""
 
     def of_plan(self, item: Item, text: str) -> Dict[str, Any]:
         """What such an event has of the plan; ``text`` is the JSON text of all that this says.
@@ -210,6 +200,42 @@ class _AsItIs(object):
 
 
 _AS_IT_IS: Any = _AsItIs()
+
+
+def _event(
+    outcome: Outcome,
+    noop: bool,
+    *,
+    about: Tuple[str, str, int],
+    mask: Mask,
+    label: Callable[[str], str],
+) -> Dict[str, Any]:
+    item = outcome.item
+    of_plan = _of_plan(item, mask, label)
+    event: Dict[str, Any] = {
+        "protocol": PROTOCOL,
+        "event_id": about[0],
+        "timestamp": about[1],
+        "type": item.type,
+        "name": of_plan.pop("name"),
+        "provider": outcome.provider,
+        "requested_ensure": of_plan.pop("requested_ensure"),
+        "final_ensure": label(outcome.final_ensure),
+        "duration": about[2],
+        "properties": of_plan.pop("properties"),
+        "status": outcome.status,
+        "changes": [_change(c, item.sensitive, mask) for c in outcome.changes],
+        "error": _errors(outcome, item.sensitive, mask),
+        "changed": outcome.changed,
+        "refreshed": outcome.refreshed,
+        "failed": outcome.failed,
+        "skipped": outcome.skipped,
+        "noop": noop,
+        "unmet_requirements": [label(reference) for reference in outcome.unmet],
+    }
+    event.update(of_plan)
+    event.update(_optional(item, outcome, mask))
+    return _bounded(event)
 
 
 def _of_plan(item: Item, mask: Mask, label: Callable[[str], str]) -> Dict[str, Any]:

@@ -88,10 +88,15 @@ class Mask(object):
             text = re.sub(_HASH, MASKED, text)
         return text
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it hides only what looks like a credential wherever it stands."""
+        return not (self._spellings or self._base or self._hashes)
+
     def passes(self, text: str) -> bool:
         """Whether no text in a JSON value is masked, by its JSON ``text``; False where that is not
         plain at once."""
-        if self._spellings or self._base or self._hashes:
+        if not self.is_empty:
             return False
         # JSON in ASCII escapes nothing of these; a letter beyond ASCII becomes none of them.
         return not (

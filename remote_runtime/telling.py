@@ -46,7 +46,7 @@ class Telling(object):
     def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
         """Tell of a turn that took so many seconds."""
         told = None if self.whole else told_of(outcome, noop, self.maker)
-        event = self._event(outcome, noop, seconds) if told is None else None
+        event, text = ({}, "") if told is not None else self.maker.make_text(outcome, noop, seconds)
         self.events += 1
         if not noop:
             self._count(outcome.status)
@@ -55,17 +55,15 @@ class Telling(object):
         self._channel.settled()
         if told is not None:
             self._gather(outcome.item.index, told, seconds)
+        elif text and self.observer is None:
+            self._channel.send_text('{"t":"event","seq":%d,"event":%s}' % (self.events, text))
         else:
+            if self.observer is not None:
+                event["observed"] = self.observer.digest(outcome)
             self._channel.send({"t": "event", "seq": self.events, "event": event})
 
     def _count(self, word: str) -> None:
         self.tally[word] = self.tally.get(word, 0) + 1
-
-    def _event(self, outcome: Outcome, noop: bool, seconds: float) -> Dict[str, Any]:
-        event = self.maker.make(outcome, noop, seconds)
-        if self.observer is not None:
-            event["observed"] = self.observer.digest(outcome)
-        return event
 
     def _gather(self, index: int, told: Told, seconds: float) -> None:
         ids = self.maker.ids

@@ -3,7 +3,7 @@ import json
 import re
 import unittest
 
-from remote_runtime.changes import Change
+from remote_runtime.changes import Change, Ended
 from remote_runtime.difference import unified
 from remote_runtime.events import LARGEST, EventIds, EventMaker, Outcome
 from remote_runtime.masking import Mask
@@ -35,6 +35,37 @@ class EventTest(unittest.TestCase):
         )
         self.assertTrue(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z\Z", event["timestamp"]))
         self.assertEqual((event["duration"], event["status"]), (500000000, "changed"))
+
+    def test_what_has_nothing_to_mask(self) -> None:
+        """It is found out by its text, and the event is the same as one that was masked."""
+        changes = [Change("content", "sha256:00", None, "+listen = 1\n"), Change("mode", "0600", 1)]
+        given = {"content": {"$blob": "00", "size": 1}, "mode": "0644", "list": ["a", 1, None]}
+        plain = Outcome(item("file", "/f", alias="f", properties=given))
+        failed = Outcome(item("exec", "make -C /x", properties={"command": "make"}))
+        failed.fail("exit code 1", "line of output")
+        failed.ended = Ended(1, "out\n", "err\n")
+        url = Outcome(item("file", "/f", properties=dict(given, source="https://a:b@h/f")))
+        query = Outcome(item("file", "/f", properties=dict(given, source="/x?token=t0ken")))
+        header = Outcome(item("exec", "x", properties={"environment": ["Authorization: Basic x"]}))
+        veiled = Outcome(item("file", "/f", veiled=True, properties=given))
+        for outcome, is_plain in (
+            (plain, True),
+            (failed, True),
+            (url, False),
+            (query, False),
+            (header, False),
+            (veiled, False),
+        ):
+            outcome.changes = changes
+            event, text = EventMaker(Mask()).make_text(outcome, False, 0.5)
+            self.assertEqual(bool(text), is_plain, outcome.item)
+            if text:
+                self.assertEqual(json.loads(text), event)
+            other, none = EventMaker(Mask(["nowhere in it"])).make_text(outcome, False, 0.5)
+            self.assertEqual(none, "")
+            for one in (event, other):
+                del one["event_id"], one["timestamp"]
+            self.assertEqual(event, other)
 
     def test_sensitive(self) -> None:
         """Of a sensitive resource no value, change, diff or output is left in its event."""

@@ -1,3 +1,4 @@
+import json
 import unittest
 from typing import Any, Dict, Optional
 
@@ -22,6 +23,9 @@ class FakeChannel(object):
 
     def send(self, message: Dict[str, Any]) -> None:
         self.sent.append(message)
+
+    def send_text(self, text: str) -> None:
+        self.sent.append(json.loads(text))
 
     def send_stable(self, turn: Turn) -> None:
         self.turns.append(turn)
