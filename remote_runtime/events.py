@@ -157,15 +157,14 @@ class EventMaker(object):
 
         The text tells of most events at once that there is nothing to mask.
         """
-        item, about = outcome.item, (self.ids.next(), timestamp(time.time()), int(duration * 1e9))
-        secret = item.secrets or item.sensitive or item.veiled or item.deferred_render
-        if self._mask.is_empty and not secret:
-            event = _event(outcome, noop, about=about, mask=_AS_IT_IS, label=_AS_IT_IS.text)
+        item, about = outcome.item, (self.ids.next(), timestamp(time.time()), duration, noop)
+        if self._mask.is_empty and not (item.sensitive or item.veiled or item.deferred_render):
+            event = _event(outcome, about, _AS_IT_IS, _AS_IT_IS.text)
             text = jsontext.dumps(event)
-            if self._mask.passes(text):
+            if self.leaves_plain(item, text):
                 return event, text
         mask = self._mask_of(item)
-        return _event(outcome, noop, about=about, mask=mask, label=self._label(item, mask)), ""
+        return _event(outcome, about, mask, self._label(item, mask)), ""
 
     def of_plan(self, item: Item, text: str) -> Dict[str, Any]:
         """What such an event has of the plan; ``text`` is the JSON text of all that this says.
@@ -203,25 +202,20 @@ _AS_IT_IS: Any = _AsItIs()
 
 
 def _event(
-    outcome: Outcome,
-    noop: bool,
-    *,
-    about: Tuple[str, str, int],
-    mask: Mask,
-    label: Callable[[str], str],
+    outcome: Outcome, about: Tuple[str, str, float, bool], mask: Mask, label: Callable[[str], str]
 ) -> Dict[str, Any]:
-    item = outcome.item
+    item, (number, at, duration, noop) = outcome.item, about
     of_plan = _of_plan(item, mask, label)
     event: Dict[str, Any] = {
         "protocol": PROTOCOL,
-        "event_id": about[0],
-        "timestamp": about[1],
+        "event_id": number,
+        "timestamp": at,
         "type": item.type,
         "name": of_plan.pop("name"),
         "provider": outcome.provider,
         "requested_ensure": of_plan.pop("requested_ensure"),
         "final_ensure": label(outcome.final_ensure),
-        "duration": about[2],
+        "duration": int(duration * 1e9),
         "properties": of_plan.pop("properties"),
         "status": outcome.status,
         "changes": [_change(c, item.sensitive, mask) for c in outcome.changes],
