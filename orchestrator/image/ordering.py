@@ -9,6 +9,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 
+_COMMAND = ("remote_runtime.system.conversation", "remote_runtime.lean.spawning")
 _TYPES = "remote_runtime.resources."
 # What is imported in functions that every run calls.
 _ROOTS = (
@@ -23,8 +24,8 @@ _ROOTS = (
 
 
 def together(members: Mapping[str, bytes]) -> list[list[str]]:
-    """The names of modules that are imported at once: first those that every run imports, then
-    those of each type and of each provider.
+    """The names of modules that are imported at once: first those that every run imports, those
+    that the first command takes, then those of each type and of each provider.
 
     Made of the sources that go into an image by their paths. A module that several of them use is
     in none.
@@ -32,6 +33,8 @@ def together(members: Mapping[str, bytes]) -> list[list[str]]:
     sources = {_name(path): source for path, source in members.items() if path.endswith(".py")}
     rows = [_behind(sources, _ROOTS)]
     taken = set(rows[0])
+    rows.append([name for name in _behind(sources, _COMMAND) if name not in taken])
+    taken.update(rows[1])
     for name in sources:
         folder, _, last = name.rpartition(".")
         if last != "resource" or not folder.startswith(_TYPES):
@@ -43,7 +46,7 @@ def together(members: Mapping[str, bytes]) -> list[list[str]]:
         uses = Counter(one for closure in closures for one in closure)
         shared = taken | {one for one, count in uses.items() if count > 1}
         rows += [_within(folder, closure, shared) for closure in closures]
-    return rows
+    return [row for row in rows if row]
 
 
 def _within(folder: str, names: list[str], taken: Set[str]) -> list[str]:

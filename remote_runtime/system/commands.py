@@ -19,14 +19,12 @@ from typing import (
 
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import ResourceError
-from remote_runtime.lean import spawning
 from remote_runtime.system.accounts import Accounts, Identity
-from remote_runtime.system.conversation import Conversation, Outputs, OutputSink
-from remote_runtime.system.switch import Switch
 
 if TYPE_CHECKING:
-    from remote_runtime.system.conversation import Process
+    from remote_runtime.system.conversation import Outputs, OutputSink, Process
     from remote_runtime.system.locks import Lock
+    from remote_runtime.system.switch import Switch
 
 DEFAULT_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin"
 KEEP = 256 << 10
@@ -92,7 +90,7 @@ class Commands(object):
         self._cancellation = cancellation
         self._at_root = at_root
         self._lock = lock
-        self._release = release
+        self._release = release or (lambda: None)
 
     def find(self, program: str, path: Optional[str] = None, cwd: Optional[str] = None) -> str:
         """Return the file that ``program`` is, looked up in ``path``; "" when there is none."""
@@ -155,25 +153,25 @@ class Commands(object):
         umask: Optional[int] = None,
         input: Optional[bytes] = None,  # noqa: A002 - the name that subprocess gives it
         limit: int = KEEP,
-        on_output: Optional[OutputSink] = None,
+        on_output: Optional["OutputSink"] = None,
     ) -> Result:
         """Run one command and wait for it.
 
-        ``env`` is added to the environment, ``path`` replaces PATH and is where the program is
-        looked up; ``timeout`` in seconds (None or 0: none) kills the whole process group; ``user``
-        and ``group`` are names or ids; of each output at most ``limit`` bytes are kept;
-        ``on_output`` is called with ("stdout" or "stderr", line) while it runs. A daemon left
-        behind is not waited for. ``CommandNotStarted``; ``ResourceError`` for an unknown user or
-        group; ``Cancelled``.
+        ``env`` is added to the environment, ``path`` replaces PATH, also to find the program by;
+        ``timeout`` in seconds (None or 0: none) kills the whole process group; ``user`` and
+        ``group`` are names or ids; of each output at most ``limit`` bytes are kept; ``on_output``
+        is told ("stdout" or "stderr", line) meanwhile. A daemon left behind is not waited for.
+        ``CommandNotStarted``; ``ResourceError`` for an unknown user or group; ``Cancelled``.
         """
+        from remote_runtime.system import conversation, switch
+
         self._cancellation.check()
         identity = self._accounts.identity(user, group)
         program = self._program(argv, path, cwd)
         inherits = user is None and group is None
         plain = inherits and cwd is None and umask is None and input is None
-        if self._release is not None:
-            self._release()
-        outputs = Outputs()
+        self._release()
+        outputs = conversation.Outputs()
         try:
             if self._lock is not None:
                 self._lock.starting(outputs.inodes())
@@ -182,7 +180,7 @@ class Commands(object):
                 program,
                 cwd=cwd,
                 env=self.environment(identity, env, path),
-                switch=Switch(None if inherits else identity, umask),
+                switch=switch.Switch(None if inherits else identity, umask),
                 with_input=input is not None,
                 is_plain=self._at_root and plain,
                 outputs=outputs,
@@ -193,7 +191,7 @@ class Commands(object):
         outputs.started()
         if self._lock is not None:
             self._lock.started(process.pid)
-        conversation = Conversation(
+        talk = conversation.Conversation(
             process,
             outputs,
             cancellation=self._cancellation,
@@ -201,7 +199,7 @@ class Commands(object):
             limit=limit,
             on_output=on_output,
         )
-        return Result(*conversation.wait(timeout))
+        return Result(*talk.wait(timeout))
 
     def _program(self, argv: Sequence[str], path: Optional[str], cwd: Optional[str]) -> str:
         if not argv or not argv[0]:
@@ -228,11 +226,13 @@ class Commands(object):
         *,
         cwd: Optional[str],
         env: Dict[str, str],
-        switch: Switch,
+        switch: "Switch",
         with_input: bool,
         is_plain: bool,
-        outputs: Outputs,
+        outputs: "Outputs",
     ) -> "Process":
+        from remote_runtime.lean import spawning
+
         if is_plain and spawning.POSSIBLE:
             try:
                 return spawning.spawn(program, argv, env, outputs.theirs)
