@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Callable, Dict, Generator, List, NamedTuple, O
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.system.trouble import failure
-from remote_runtime.system.walk import Folder, Place, Walker, stamp
+from remote_runtime.system.walk import READ, Folder, Place, Walker, stamp
 
 if TYPE_CHECKING:
     from remote_runtime.system.obstacles import Obstacles
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from remote_runtime.system.unfinished import Unfinished
 
 BLOCK = 256 << 10
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _COARSE = 5  # Linux's clock that files are stamped by
 _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
@@ -127,9 +126,11 @@ class Files(object):
         held = self._hashes.get(path)
         if held is not None and known is not None and held[0] == known.identity:
             return held[1]
-        size = -1 if known is None else known.size
-        digest = sha256(size=size)
-        for block in self._blocks(path, follow, size):
+        data = None
+        if known is not None and known.size < BLOCK and not follow:
+            data = self.walker.read_latest(path, known.size, known.identity)
+        digest = sha256(data or b"", known.size if known is not None else 0)
+        for block in self.blocks(path, follow) if data is None else ():
             digest.update(block)
         found = str(digest.hexdigest())
         if known is not None:
@@ -138,17 +139,13 @@ class Files(object):
 
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
         """Yield the content of a regular file."""
-        return self._blocks(path, follow, -1)
-
-    def _blocks(self, path: str, follow: bool, size: int) -> Generator[bytes, None, None]:
-        """Of one of ``size`` bytes the end is not looked for where it was read at once."""
         descriptor = self.opened(path, "read", follow)
         try:
-            block = os.read(descriptor, BLOCK if size < 0 else min(size + 1, BLOCK))
-            whole = len(block) == size
-            while block:
+            while True:
+                block = os.read(descriptor, BLOCK)
+                if not block:
+                    return
                 yield block
-                block = b"" if whole else os.read(descriptor, BLOCK)
         except OSError as error:
             raise failure("read", path, error) from error
         finally:
@@ -166,7 +163,7 @@ class Files(object):
                 place = self.walker.place(path, follow)
                 shared = place.folder.shared()
                 now = _clock() if shared else 0
-                descriptor = os.open(place.name, _READ, dir_fd=place.folder.descriptor)
+                descriptor = os.open(place.name, READ, dir_fd=place.folder.descriptor)
                 try:
                     found = os.fstat(descriptor)
                     place.admit(found)

@@ -13,6 +13,7 @@ from typing import Dict, NamedTuple, Optional, Set, Tuple
 from remote_runtime.errors import ResourceError
 
 _PATH = getattr(os, "O_PATH", 0)  # needs no right to read; only Linux has it
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _STEP = (_PATH or os.O_RDONLY) | os.O_NOFOLLOW
 _MOST_LINKS = 40  # as in Linux
 _HELD = 32  # folders kept open, of the descriptors that a process may have
@@ -121,6 +122,7 @@ class Walker(object):
     def __init__(self) -> None:
         self._known: Dict[str, Folder] = {}
         self._missing: Set[str] = set()
+        self._latest: Optional[Tuple[str, Place]] = None
         self._links = 0
 
     def place(self, path: str, follow: bool = False) -> Place:
@@ -130,6 +132,7 @@ class Walker(object):
         if not above or above[-1] == "/":
             above, name = os.path.split(path)
         place = Place(self.folder(above), name or ".")
+        self._latest = (path, place)
         if follow:
             self._links = 0
             while True:
@@ -138,6 +141,29 @@ class Walker(object):
                     break
                 place = self._behind(place, *link)
         return place
+
+    def read_latest(self, path: str, size: int, identity: Tuple[int, ...]) -> Optional[bytes]:
+        """The content of the regular file whose place was asked for last, if it is that still.
+
+        By its ``stamp`` it is the same file, so its place need not be looked up again. None where
+        that does not tell: it is another path, or others may give the file another name.
+        """
+        if self._latest is None or self._latest[0] != path:
+            return None
+        place = self._latest[1]
+        if place.folder.by is not None or place.folder.shared():
+            return None
+        try:
+            descriptor = os.open(place.name, READ, dir_fd=place.folder.descriptor)
+            try:
+                if stamp(os.fstat(descriptor)) != identity:
+                    return None
+                data = os.read(descriptor, size + 1)
+            finally:
+                os.close(descriptor)
+        except OSError:
+            return None
+        return data if len(data) == size else None
 
     def folder(self, path: str, mode: int = -1) -> Folder:
         """The folder that a path leads to.
@@ -158,7 +184,7 @@ class Walker(object):
         except OSError as error:
             if error.errno != errno.EMFILE or not self._known:
                 raise
-            self._known.clear()
+            self.forget()
             found = self._walk(self._root(), path, mode)
         if len(self._known) >= _HELD:
             self._known.clear()
@@ -168,6 +194,7 @@ class Walker(object):
     def forget(self) -> None:
         """Close what is kept for later paths."""
         self._known.clear()
+        self._latest = None
 
     def _root(self) -> Folder:
         return _open("/", "/")

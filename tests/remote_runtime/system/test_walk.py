@@ -3,6 +3,7 @@ import unittest
 from unittest import mock
 
 from remote_runtime.system import walk
+from remote_runtime.system.files import Files
 from remote_runtime.system.walk import Walker
 from tests.remote_runtime.fakes import ROOT, FolderTest, failure_of
 
@@ -137,6 +138,27 @@ class WalkTest(FolderTest):
                     self.folder("srv/later")
                 opened.append(begun.call_count)
         self.assertEqual(opened, opened[:1] * 9)
+
+    def test_the_file_that_was_looked_at_last(self) -> None:
+        """It is read where it was found, if it is the same still and nobody else may name it."""
+        files, inner = Files(), self.path("srv/real")
+        path = self.write("srv/real/f", b"content")
+        other = self.write("home/real/f", b"content")
+        known = files.status(path)
+        assert known is not None
+        given = (known.size, known.identity)
+        self.assertEqual(files.walker.read_latest(path, *given), b"content")
+        self.assertIsNone(files.walker.read_latest(other, *given))
+        self.assertIsNone(files.walker.read_latest(path, known.size + 1, known.identity))
+        os.rename(inner, inner + ".old")
+        self.assertEqual(files.walker.read_latest(path, *given), b"content")
+        self.write("srv/real.old/f", b"changed")
+        self.assertIsNone(files.walker.read_latest(path, *given))
+        files.walker.forget()
+        self.assertIsNone(files.walker.read_latest(path, *given))
+        known = files.status(other)
+        assert known is not None
+        self.assertIsNone(files.walker.read_latest(other, known.size, known.identity))
 
     def test_what_is_created_behind_a_link_of_another(self) -> None:
         """What is created behind a user's link is theirs, so that it is followed again."""
