@@ -18,6 +18,7 @@ The hash is that of the payload up to the parts, and so stands for them: the byt
 are the bytes that are imported, and what is not imported need not be hashed.
 """
 
+import gc
 import marshal
 import os
 import stat
@@ -131,8 +132,6 @@ def load(nonce: str, zip_sha: str, code_sha: str) -> None:
 
 def start(payload: Any) -> None:
     """Import what every run imports, and make the other modules importable."""
-    import gc
-
     gc.disable()  # all of it stays, so there is nothing to be found
     at_once, parts = marshal.loads(payload[8:])
     modules = Modules(parts, memoryview(payload)[end_of_head(payload) :])
@@ -140,6 +139,7 @@ def start(payload: Any) -> None:
     modules.add(at_once)
     if hasattr(gc, "freeze"):  # since Python 3.7
         gc.freeze()
+    gc.set_threshold(20000)  # a run makes a few thousand objects, of which most stay as long as it
     gc.enable()
 
 

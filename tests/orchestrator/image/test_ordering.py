@@ -26,6 +26,8 @@ asked = []
 bootstrap.Modules.find_spec = lambda self, name, *rest: asked.append(name)
 bootstrap.start(payload)
 print(sys.modules["remote_runtime.session"].Session.__name__, *asked)
+import gc
+print(gc.isenabled(), gc.get_threshold()[0])
 """
 
 _PARTS = """
@@ -82,6 +84,7 @@ def test_each_stands_behind_what_it_imports(tmp_path: Path) -> None:
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert [name for name in told.split() if "." in name] == []
     assert told.split()[0] == "Session"
+    assert told.splitlines()[1] == "True 20000"  # garbage is looked for, and seldom
 
 
 def test_every_run_imports_all_of_them(tmp_path: Path) -> None:
