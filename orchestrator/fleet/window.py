@@ -32,6 +32,11 @@ class Course(Protocol[R]):
         """Whether more hosts may begin later though none is running."""
         ...
 
+    @property
+    def spare(self) -> int | None:
+        """How many more hosts may fail and others begin all the same; None for any number."""
+        ...
+
     def rest(self) -> Iterator[HostTask[R]]:
         """Those that never begin."""
         ...
@@ -45,6 +50,7 @@ class InOrder(Generic[R]):
     """The course of tasks of which each may begin at once."""
 
     waits = False
+    spare: int | None = None
 
     def __init__(self, tasks: Iterable[HostTask[R]]) -> None:
         self._tasks = iter(tasks)
@@ -67,8 +73,8 @@ class InOrder(Generic[R]):
 class Window(Generic[R]):
     """Runs hosts through a window of ``forks``; as one ends the next begins.
 
-    A mute host is waited for beside the window, as far as there is room: another one has its place
-    until it speaks or ends. For the course it is at work all the time.
+    A mute host is waited for beside the window, as far as there is room and as many may fail:
+    another one has its place until it speaks or ends. For the course it is at work all the time.
     ``tasks`` are a course, or begin as they come. ``finished`` is told each host's name and answer,
     in the thread that called ``run``.
     ``interrupt`` may be called from a signal handler: running hosts are cancelled, the others never
@@ -127,7 +133,8 @@ class Window(Generic[R]):
 
     def _taken(self) -> int:
         """How many places are not free."""
-        return len(self._running) - min(len(self._mute), self._beside)
+        beside, spare = min(len(self._mute), self._beside), self._course.spare
+        return len(self._running) - (beside if spare is None else min(beside, spare))
 
     def _over(self, name: str, answer: R) -> None:
         self._done.put((name, answer))

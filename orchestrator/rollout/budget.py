@@ -38,6 +38,11 @@ class Budget:
         return len(self._failed)
 
     @property
+    def left(self) -> int | None:
+        """How many more may fail, None for any number."""
+        return None if self.limit is None else max(0, self.limit - len(self._failed))
+
+    @property
     def spent(self) -> bool:
         """Whether more hosts have failed than may."""
         return self.limit is not None and len(self._failed) > self.limit

@@ -136,6 +136,12 @@ class RolloutCourse:
         return bool(self._rounds) and not self._held
 
     @property
+    def spare(self) -> int | None:
+        """How many more hosts may fail, of the stage and of the run."""
+        left = [each.left for each in (self.budget, self._stage.overall) if each is not None]
+        return min((one for one in left if one is not None), default=None)
+
+    @property
     def over(self) -> bool:
         """Whether each host has had its turn, and the gates have let the last wave through."""
         begun = self._wave == len(self._waves) and not self._waiting

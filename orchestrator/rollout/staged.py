@@ -73,6 +73,11 @@ class StagedCourse:
         return self._now.waits
 
     @property
+    def spare(self) -> int | None:
+        """How many more hosts may fail."""
+        return self._now.spare
+
+    @property
     def held(self) -> bool:
         """Whether some hosts had no turn, or a gate said no."""
         return self._now.held

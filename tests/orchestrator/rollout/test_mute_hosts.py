@@ -6,6 +6,7 @@ import time
 import pytest
 
 from orchestrator.fleet import window
+from orchestrator.rollout.amounts import parse_amount
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.sharing import parse_per
 from orchestrator.rollout.waves import parse_waves
@@ -27,10 +28,13 @@ def _looked_at_often(monkeypatch: pytest.MonkeyPatch) -> None:
         (RolloutOptions(waves=parse_waves("1,100%")), ["h0"]),
         (RolloutOptions(per=[parse_per("rack=1")]), ["h0", "h2", "h4"]),
         (RolloutOptions(), ["h0", "h1", "h2", "h3"]),
+        (RolloutOptions(max_fail=parse_amount("1")), ["h0", "h1", "h2"]),
+        (RolloutOptions(max_fail=parse_amount("0")), ["h0", "h1"]),
     ],
 )
 def test_a_mute_host_is_at_work(options: RolloutOptions, begun: list[str]) -> None:
-    """It keeps the next wave and hosts that share something with it from beginning."""
+    """It keeps the next wave and hosts that share something with it from beginning, and all hosts
+    where no more may fail."""
     go, found = threading.Event(), list[str]()
 
     def script(far: FarEnd) -> None:
