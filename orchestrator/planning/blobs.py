@@ -6,6 +6,7 @@ import functools
 import os
 import stat
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ def _verdict(secrets: tuple[str, ...], found: bool) -> tuple[tuple[str, ...], bo
     return secrets, found
 
 
-class Blob:
+class Blob(ABC):
     """Bytes that a target may ask for."""
 
     __slots__ = ("_verdict",)
@@ -43,23 +44,23 @@ class Blob:
         return TextBlob(text.encode("utf-8"))
 
     @property
+    @abstractmethod
     def sha(self) -> str:
         """What names it: the SHA-256 of its bytes."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def size(self) -> int:
         """How many bytes it has."""
-        raise NotImplementedError
 
     @property
     def text(self) -> str:
         """The text itself; empty for a file."""
         return ""
 
+    @abstractmethod
     def chunks(self) -> Iterator[bytes]:
         """The bytes, in pieces of at most ``wire.CHUNK``; OSError where the file is gone."""
-        raise NotImplementedError
 
     @property
     def reference(self) -> dict[str, Any]:

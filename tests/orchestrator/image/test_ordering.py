@@ -13,7 +13,7 @@ from orchestrator.image import building
 from orchestrator.image.ordering import together
 from tests.orchestrator.image.test_start import converged, imported
 
-_START = """
+_TAKEN = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from remote_runtime import bootstrap
@@ -22,6 +22,10 @@ with open(sys.argv[2], "rb") as file:
 for name in [name for name in sys.modules if name.startswith("remote_runtime")]:
     del sys.modules[name]
 sys.path.remove(sys.argv[1])
+"""
+"""Takes the bootstrap and what it is sent, and forgets where they came from."""
+
+_START = f"""{_TAKEN}
 asked = []
 bootstrap.Modules.find_spec = lambda self, name, *rest: asked.append(name)
 bootstrap.start(payload)
@@ -30,15 +34,7 @@ import gc
 print(gc.isenabled(), gc.get_threshold()[0])
 """
 
-_PARTS = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from remote_runtime import bootstrap
-with open(sys.argv[2], "rb") as file:
-    payload = file.read()
-for name in [name for name in sys.modules if name.startswith("remote_runtime")]:
-    del sys.modules[name]
-sys.path.remove(sys.argv[1])
+_PARTS = f"""{_TAKEN}
 bootstrap.start(payload)
 modules = sys.meta_path[0]
 ours = lambda: [name for name in sys.modules if name.startswith("remote_runtime.resources.file")]
