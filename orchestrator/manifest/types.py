@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOT_RENDERED = {"tags", "require", "subscribe", "control", "foreach", "sensitive", "render"}
 REFERENCE = {"$ref": "#/$defs/reference"}
 _REMEMBERED = 50_000
-_PLACES = 512
+_PLACES = 512  # for each property: a value that comes again does so soon
 
 Check = Callable[[str, dict[str, Any]], list[tuple[str, str]]]
 Claims = Callable[[str, dict[str, Any]], list[tuple[str, bool]]]

@@ -66,11 +66,15 @@ class Reach(object):
         """Whether what the host has at a path can be neither replaced nor removed."""
         place, flagged = self._place(os.path.dirname(path))
         real = os.path.join(place, os.path.basename(path))
-        if self._points is None:
-            self._points = obstacles.mount_points()
-        if real in self._points:
+        if self._is_mounted(real):
             return True
         return os.path.lexists(real) and (flagged or bool(obstacles.flags(real)))
+
+    def _is_mounted(self, real: str) -> bool:
+        """Whether the host has something mounted at a path without links."""
+        if self._points is None:
+            self._points = obstacles.mount_points()
+        return real in self._points
 
     def _place(self, folder: str) -> Tuple[str, bool]:
         """Where the host has a folder, and whether names stay in it."""
@@ -118,11 +122,9 @@ class Reach(object):
         error = self._entering(os.path.dirname(path))
         if error is not None and error.kind.endswith(_READ_ONLY):
             self._files.obstacles(path).removing()
-        if self._points is None:
-            self._points = obstacles.mount_points()
         if self._is_fixed(path) and not self._files.is_directory(path):
             real = os.path.join(self._place(os.path.dirname(path))[0], os.path.basename(path))
-            if real in self._points:
+            if self._is_mounted(real):
                 self._files.obstacles(path).removing()
 
 

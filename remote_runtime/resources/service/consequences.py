@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 _PULLED = ("Requires", "BindsTo", "Wants", "Upholds")
-_BOUND = ("Requires", "BindsTo", "PartOf")
+BOUND = ("Requires", "BindsTo", "PartOf")
+"""What names the units that one stops with."""
 _SOON = ("OnActiveSec", "OnBootSec", "OnStartupSec")
 _MOST = 200  # units that one action is followed to
 
@@ -62,7 +63,7 @@ class Consequences(object):
 
     def _stop(self, name: str, running: Dict[str, bool]) -> None:
         running[name] = False
-        for key in _BOUND:
+        for key in BOUND:
             for other in self._units.by(key, name):
                 self._stop_running(other, running)
 

@@ -4,15 +4,7 @@ import os
 from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import (
-    UNKNOWN,
-    Doubt,
-    Effect,
-    Fog,
-    MountEffect,
-    PathEffect,
-    below,
-)
+from remote_runtime.effects import UNKNOWN, Doubt, Effect, Fog, MountEffect, PathEffect, below
 from remote_runtime.resources.service.folders import named_folders, parsed_mode
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import escaped, unescaped

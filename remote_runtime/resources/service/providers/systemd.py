@@ -52,9 +52,6 @@ _BECOME = "services are changed by root: set `become: true` for this host"
 _NO_BUS = "Failed to connect to bus"
 
 
-_STOPS_WITH = ("Requires", "BindsTo", "PartOf")
-
-
 class Provider(ServiceProvider):
     """systemctl, for units of the system and never for those of a user."""
 
@@ -202,9 +199,11 @@ class Provider(ServiceProvider):
 
     def leaning(self, name: str) -> Sequence[str]:
         """Itself by its own name, and what it stops with. See the base class."""
+        from remote_runtime.resources.service.consequences import BOUND
+
         full = unit.full_name(name)
         units = self._foreseen()
-        needed = [units.definition(full).text.words("Unit", key) for key in _STOPS_WITH]
+        needed = [units.definition(full).text.words("Unit", key) for key in BOUND]
         return [units.shown(full).get("Id", full), *(other for names in needed for other in names)]
 
     def consequences(self, verb: str, name: str) -> Sequence[Effect]:
