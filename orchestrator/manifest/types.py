@@ -46,6 +46,7 @@ class PropertyType:
         self.tree = bool(schema.get("x-ccm-tree"))
         self.secret = bool(schema.get("x-ccm-secret"))
         self.quoted = bool(schema.get("x-ccm-quoted"))
+        self.octal = bool(schema.get("x-ccm-octal"))
         self.not_with = frozenset(schema.get("x-ccm-not-with", ()))
         self.alias_of: str = schema.get("x-ccm-alias-of", "")
         self._against = Against({"$defs": definitions, **schema})
@@ -99,6 +100,7 @@ class Type:
         self.defaults = {
             p.name: p.schema["default"] for p in self.properties.values() if "default" in p.schema
         }
+        self.octal = frozenset(p.name for p in self.properties.values() if p.octal)
         self.secrets = tuple(p.name for p in self.properties.values() if p.secret)
         self.tree = next((p.name for p in self.properties.values() if p.tree), "")
         self.deferred = tuple(p.name for p in self.properties.values() if p.render == "deferred")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.types import Type
 from remote_runtime.errors import Problem
 from remote_runtime.item import Item
 
@@ -31,7 +32,7 @@ def _different(declared: Declared, one: Item, other: Item) -> list[str]:
         return []
     open_ = one.deferred_error or one.deferred_render or other.deferred_error
     left_out = declared.type.deferred if open_ or other.deferred_render else ()
-    this, that = _said(one), _said(other)
+    this, that = _said(declared.type, one), _said(declared.type, other)
     return [
         key
         for key in sorted({*this, *that})
@@ -39,9 +40,18 @@ def _different(declared: Declared, one: Item, other: Item) -> list[str]:
     ]
 
 
-def _said(item: Item) -> dict[str, Any]:
+def _said(type_: Type, item: Item) -> dict[str, Any]:
     checks = {"health_checks": item.health_checks, "provider": item.provider}
-    return {**item.properties, **{key: value for key, value in checks.items() if value}}
+    said = {**type_.defaults, **item.properties}
+    said.update({key: value for key, value in checks.items() if value})
+    for key in type_.octal & said.keys():
+        said[key] = _spelt_out(said[key])
+    return said
+
+
+def _spelt_out(mode: Any) -> Any:
+    """Octal digits in one spelling; a fifth digit has a meaning of its own."""
+    return mode.lower().removeprefix("0o").rjust(4, "0") if isinstance(mode, str) else mode
 
 
 def _problem(declared: Declared, other: Declared, id_: str, keys: list[str]) -> Problem:

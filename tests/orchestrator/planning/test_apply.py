@@ -281,6 +281,17 @@ def test_two_manifests_agree(tmp_path: Path) -> None:
     assert "with another content" in text
 
 
+def test_two_manifests_agree_in_other_words(tmp_path: Path) -> None:
+    """A default that is spelt out, and a mode that is spelt in another way, are the same."""
+    resource = "file: [{{/a: {{owner: root, group: root, {}}}}}]"
+    write(tmp_path, manifest(resource.format("mode: '0644', content: x")))
+    for same in ("mode: '644', contents: x", "mode: '0o644', content: x, ensure: present"):
+        assert len(plan(tmp_path, manifest(resource.format(same), apply())).items) == 3
+    write(tmp_path, manifest(resource.format("ensure: directory, mode: '0755'")))
+    other = manifest(resource.format("ensure: directory, mode: '00755'"), apply())
+    assert "with another mode" in refused(tmp_path, other)
+
+
 def test_two_manifests_agree_on_a_host(tmp_path: Path) -> None:
     """Where properties hold templates, hosts are asked whether they are the same."""
     resource = 'exec: [{{x: {{command: "true", cwd: {}}}}}]'
