@@ -58,7 +58,9 @@ def check_names(
                 if "#" not in reference:
                     continue  # refused by the schema
                 found = first.get(reference)
-                if (found is not None and found < index) or reference in (earlier or ()):
+                done = found is not None and found < index
+                of_its_own = found is not None and 0 <= entry.begin <= found
+                if (done and not of_its_own) or reference in (earlier or ()):
                     continue
                 where = entry.declared.where((key, at))
                 kind = reference.partition("#")[0]
@@ -175,6 +177,9 @@ def _refusal(
     """``target``: where the resource that is meant stands, and where its first child does."""
     if target[0] == index:
         message, hint = f"{what} the resource itself", "remove it"
+    elif target[0] < index:
+        message = f"{what} {reference}, which is itself a part of it"
+        hint = "remove it: that is not done before this is begun"
     elif 0 <= target[1] <= index:
         message = f"{what} {reference}, which it is itself a part of"
         hint = "remove it: that is not done before this is"

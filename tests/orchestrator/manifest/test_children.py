@@ -78,6 +78,15 @@ def test_a_child_cannot_require_what_applies_it(tmp_path: Path) -> None:
     assert "which it is itself a part of" in problem.message
 
 
+def test_what_applies_a_manifest_cannot_require_what_is_in_it(tmp_path: Path) -> None:
+    """It stands behind its child's resources, and its requirements are asked before them."""
+    child(tmp_path, CHILD % "exec#first")
+    apply = "- web/site.yaml: {require: [exec#inside]}"
+    text = (PARENT % "exec#first").replace("- web/site.yaml: {}", apply)
+    (problem,) = refused(tmp_path, text)
+    assert "names exec#inside, which is itself a part of it" in problem.message
+
+
 def test_a_broken_child_hides_its_names(tmp_path: Path) -> None:
     """References that a child which cannot be read may have are not called misspelt."""
     for text in ("ccm: {resourcse: []}", "- not\n: yaml", CHILD % "" + "        - inside: {}"):
