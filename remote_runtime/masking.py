@@ -7,6 +7,7 @@ from remote_runtime.lean import jsontext
 MASKED = "[masked]"
 SHORTEST = 4  # shorter values would mask half of every text
 MANY = 200  # spellings, from which on a text is not searched for each
+_SCHEMES = ("apikey", "basic", "bearer", "digest", "negotiate", "token")
 _PIECE = 8
 SHORTEST_TOKEN = 8  # of a URL's query, beyond the URL: it may as well be a word
 
@@ -42,10 +43,11 @@ class Mask(object):
         self.add(secrets)
 
     def add(self, secrets: Iterable[str]) -> None:
-        """Hide these values too; a text of several lines is hidden line by line as well."""
+        """Hide these values too; a text of several lines is hidden line by line as well, and what
+        a header says behind the scheme of its authorization by itself."""
         for secret in secrets:
             self._secrets.add(secret)
-            for part in [secret] + secret.splitlines():
+            for part in [secret] + secret.splitlines() + _credentials_of(secret):
                 if len(part.strip()) >= SHORTEST:
                     self._spellings.update(_spellings(part.strip()))
         self._by_piece = {}
@@ -147,6 +149,22 @@ class Mask(object):
 
 def _is_header(key: Any) -> bool:
     return str(key).lower() in ("authorization", "proxy-authorization")
+
+
+def _credentials_of(header: str) -> List[str]:
+    """What ``Bearer TOKEN`` or ``Basic LOGIN`` holds: servers and tools name that alone."""
+    scheme, _, rest = header.partition(" ")
+    if not rest or scheme.lower() not in _SCHEMES:
+        return []
+    if scheme.lower() != "basic":
+        return [rest]
+    import binascii
+
+    try:
+        login = binascii.a2b_base64(rest).decode("utf-8", "replace")
+    except ValueError:
+        return [rest]
+    return [rest, login, login.partition(":")[2]]
 
 
 def _spellings(secret: str) -> Dict[str, bool]:

@@ -25,6 +25,15 @@ class MaskTest(unittest.TestCase):
         self.assertEqual(Mask(["first line\nsecond"]).text("+first line\n+second\n"),
                          "+[masked]\n+[masked]\n")  # fmt: skip
 
+    def test_what_stands_behind_a_scheme(self) -> None:
+        """Of the value of a header, the token is hidden alone as well, and what a login encodes."""
+        self.assertEqual(Mask(["Bearer tok-12345"]).text("no tok-12345 here"), "no [masked] here")
+        login = base64.b64encode(b"deploy:hunter22").decode()
+        mask = Mask(["Basic " + login])
+        self.assertEqual(mask.text("%s is hunter22" % login), "[masked] is [masked]")
+        self.assertEqual(Mask(["Basic ???"]).text("???"), "???")
+        self.assertEqual(Mask(["word tok-12345"]).text("tok-12345"), "tok-12345")
+
     def test_urls(self) -> None:
         """A password and a token in a URL are hidden, the user and the host are not."""
         mask = Mask()
