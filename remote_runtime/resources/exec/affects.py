@@ -1,30 +1,31 @@
 """What a command says it may change, for the previews of what comes later (target)."""
 
-from typing import Any, Callable, List, Sequence
+from typing import TYPE_CHECKING, Any, Callable, List, Sequence
 
 from remote_runtime.effects import below, everything
 from remote_runtime.world.nodes import shared
 
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
 _KINDS = {"service": "unit"}
 
-
-def _only_there(path: str) -> List[str]:
-    return [path]
+Covers = Callable[[str, str, bool], bool]
 
 
-def affected(
-    affects: Any, places: Callable[[str], List[str]] = _only_there
-) -> Callable[[str, str, bool], bool]:
+def affected(affects: Any, context: "Context") -> Covers:
     """What the entries of ``affects`` cover, everything where there is none.
 
-    An entry is an absolute path, which stands for all below it too, or ``TYPE#NAME``. ``places``
-    gives the paths that one has, with and without links; a file has other names, too.
+    An entry is an absolute path, which stands for all below it too, or ``TYPE#NAME``. A path has
+    others, with and without links, and a file other names; a package stands for what it holds.
     """
     if affects is None:
         return everything
-    paths = [place for entry in affects for place in _places(str(entry), places)]
+    paths = [place for entry in affects for place in _places(str(entry), context.places)]
     parts = [below(path, itself=True) for path in paths]
-    parts += [_one(str(entry)) for entry in affects if not _path(str(entry))]
+    for entry in affects:
+        if not _path(str(entry)):
+            parts += _of(str(entry), context)
     inodes = {inode for inode in map(shared, paths) if inode is not None}
 
     def covers(kind: str, value: str, present: bool) -> bool:
@@ -47,8 +48,16 @@ def _places(entry: str, places: Callable[[str], List[str]]) -> List[str]:
     return [path, *places(path)] if path else []
 
 
-def _one(entry: str) -> Callable[[str, str, bool], bool]:
+def _of(entry: str, context: "Context") -> List[Covers]:
     type_name, _, name = entry.partition("#")
+    if type_name != "package":
+        return [_one(type_name, name)]
+    from remote_runtime.resources.package.owned import coverage
+
+    return [_one(type_name, name), coverage(context, name)]
+
+
+def _one(type_name: str, name: str) -> Covers:
     thing = _KINDS.get(type_name, type_name)
     names: Sequence[str] = (name, name + ".service")
 

@@ -88,7 +88,7 @@ class Resource(ResourceType):
         if self.context.noop:
             from remote_runtime.resources.exec.affects import affected
 
-            covers = affected(self.properties.get("affects"), self.context.places)
+            covers = affected(self.properties.get("affects"), self.context)
             effects.append(Fog(Doubt(ASSUMED, why), covers))
         path = self._creates()
         if path is not None:

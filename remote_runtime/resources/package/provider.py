@@ -209,7 +209,7 @@ class PackageProvider(Provider):
     def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
         """What is on the host then. What the packages hold is not known here."""
         name = operation.name
-        does, covers = ("takes along", _taken) if operation.removal else ("brings", brought)
+        does, covers = ("takes along", taken) if operation.removal else ("brings", brought)
         doubt = Doubt(UNKNOWN, "what the package %s %s is not known before" % (name, does))
         version = ""
         if not operation.removal:
@@ -257,7 +257,7 @@ def brought(kind: str, value: str, present: bool) -> bool:
     return kind == "host" or (kind != "lists" and not present)
 
 
-def _taken(kind: str, value: str, present: bool) -> bool:
+def taken(kind: str, value: str, present: bool) -> bool:
     """What may go with a package: what is there where packages put things."""
     if kind == "path":
         return present and value.startswith(_OF_PACKAGES)

@@ -3,8 +3,10 @@
 import os
 import tempfile
 import unittest
+from unittest import mock
 
 from remote_runtime.resources.exec.affects import affected
+from tests.remote_runtime.fakes import context
 
 
 class AffectsTest(unittest.TestCase):
@@ -34,7 +36,7 @@ class AffectsTest(unittest.TestCase):
             (["/etc/systemd/system/web.service"], "unit", "other.service", False),
         ):
             with self.subTest(affects=affects, kind=kind, value=value):
-                self.assertEqual(affected(affects)(kind, value, True), covered)
+                self.assertEqual(affected(affects, context())(kind, value, True), covered)
 
     def test_other_names(self) -> None:
         """A path stands for where its links lead, and a file for its other names."""
@@ -43,7 +45,8 @@ class AffectsTest(unittest.TestCase):
                 open(os.path.join(folder, name), "w").close()
             os.link(os.path.join(folder, "a"), os.path.join(folder, "c"))
             entry = os.path.join(folder, "a")
-            covers = affected([entry, "file#/l/x"], lambda path: [path.replace("/l/", "/real/")])
+            run = mock.Mock(places=lambda path: [path.replace("/l/", "/real/")])
+            covers = affected([entry, "file#/l/x"], run)
             found = {name: covers("path", os.path.join(folder, name), True) for name in "abc"}
             self.assertEqual(found, {"a": True, "b": False, "c": True})
             for path in ("/l/x", "/real/x", "/real/x/y"):
