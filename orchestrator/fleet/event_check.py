@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, plain_value
+from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, is_shallow, plain_value
 from remote_runtime.errors import ProtocolError
 from remote_runtime.item import SELECTION
 from remote_runtime.masking import MASKED
@@ -60,14 +60,8 @@ def _texts(value: list[Any]) -> bool:
     return len(value) <= MAX_TEXTS and all(type(v) is str for v in value)
 
 
-def _shallow(value: Any, depth: int = MAX_DEPTH - 2) -> bool:
-    if type(value) is dict:
-        value = value.values()
-    elif type(value) is not list:
-        return True
-    return depth > 0 and all(
-        _shallow(v, depth - 1) for v in value if type(v) is dict or type(v) is list
-    )
+def _shallow(value: Any) -> bool:
+    return is_shallow(value, MAX_DEPTH - 2)
 
 
 def _change(value: Any) -> bool:

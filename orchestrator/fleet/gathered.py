@@ -5,7 +5,7 @@ All of it comes from the host: it is data, never a template, never a path of the
 
 from typing import Any, NamedTuple
 
-from orchestrator.support.plain_text import one_line, plain_value
+from orchestrator.support.plain_text import one_line, plain_json_value, plain_value
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError
 from remote_runtime.version import VERSION
@@ -63,7 +63,7 @@ def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> Gathered:
     if not isinstance(custom, list) or not isinstance(warnings, list):
         raise ProtocolError("custom facts and warnings are not lists", kind="protocol.facts")
     return Gathered(
-        facts=plain_value(facts),
+        facts=plain_json_value(facts),
         unavailable={one_line(str(k), 80): one_line(str(v)) for k, v in unavailable.items()},
         custom=[_custom(entry) for entry in custom],
         warnings=[one_line(str(text)) for text in warnings[:100]],

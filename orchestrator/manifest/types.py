@@ -50,12 +50,15 @@ class PropertyType:
         self.not_with = frozenset(schema.get("x-ccm-not-with", ()))
         self.alias_of: str = schema.get("x-ccm-alias-of", "")
         self._against = Against({"$defs": definitions, **schema})
+        self._any_text = _allows_any_text(schema)
         self._known: dict[tuple[type, Any], list[Complaint]] = {}
         self._met = Recurring(_PLACES)
 
     def complaints(self, value: Any) -> list[Complaint]:
         """What the schema says against a value. Scalars seen twice are answered from memory."""
         kind = value.__class__
+        if kind is str and self._any_text:
+            return []
         if kind is dict or kind is list:
             return self._against(value, self.name)
         found = self._known.get((kind, value))
@@ -66,6 +69,12 @@ class PropertyType:
             if short and len(self._known) < _REMEMBERED and self._met.again((kind, value)):
                 self._known[kind, value] = found
         return found
+
+
+def _allows_any_text(schema: Mapping[str, Any]) -> bool:
+    """Whether it says of a value that it is text, and nothing else."""
+    said = {key for key in schema if not key.startswith("x-ccm-")}
+    return schema.get("type") == "string" and said <= {"type", "description", "default"}
 
 
 class Type:

@@ -3,17 +3,67 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from threading import Lock
+from typing import NamedTuple
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.skeletons import Skeleton
+from orchestrator.planning.travel import PATH
 
 MOST_BYTES = 8 << 20
+MOST_OUTLOOKS = 1 << 14
 _EACH = 2000
 """Bytes that any of them takes, its text aside."""
 _OWN = r"\bHost\.(name|address)\b"
+
+
+class Outlook(NamedTuple):
+    """How a resource is rendered on any host: the templated properties that are rendered ``now``
+    and those that are ``deferred``, ``ensure`` aside, those that ``decide`` what it comes to, and
+    the properties that are ``texts``, which travel as blobs.
+
+    ``shares``: it may come to the same on several hosts but for its texts, ``shares_texts``: with
+    them. These are guesses by what it spells out; a wrong one costs time and nothing else.
+    """
+
+    now: tuple[str, ...]
+    deferred: tuple[str, ...]
+    decide: tuple[str, ...]
+    texts: frozenset[str]
+    shares: bool
+    shares_texts: bool
+
+    @classmethod
+    def on(cls, declared: Declared) -> Outlook:
+        """That of a resource as it was written."""
+        kinds = declared.type.properties
+        keys = [key for key in declared.templated if key != "ensure"]
+        late = [key for key in keys if kinds[key].render == "deferred"]
+        decide = tuple(key for key in declared.templated if not kinds[key].blob)
+        # Files may change while the run goes on, and what a site's own code says may depend on
+        # anything.
+        constant = not (
+            PATH in declared.values or declared.type.tree in declared.values or declared.type.own
+        )
+        shares = constant and not _reads_own(declared, decide)
+        return cls(
+            now=tuple(key for key in keys if key not in late),
+            deferred=tuple(late),
+            decide=decide,
+            texts=frozenset(key for key in declared.values if kinds[key].blob),
+            shares=shares,
+            shares_texts=shares and not _reads_own(declared, declared.templated),
+        )
+
+
+def _reads_own(declared: Declared, keys: Iterable[str]) -> bool:
+    """Whether its name or one of these reads what no two hosts have alike."""
+    values = (declared.name, *(declared.values[key] for key in keys))
+    found = (expression for value in values for expression in expressions_in(value))
+    return any(re.search(_OWN, expression.source) for expression in found)
 
 
 class AlikeResources:
@@ -26,34 +76,53 @@ class AlikeResources:
         self._most = most
         self._lock = Lock()
         self._known: dict[Hashable, Compiled] = {}
+        self._skeletons: dict[Hashable, Skeleton] = {}
         self._bytes = 0
-        self._shareable: dict[Declared, bool] = {}
+        self._outlooks: dict[Declared, Outlook] = {}
 
-    def is_shareable(self, declared: Declared) -> bool:
-        """Whether it may come to the same on several hosts: a guess, by what it spells out.
-
-        A wrong one costs time and nothing else.
-        """
-        known = self._shareable.get(declared)
+    def outlook(self, declared: Declared) -> Outlook:
+        """How a resource is rendered, found once."""
+        known = self._outlooks.get(declared)
         if known is None:
-            values = (declared.name, *(declared.values[key] for key in declared.templated))
-            found = (expression for value in values for expression in expressions_in(value))
-            known = not any(re.search(_OWN, expression.source) for expression in found)
-            self._shareable[declared] = known
+            if len(self._outlooks) >= MOST_OUTLOOKS:
+                self._outlooks = {}
+            known = self._outlooks[declared] = Outlook.on(declared)
         return known
 
-    def get(self, key: Hashable) -> Compiled | None:
-        """What was compiled for a host whose key was the same."""
-        return self._known.get(key)
+    def get(self, key: Hashable, texts: tuple[bytes, ...], outlook: Outlook) -> Compiled | None:
+        """What it comes to with these texts; None where no host had the same key."""
+        whole = self._known.get((key, texts)) if outlook.shares_texts else None
+        if whole is not None:
+            return whole
+        skeleton = self._skeletons.get(key)
+        if skeleton is None:
+            return None
+        made = skeleton.filled(texts)
+        if outlook.shares_texts:
+            self._keep_whole((key, texts), made)
+        return made
 
-    def keep(self, key: Hashable, made: Compiled) -> None:
+    def keep(
+        self, key: Hashable, texts: tuple[bytes, ...], made: Compiled, outlook: Outlook
+    ) -> None:
         """Have it at hand for hosts to come."""
-        size = _EACH + len(made.json) + sum(blob.size for blob in made.blobs)
+        skeleton = Skeleton.of(made)
+        if skeleton is not None and self._has_room(_EACH + len(made.properties)):
+            self._skeletons[key] = skeleton
+        if outlook.shares_texts:
+            self._keep_whole((key, texts), made)
+
+    def _keep_whole(self, key: Hashable, made: Compiled) -> None:
+        if self._has_room(_EACH + len(made.json) + sum(blob.size for blob in made.blobs)):
+            self._known[key] = made
+
+    def _has_room(self, size: int) -> bool:
+        """Take so many bytes, if need be by forgetting; False for what is too large."""
         if size > self._most:
-            return
+            return False
         with self._lock:
             if self._bytes + size > self._most:
-                self._known = {}
+                self._known, self._skeletons = {}, {}
                 self._bytes = 0
-            self._known[key] = made
             self._bytes += size
+        return True

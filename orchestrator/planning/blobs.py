@@ -67,6 +67,11 @@ class Blob(ABC):
         """What stands for it in a plan."""
         return {"$blob": self.sha, "size": self.size}
 
+    @property
+    def reference_json(self) -> bytes:
+        """Its JSON text."""
+        return b'{"$blob":"%b","size":%d}' % (self.sha.encode("ascii"), self.size)
+
     def holds(self, secrets: tuple[str, ...]) -> bool:
         """Whether it holds one of these texts, a login in a URL or the like.
 

@@ -73,6 +73,8 @@ class Groups:
 
     def spelt_out(self, entry: Compiled) -> Compiled:
         """The resource, with the names of all in the place of such an alias."""
+        if not self._known:
+            return entry
         item = entry.outline.item
         if not any(reference in self._known for reference in (*item.require, *item.subscribe)):
             return entry

@@ -19,7 +19,7 @@ from orchestrator.planning.alike import AlikeResources
 from orchestrator.planning.blobs import Blob
 from orchestrator.planning.compiled import Compiled, compile_resource
 from orchestrator.planning.final import check_final, check_name, fit
-from orchestrator.planning.travel import PATH, SOURCE, Travel
+from orchestrator.planning.travel import SOURCE, Travel
 from remote_runtime.errors import Problem
 
 
@@ -36,6 +36,7 @@ class Rendering:
         self._scope = scope
         self._travel = travel
         self._alike = alike
+        self._outlook = alike.outlook(declared)
         self._values = dict(declared.values)
         self._open: set[str] = set()
         self._deferred_error = ""
@@ -51,30 +52,33 @@ class Rendering:
         self._render_deferred(managed)
         if self.problems:
             return None
+        outlook = self._outlook
+        texts = self._texts() if outlook.shares else None
+        if texts is None:
+            return self._compile(index, name, managed)
         key = self._key(index, name, managed)
-        known = self._alike.get(key) if key else None
-        if known is not None:
-            return known
-        made = self._compile(index, name, managed)
-        if key and made is not None:
-            self._alike.keep(key, made)
+        made = self._alike.get(key, texts, outlook)
+        if made is None:
+            made = self._compile(index, name, managed)
+            if made is not None:
+                self._alike.keep(key, texts, made, outlook)
         return made
 
-    def _key(self, index: int, name: str, managed: bool) -> tuple[Hashable, ...] | None:
-        """All that the compiled resource depends on; None where that is more than can be told, or
-        each host has its own.
-
-        Files may change while the run goes on, and what a site's own code says may depend on
-        anything.
-        """
+    def _key(self, index: int, name: str, managed: bool) -> tuple[Hashable, ...]:
+        """All that the compiled resource depends on, its texts aside: nothing that is checked or
+        compiled looks into these."""
         declared, values = self._declared, self._values
-        if not self._alike.is_shareable(declared):
-            return None
-        if PATH in values or declared.type.tree in values or declared.type.own:
-            return None
-        rendered = tuple(_exact(values.get(key)) for key in declared.templated)
+        decided = tuple([_exact(values.get(key)) for key in self._outlook.decide])
         late = (frozenset(self._open), self._deferred_error, self._deferred_render)
-        return declared, index, name, managed, rendered, late
+        return declared, index, name, managed, decided, late
+
+    def _texts(self) -> tuple[bytes, ...] | None:
+        """The texts that will travel as blobs, in order; None where one of them cannot."""
+        wanted = self._outlook.texts - self._open
+        try:
+            return tuple([v.encode("utf-8") for k, v in self._values.items() if k in wanted])
+        except (AttributeError, UnicodeEncodeError):
+            return None
 
     def _compile(self, index: int, name: str, managed: bool) -> Compiled | None:
         declared = self._declared
@@ -148,20 +152,10 @@ class Rendering:
             for key in self._declared.idle(self._values["ensure"]):
                 self._values.pop(key, None)
 
-    def _templated(self, deferred: bool) -> list[str]:
-        """The properties that are rendered at this step."""
-        properties = self._declared.type.properties
-        return [
-            key
-            for key in self._declared.templated
-            if key in self._values
-            and key != "ensure"
-            and (properties[key].render == "deferred") is deferred
-        ]
-
     def _render_now(self) -> None:
-        for key in self._templated(deferred=False):
-            self._now(key)
+        for key in self._outlook.now:
+            if key in self._values:
+                self._now(key)
 
     def _now(self, key: str) -> None:
         try:
@@ -173,7 +167,9 @@ class Rendering:
         self.problems += problems
 
     def _render_deferred(self, managed: bool) -> None:
-        for key in self._templated(deferred=True):
+        for key in self._outlook.deferred:
+            if key not in self._values:
+                continue
             if not managed:
                 self._leave_open(key)
                 continue

@@ -4,6 +4,7 @@ What comes from a host may hold escape sequences, or characters that turn the re
 that what is shown is not what is there. They are taken out before anything else sees the text.
 """
 
+import json
 import math
 import re
 from typing import Any
@@ -20,6 +21,7 @@ _UNSAFE = (
     "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _DIGITS = re.compile(rf"\d{{{MAX_DIGITS + 1}}}", re.ASCII)
 
 
@@ -34,6 +36,17 @@ def is_plain_json(text: str) -> bool:
         and "\\f" not in text
         and "\x7f" not in text
         and not _DIGITS.search(text)
+    )
+
+
+def is_shallow(value: Any, depth: int = MAX_DEPTH) -> bool:
+    """Whether lists and maps of a JSON value nest at most so deep."""
+    if type(value) is dict:
+        value = value.values()
+    elif type(value) is not list:
+        return True
+    return depth > 0 and all(
+        is_shallow(each, depth - 1) for each in value if type(each) is dict or type(each) is list
     )
 
 
@@ -71,6 +84,16 @@ def plain_value(value: Any, depth: int = MAX_DEPTH) -> Any:
     if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
         raise ProtocolError(f"a number of more than {MAX_DIGITS} digits", kind="protocol.value")
     return value
+
+
+def plain_json_value(value: Any) -> Any:
+    """Like ``plain_value``, for a large JSON value that nobody else has: most are plain already,
+    which one look at their text tells."""
+    try:
+        text = _encode(value)
+    except (ValueError, RecursionError):
+        return plain_value(value)
+    return value if is_plain_json(text) and is_shallow(value) else plain_value(value)
 
 
 def junit_class(host: str) -> str:

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from orchestrator.planning.alike import AlikeResources
+from orchestrator.manifest.types import BUILT_IN, type_names
+from orchestrator.planning.alike import AlikeResources, Outlook
 from orchestrator.planning.host_plan import HostPlan
+from orchestrator.planning.travel import PATH
+from tests.calls import calls_of
 
 from .planned import FakeHost, gathered, planner
 
@@ -109,12 +112,89 @@ def test_what_is_kept_is_bounded(tmp_path: Path) -> None:
     """However much hosts differ, only so much of it is kept, and nothing that is too large."""
     (plan,) = plans(tmp_path, "file: [{/a: {content: '{{ Facts.n }}'}}]", {"n": "x" * 600})
     (made,) = plan.resources
-    known = AlikeResources(most=7000)
+    outlook = Outlook.on(plan.declared[0])
+    texts = (b"x" * 600,)
+    known = AlikeResources(most=11_000)
     for key in ("a", "b"):
-        known.keep(key, made)
-    assert known.get("a") is made
-    known.keep("c", made)
-    assert (known.get("a"), known.get("c")) == (None, made)
+        known.keep(key, texts, made, outlook)
+    assert known.get("a", texts, outlook) is made
+    known.keep("c", texts, made, outlook)
+    assert known.get("a", texts, outlook) is None
+    assert known.get("c", texts, outlook) is made
     small = AlikeResources(most=600)
-    small.keep("a", made)
-    assert small.get("a") is None
+    small.keep("a", texts, made, outlook)
+    assert small.get("a", texts, outlook) is None
+
+
+class Unreadable(str):
+    """A text that cannot be looked into."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object) -> Any:
+        raise AssertionError("a check looks into a text")
+
+    __len__ = __iter__ = __contains__ = __getitem__ = __eq__ = __hash__ = __str__ = _refuse
+    __lt__ = __add__ = strip = split = splitlines = startswith = encode = isascii = _refuse
+
+
+def test_checks_look_into_no_text() -> None:
+    """So resources of which the texts alone differ are checked once for all hosts."""
+    checked = []
+    for name in type_names():
+        type_ = BUILT_IN.get(name)
+        assert type_ is not None
+        for key in (key for key, kind in type_.properties.items() if kind.blob and key != PATH):
+            assert key not in type_.decisive
+            for ensure in ("present", "absent", "directory"):
+                type_.check("/a", {"ensure": ensure, "validate": "x {}", key: Unreadable()})
+            checked.append(key)
+    assert checked
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        "content: 'on {{ Host.name }}'",
+        "content: 'on {{ Host.name }}', mode: '{{ Facts.mode }}'",
+        "content: 'on {{ Host.name }}', mode: '{{ Facts.mode }}', sensitive: true",
+        "content: '{{ Facts.mode }}', alias: '{{ Facts.mode }}', tags: [a]",
+        "content: literal, mode: '{{ Facts.mode }}'",
+        "ensure: '{{ Facts.ensure }}', content: 'on {{ Host.name }}'",
+        "content: '{{ Facts.nothing }}{{ Host.name }}'",
+        "content: '{{ Facts.half }}{{ Host.name }}'",
+        "content: '{{ Facts.number }}'",
+    ],
+)
+def test_what_is_shared_changes_nothing(tmp_path: Path, properties: str) -> None:
+    """A plan that is made behind those of others is the one that is made alone."""
+    facts = [
+        {"mode": mode, "ensure": ensure, "half": half, "number": number}
+        for mode, ensure, half, number in [
+            ("0600", "present", "x", 1),
+            ("0640", "absent", "\ud800", "1"),
+            ("0600", "directory", "\ud800", 2),
+            ("0600", "present", "", 2.5),
+            ("0600", "absent", "", 1),
+        ]
+    ]
+    resources = f"file: [{{/a: {{{properties}}}}}]"
+    for number, (plan, each) in enumerate(
+        zip(plans(tmp_path, resources, *facts), facts, strict=True)
+    ):
+        name = chr(ord("a") + number)
+        alone = planner(tmp_path, HEAD + resources + "}]").plan(FakeHost(name=name), gathered(each))
+        assert first(plan).text == first(alone).text
+        assert [blob.text for blob in first(plan).blobs] == [b.text for b in first(alone).blobs]
+
+
+def test_texts_that_differ_alone_cost_little(tmp_path: Path) -> None:
+    """The rest of a resource is checked and compiled for the first host only."""
+    text = "file: [{/a: {mode: '{{ Facts.mode }}', content: 'on {{ Host.name }}'}}]"
+    made = planner(tmp_path, HEAD + text + "}]")
+    told = gathered({"mode": "0600"})
+    first_one = calls_of(lambda: made.plan(FakeHost(name="a"), told))
+    made.plan(FakeHost(name="b"), told)
+    other = calls_of(lambda: made.plan(FakeHost(name="c"), told))
+    assert made.plan(FakeHost(name="d"), told).resources[0].blobs[0].text == "on d"
+    assert other < first_one - 100

@@ -1,10 +1,18 @@
 """What comes from a host is shown without what could act on a terminal."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 
-from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, one_line, plain, plain_value
+from orchestrator.support.plain_text import (
+    MAX_DEPTH,
+    is_plain_json,
+    one_line,
+    plain,
+    plain_json_value,
+    plain_value,
+)
 from remote_runtime.errors import ProtocolError
 
 
@@ -36,13 +44,42 @@ def test_values_are_made_plain_at_every_depth() -> None:
     assert plain_value(sent) == {"key": ["bell", 1, True, None, {"a": "b"}]}
 
 
-def test_a_value_that_nests_too_deep_is_refused() -> None:
+@pytest.mark.parametrize("made_plain", [plain_value, plain_json_value])
+def test_a_value_that_nests_too_deep_is_refused(made_plain: Callable[[object], object]) -> None:
     """A host cannot exhaust the stack of the controller with its answer."""
-    value: object = "x"
-    for _ in range(MAX_DEPTH + 1):
-        value = [value]
-    with pytest.raises(ProtocolError, match="too deep"):
-        plain_value(value)
+    for levels in (MAX_DEPTH, MAX_DEPTH + 1, 5000):
+        value: object = "x"
+        for _ in range(levels):
+            value = [value] if levels % 2 else {"k": value}
+        if levels == MAX_DEPTH:
+            assert made_plain(value) == value
+        else:
+            with pytest.raises(ProtocolError, match="too deep"):
+                made_plain(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": [1, 2.5, None, True, "text"], "b": {}},
+        {"a": ["\x1b[1mtext"]},
+        {"\x07key": 1},
+        {"a": "naïve\u202e", "b": "one\r\ntwo"},
+        {"a": "\ud800"},
+        "\x7f",
+    ],
+)
+def test_a_look_at_the_text_comes_to_the_same(value: object) -> None:
+    """Whether or not a value is plain at once."""
+    assert plain_json_value(value) == plain_value(value)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**40, -(10**400)])
+def test_numbers_that_are_none_are_refused(value: object) -> None:
+    """Neither what is not finite nor a number that fills a page."""
+    for made_plain in (plain_value, plain_json_value):
+        with pytest.raises(ProtocolError, match="a number"):
+            made_plain({"a": [value]})
 
 
 @pytest.mark.parametrize("text", ["\x1b[31m", "a\rb", "a\x08", "\x0c", "\x7f", "\u202e"])
