@@ -32,6 +32,7 @@ class Foresight(object):
         """
         resource: Optional[ResourceType] = None
         actions: List[Action] = []
+        passed: List[Action] = []
         outcome.prediction = CERTAIN
         try:
             if outcome.item.deferred_render:
@@ -46,11 +47,14 @@ class Foresight(object):
             for action in actions:
                 if action.rehearse is not None:
                     action.rehearse()
+                passed.append(action)
         except ResourceError as error:
-            done = isinstance(error, UnsettledError)
-            if resource is not None and done and not self._context.doubt.level:
-                # All of it will be done, and that is not enough.
-                self._describe(resource, actions, refresh=refresh, doubt=Doubt(), outcome=outcome)
+            if resource is not None and not self._is_open(error):
+                # All of it will be done, and that is not enough; or what comes before the failure.
+                whole = error.kind == UnsettledError.default_kind
+                done = actions if whole else passed
+                self._describe(resource, done, refresh=refresh, doubt=Doubt(), outcome=outcome)
+                outcome.refreshed = outcome.refreshed and whole
             doubt = self._unknown(error)
             resource = resource or self._supposed(outcome)
             actions = actions or getattr(error, "would", []) or resource.supposed(refresh)
@@ -76,6 +80,9 @@ class Foresight(object):
         resource = self._registry.suppose(outcome.item)
         outcome.provider = resource.provider.name
         return resource
+
+    def _is_open(self, error: ResourceError) -> bool:
+        return isinstance(error, Unknowable) or bool(self._context.doubt.level)
 
     def _unknown(self, error: ResourceError) -> Doubt:
         """Why a failure is not certain; raises it where it is."""

@@ -3,7 +3,7 @@ import unittest
 from typing import Any, Dict
 
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.changes import Action, Missing, Unknowable
+from remote_runtime.changes import Action, Change, Missing, Unknowable
 from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt, Fog, PathEffect, everything
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
@@ -346,6 +346,25 @@ class EngineTest(unittest.TestCase):
             script = Script(rehearse=refuse)
             events = self.run_names(item("t", "a"), noop=noop, scripts={"a": script})
             self.assertEqual(events["a"]["failed"], noop)
+
+    def test_what_comes_before_what_fails(self) -> None:
+        """A preview has the changes that a push makes before the step that is sure to fail."""
+
+        def refuse() -> None:
+            raise ResourceError("read-only")
+
+        class Steps(Script):
+            def actions(self, state: Any, refresh: bool) -> Any:
+                steps = [("one", None), ("two", refuse), ("three", None)]
+                return [
+                    Action(name, fails or (lambda: None), [Change(name, "a", "b")], [], fails)
+                    for name, fails in steps
+                ]
+
+        for noop in (True, False):
+            event = self.run_names(item("t", "a"), noop=noop, scripts={"a": Steps()})["a"]
+            self.assertEqual([change["what"] for change in event["changes"]], ["one"])
+            self.assertEqual((event["failed"], event["changed"]), (True, True))
 
     def test_missing(self) -> None:
         """What nothing pending may provide fails, in noop and for real."""

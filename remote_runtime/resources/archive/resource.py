@@ -57,6 +57,7 @@ class Resource(PathType):
         self.settings = settings(item.name, item.properties)
         self._fetched: Optional["Temporary"] = None
         self._replaced: Optional[Status] = None  # what is at the name the download will get
+        self._extracted = False
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -112,7 +113,7 @@ class Resource(PathType):
         differences = self._differences(status, uid, gid)
         actions = [self._downloading(status, differences)] if differences else []
         if self.settings.extract_parent and (differences or self.settings.creates):
-            actions.append(self._extracting(downloaded=bool(differences)))
+            actions = [_as_one([*actions, self._extracting(downloaded=bool(differences))])]
         if self.settings.cleanup:
             actions.append(self._removing(wording.CLEANED_UP, "archive"))
         needs.raise_first(unmet, actions)
@@ -204,7 +205,15 @@ class Resource(PathType):
         finally:
             if fetched is not None:
                 fetched.discard()
-        if self.settings.creates and not self.context.files.exists(self.settings.creates):
+        self._extracted = True
+
+    def unsettled(self, state: Any) -> str:
+        self._refuse_other_archives()
+        return super().unsettled(state)
+
+    def _refuse_other_archives(self) -> None:
+        """``UnsettledError`` where what was extracted is not what creates says."""
+        if self._extracted and self.settings.creates and not self._created():
             raise UnsettledError(
                 "%s was extracted into %s, but %s is not there"
                 % (self.name, self.settings.extract_parent, self.settings.creates),
@@ -225,6 +234,7 @@ class Resource(PathType):
 
     def _removing(self, message: str, what: str) -> Action:
         def remove() -> None:
+            self._refuse_other_archives()
             self.provider.remove(self.name)
             self.context.changed_paths.add(self.name)
 
@@ -236,3 +246,24 @@ class Resource(PathType):
             effects=[PathEffect(self.name, "absent")],
             rehearse=lambda: self.context.files.obstacles(self.name).removing(),
         )
+
+
+def _as_one(actions: Sequence[Action]) -> Action:
+    """Download and extraction: nothing is changed by the one where the other fails."""
+
+    def call() -> None:
+        for action in actions:
+            action.call()
+
+    def rehearse() -> None:
+        for action in actions:
+            if action.rehearse is not None:
+                action.rehearse()
+
+    return Action(
+        wording.JOIN.join([action.message for action in actions]),
+        call,
+        changes=[change for action in actions for change in action.changes],
+        effects=[effect for action in actions for effect in action.effects or ()],
+        rehearse=rehearse,
+    )

@@ -112,22 +112,21 @@ class Resource(PathType):
         return actions
 
     def _fitting(self, actions: List[Action]) -> List[Action]:
-        """The same; in a preview of what is all new the last sees whether there is room for it."""
+        """The same; in a preview of what is all new each sees whether there is room for it."""
         new = [e for a in actions for e in a.effects or () if isinstance(e, PathEffect)]
         files = self.context.files
         if not (self.context.noop and new) or any(files.is_there(e.path) for e in new):
             return actions
-        last = actions[-1]
-
-        def rehearse() -> None:
-            if last.rehearse is not None:
-                last.rehearse()
-            sizes = [e.content.size for e in new if e.content is not None]
-            size = sum(-(-size // PAGE) * PAGE for size in sizes)
-            if not files.obstacles(self.name).spare().holds(size, len(new)):
-                raise failure("write", self.name, OSError(errno.ENOSPC, ""))
-
-        return [*actions[:-1], last._replace(rehearse=rehearse)]
+        room = files.obstacles(os.path.join(self.name, "x")).spare()  # it may be a mount point
+        size = count = 0
+        found = []
+        for action in actions:
+            for effect in action.effects or ():
+                if isinstance(effect, PathEffect):
+                    count += 1
+                    size += _pages(effect)
+            found.append(action if room.holds(size, count) else _without_room(action))
+        return found
 
     def unsettled(self, state: Any) -> str:
         left = [c.what for action in self.actions(state, False) for c in action.changes]
@@ -242,3 +241,21 @@ def _counted(actions: List[Action]) -> List[Action]:
         return actions
     message = wording.CHANGED % count
     return [action._replace(message=message if action.message else "") for action in actions]
+
+
+def _pages(effect: PathEffect) -> int:
+    """How many bytes what comes takes up."""
+    return 0 if effect.content is None else -(-effect.content.size // PAGE) * PAGE
+
+
+def _without_room(action: Action) -> Action:
+    """The same, where the disk is full by then."""
+
+    def rehearse() -> None:
+        if action.rehearse is not None:
+            action.rehearse()
+        for effect in action.effects or ():
+            if isinstance(effect, PathEffect):
+                raise failure("write", effect.path, OSError(errno.ENOSPC, ""))
+
+    return action._replace(rehearse=rehearse)

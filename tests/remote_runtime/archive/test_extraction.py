@@ -373,11 +373,26 @@ class StateTest(ArchiveTest):
         self.assertEqual(self.apply(self.extracting())["status"], "stable")
 
     def test_creates_that_never_comes(self) -> None:
-        """An archive that does not bring what creates names fails and says so."""
-        resource = self.extracting(creates=self.path("out/elsewhere"), cleanup=True)
-        message = self.error(resource)
-        self.assertTrue(message.startswith("desired state not achieved: "), message)
-        self.assertIn("but %s is not there" % self.path("out/elsewhere"), message)
+        """An archive that does not bring what creates names fails and says so, with what was done;
+        it is not removed."""
+        for cleanup in (True, False):
+            for name in self.names("dl"):
+                os.remove(self.path("dl", name))
+            resource = self.extracting(creates=self.path("out/elsewhere"), cleanup=cleanup)
+            event = self.apply(resource)
+            message = "\n".join(event["error"])
+            self.assertTrue(message.startswith("desired state not achieved: "), message)
+            self.assertIn("but %s is not there" % self.path("out/elsewhere"), message)
+            self.assertEqual([c["what"] for c in event["changes"]], ["ensure", "extracted"])
+            self.assertEqual((self.names("dl"), self.names("out")), (["a.tar.gz"], ["app"]))
+
+    def test_a_download_that_is_not_kept_is_no_change(self) -> None:
+        """Where the extraction fails nothing was changed, the archive included."""
+        self.serve("a.tar.gz", tar([*APP, member("../evil")]))
+        event = self.apply(self.extracting())
+        self.assertEqual((event["status"], event["changed"], event["changes"]),
+                         ("failed", False, []))  # fmt: skip
+        self.assertEqual(self.names("dl"), [])
 
     def test_absent_keeps_what_was_extracted(self) -> None:
         """Absent removes the archive and leaves what was extracted from it."""
