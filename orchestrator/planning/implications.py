@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.stable_turns import Implied
@@ -88,6 +89,7 @@ class Masking:
         return None, b"".join(pieces).decode("ascii")
 
 
+@lru_cache(maxsize=1024)
 def _member(key: str, value: str) -> bytes:
     return f',"{key}":{json.dumps(value)}'.encode("ascii")
 

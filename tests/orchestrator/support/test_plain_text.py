@@ -7,6 +7,7 @@ import pytest
 
 from orchestrator.support.plain_text import (
     MAX_DEPTH,
+    MAX_DIGITS,
     is_plain_json,
     one_line,
     plain,
@@ -87,3 +88,12 @@ def test_json_with_anything_to_take_out_is_looked_at(text: str) -> None:
     """The quick look at JSON text never passes what ``plain`` would change."""
     assert not is_plain_json(json.dumps({"message": text}))
     assert is_plain_json(json.dumps({"message": "a\tb\nc 'd' \"e\""}))
+
+
+def test_a_number_that_fills_a_page_is_found_wherever_it_stands() -> None:
+    """The quick look passes no number that has too many digits, and any that has as many as fit."""
+    for before in range(12):
+        for digits, passes in ((MAX_DIGITS, True), (MAX_DIGITS + 1, False), (500, False)):
+            text = f"[{' ' * before}{'7' * digits}]"
+            assert is_plain_json(text) is passes
+    assert is_plain_json("[" + "7,8 9," * 100 + "1]")
