@@ -137,10 +137,13 @@ def _key(result: HostResult, entries: list[Entry]) -> tuple[object, ...]:
 
 def alike_entry(entry: Entry, host: str) -> tuple[str, ...]:
     """What hosts must have in common to stand together: all but the details of the changes."""
-    named = (entry.resource, entry.manifest, entry.status, entry.message, entry.doubt)
+    named: tuple[str, ...] = (
+        entry.resource, entry.manifest, entry.status, entry.message, entry.doubt,
+    )  # fmt: skip
     texts = itertools.chain(entry.errors, [""], entry.unmet, [""], *entry.health, [entry.planned])
-    words = (alike_but_for(host, text) for text in named)
-    return (*words, *(alike(text, host) for text in texts))
+    if _short(host) in "\n".join(named):
+        named = tuple(alike_but_for(host, text) for text in named)
+    return (*named, *(text and alike(text, host) for text in texts))
 
 
 def alike(text: str, host: str) -> str:
@@ -159,14 +162,18 @@ def folded(text: str, host: str) -> str:
 def alike_but_for(host: str, text: str, name: str = HOST) -> str:
     """The text with the host's own name, as a word or in a longer name, the same for all hosts:
     ``name``."""
-    host = host_in(host)
-    short = host.partition(".")[0]
+    host, short = host_in(host), _short(host)
     if short not in text:
         return text
     text = re.sub(rf"(?<![\w-]){re.escape(host)}(?![\w-])", name, text)
     if short == host or short.isdigit():
         return text
     return re.sub(rf"(?<![\w.-]){re.escape(short)}(?![\w.-])", name, text)
+
+
+def _short(host: str) -> str:
+    """The host's own name as it is in longer ones."""
+    return host_in(host).partition(".")[0]
 
 
 def alike_in_values(host: str, text: str) -> str:

@@ -22,6 +22,7 @@ _UNSAFE = (
 )
 
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_ESCAPED = re.compile(r"\\[bfru]")
 _DIGITS = re.compile(rf"\d{{{MAX_DIGITS + 1}}}", re.ASCII)
 # So many digits in a row hold this many of every tenth character, which are soon looked through.
 _EACH_TENTH = re.compile(rf"\d{{{(MAX_DIGITS + 1) // 10}}}", re.ASCII)
@@ -32,10 +33,7 @@ def is_plain_json(text: str) -> bool:
     to take out or to refuse; False means: look at it."""
     # What json.dumps writes for everything above, and for some harmless text.
     return (
-        "\\u" not in text
-        and "\\r" not in text
-        and "\\b" not in text
-        and "\\f" not in text
+        not _ESCAPED.search(text)
         and "\x7f" not in text
         and not (_EACH_TENTH.search(text[::10]) and _DIGITS.search(text))
     )
