@@ -5,6 +5,7 @@ import re
 from typing import TYPE_CHECKING, Callable, Dict, Mapping, Optional, Sequence, Set
 
 from remote_runtime.changes import Unknowable
+from remote_runtime.errors import ResourceError
 from remote_runtime.system.commands import KEEP, CommandNotStarted, Commands, Result
 from remote_runtime.world.accounts import WorldAccounts
 from remote_runtime.world.clouds import Clouds
@@ -69,6 +70,23 @@ class WorldCommands(Commands):
                 for present in (True, False):
                     self._clouds.heed(kind, full, present)
 
+    def _heed(self, argv: Sequence[str], cwd: str, path: Optional[str]) -> None:
+        """Note the doubt over what a command reads: what it names, or anything whatever."""
+        from remote_runtime.world.looking import named
+
+        found = named(argv) if self._clouds else None
+        if found is not None:
+            try:
+                for program in found[0]:
+                    self.find(program, path, cwd)
+                for word in found[1]:
+                    for follow in (False, True):
+                        self._files.status(os.path.join(cwd, word), follow)
+                return
+            except ResourceError:
+                pass  # it is there, and nobody can tell what it is
+        self._clouds.heed("host", "", True)
+
     def is_program(self, path: str) -> bool:
         return self._files.is_program(path)
 
@@ -97,7 +115,7 @@ class WorldCommands(Commands):
             beyond.update(self._texts_of_units())
         if beyond:
             self._ask(argv, beyond, path)
-        self._clouds.heed("host", "", True)
+        self._heed(argv, cwd or "/", path)
         identity = self._theirs.identity(user, group)
         if not self._layer.nodes:
             return self._host.run(

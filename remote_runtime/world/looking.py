@@ -30,6 +30,19 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _LIVE = re.compile(r"/(proc|sys|dev|run)\b(?!/null)")
 
 
+# These read nothing but what their words name.
+_READING = (
+    "[", "test", "true", "false", ":", "echo", "printf", "exit", "grep", "egrep", "fgrep", "cat",
+    "head", "tail", "readlink", "realpath", "cmp", "wc", "cut", "tr", "basename", "dirname",
+    "cksum", "md5sum", "sha1sum", "sha256sum", "sha512sum",
+)  # fmt: skip
+_IN_TREES = re.compile(r"-\w*[rRf]|--")  # options of grep that lead to other files
+_WORD = re.compile(r"[^\s'\"`;|&()<>=]+")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_FILLED_IN = re.compile(r"\$[\w{@*#?!-]|`")
+_MATCHED = re.compile(r"[*?~]|\[[^\s\[]")
+_MOST = 50  # words
+
 Asked = List[Tuple[str, str]]
 """Things by kind and name; a ``program`` is one that is looked for in PATH."""
 
@@ -54,6 +67,30 @@ def asked(argv: Sequence[str], planned: Container[str]) -> Optional[Asked]:
             return None
         found += things
     return found
+
+
+def named(argv: Sequence[str]) -> Optional[Tuple[List[str], List[str]]]:
+    """The programs that a command begins, and the words that may be paths that it reads; None where
+    it may read anything else."""
+    if _LIVE.search(" ".join(argv)):
+        return None
+    commands, text = [list(argv)], " ".join(argv)
+    if os.path.basename(argv[0]) in _SHELLS:
+        if len(argv) != 3 or argv[1] != "-c":
+            return None
+        text = argv[2]
+        if _FILLED_IN.search(text) or _MATCHED.search(_QUOTED.sub("", text)):
+            return None
+        commands = [_words(part) for part in _PARTS.split(_REDIRECTED.sub(" ", text))]
+    words = _WORD.findall(text)
+    begun = [command[0] for command in commands if command]
+    if len(words) > _MOST or any(os.path.basename(name) not in _READING for name in begun):
+        return None
+    for command in commands:
+        greps = bool(command) and os.path.basename(command[0]).endswith("grep")
+        if greps and any(_IN_TREES.match(word) for word in command[1:]):
+            return None
+    return [argv[0], *begun], [word for word in words if not word.startswith("-")]
 
 
 def _words(part: str) -> List[str]:

@@ -84,7 +84,6 @@ def test_what_a_package_brings_is_known(remote: Target, host: Host) -> None:
     assert doubted(preview) == {
         "file#/srv/rendered",
         "exec#guarded",
-        "exec#asked",
         "exec#as-user",
         "service#cron-that-is-nowhere",
     }
@@ -102,7 +101,6 @@ def test_nothing_changes_and_unknowns_are_named(remote: Target, host: Host) -> N
         "file#/srv/rendered",
         "file#/srv/p/after",
         "exec#guarded",
-        "exec#asked",
         "exec#program",
         "exec#as-user",
         "service#ccm-daemon",

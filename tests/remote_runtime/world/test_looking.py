@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.world.looking import asked
+from remote_runtime.world.looking import asked, named
 
 PLANNED = {"app", "app.service"}
 
@@ -72,6 +72,37 @@ class LookingTest(unittest.TestCase):
             found = asked(["/bin/sh", "-c", text], PLANNED)
             self.assertIs(found is not None, expected, text)
         self.assertIsNone(asked(["sh", "/opt/check.sh"], PLANNED))
+
+    def test_what_is_read(self) -> None:
+        """Of commands that read what they name, their words; of others nothing is told."""
+        rows = [
+            (["test", "-f", "/a", "-a", "b"], ["test", "/a", "b"]),
+            (["/bin/grep", "-q", "a*", "/b"], ["/bin/grep", "a*", "/b"]),
+            (["grep", "-rq", "x", "/etc"], None),
+            (["grep", "-qf", "/patterns", "/b"], None),
+            (["grep", "--include=x", "y", "/b"], None),
+            (["test", "-e", "/proc/1"], None),
+            (["id", "x"], None),
+            (["/opt/check", "/a"], None),
+            (["sh", "-c", "[ -e /a ] && grep -q '^x$' /b 2>/dev/null"],
+             ["[", "/a", "]", "grep", "^x$", "/b", "2", "/dev/null"]),
+            (["sh", "-c", 'test "$(cat /a)" -nt c'], ["test", "$", "cat", "/a", "c"]),
+            (["sh", "-c", "cat < /a | wc -l"], ["cat", "/a", "wc"]),
+            (["sh", "-c", "test -e $HOME/x"], None),
+            (["sh", "-c", "test -e ${X}"], None),
+            (["sh", "-c", "test -e `cat /a`"], None),
+            (["sh", "-c", "test -e /a/*"], None),
+            (["sh", "-c", "test -e /a[bc]"], None),
+            (["sh", "-c", "cd /a && test -e b"], None),
+            (["sh", "-c", "test -e ~/x"], None),
+            (["sh", "/opt/check.sh"], None),
+            (["sh", "-ec", "test -e /a"], None),
+        ]  # fmt: skip
+        for argv, expected in rows:
+            found = named(argv)
+            self.assertEqual(None if found is None else found[1], expected, argv)
+        programs = named(["sh", "-c", "test -e /a || grep -q x /b"])
+        self.assertEqual(programs and programs[0], ["sh", "test", "grep"])
 
     def test_names(self) -> None:
         """What is asked for is told by kind and name, so that the doubt over it counts."""
