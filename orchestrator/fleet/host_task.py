@@ -45,7 +45,7 @@ class HeldBackError(CcmError):
 class HostTask(ABC, Generic[R]):
     """``begin`` or ``run`` is called once, the other methods from any thread.
 
-    ``patience`` are the seconds after which a host that has not said its first word is mute.
+    ``patience`` are the seconds after which a host that has not told its facts is mute.
     """
 
     def __init__(self, name: str, patience: float = NEVER) -> None:
@@ -90,11 +90,11 @@ class HostTask(ABC, Generic[R]):
         """Keep the connection alive; called every second or so."""
 
     def is_mute(self, now: float) -> bool:
-        """Whether its host is waited for that should have said its first word by now."""
+        """Whether its host is waited for that should have told its facts by now."""
         return now >= self._mute_from
 
     def _entered(self, phase: Phase) -> None:
-        """Take note of how far it is: whether the first word is waited for, and since when."""
+        """Take note of how far it is: whether the facts are waited for, and since when."""
         if not phase.is_opening:
             self._mute_from = NEVER
         elif self._mute_from == NEVER:
@@ -118,6 +118,7 @@ class HostTask(ABC, Generic[R]):
 
     def _leave(self) -> None:
         """Let go of the connection once the answer is there."""
+        self._mute_from = NEVER
         self.abandon()
 
 

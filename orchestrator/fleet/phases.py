@@ -23,7 +23,8 @@ class Phase(str, enum.Enum):
 
     @property
     def is_opening(self) -> bool:
-        """Whether a host is being reached that has not said its first word, ``hello``."""
+        """Whether a host is being reached and has not told its facts, before which nothing of it is
+        looked at or changed."""
         return self in _OPENING
 
     @classmethod
@@ -32,5 +33,5 @@ class Phase(str, enum.Enum):
         return next((phase for phase, words in _WORDS.items() if words == value), None)
 
 
-_OPENING = (Phase.CONNECTING, Phase.AUTHENTICATING, Phase.STARTING)
+_OPENING = (Phase.CONNECTING, Phase.AUTHENTICATING, Phase.STARTING, Phase.GATHERING)
 _WORDS = {Phase.WAITING: "waiting for its turn", Phase.GATHERING: "gathering facts"}

@@ -49,7 +49,7 @@ class Connector(Protocol):
     def open(self, host: Any, on_phase: OnPhase, until: float | None = None) -> Link: ...
 
     def patience(self, host: Any) -> float:
-        """Seconds in which a host is to have said its first word, or others do not wait for it."""
+        """Seconds in which a host is to have told its facts, or others do not wait for it."""
         ...
 
 

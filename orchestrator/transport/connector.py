@@ -80,7 +80,7 @@ class Connector:
             return link
 
     def patience(self, host: Target) -> float:
-        """Seconds in which a host is to have said its first word, or others do not wait for it."""
+        """Seconds in which a host is to have told its facts, or others do not wait for it."""
         return self._settings.patience(host)
 
     def login(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Login:

@@ -69,7 +69,7 @@ def test_a_defect_is_told_without_its_words(
 
 
 class Looks:
-    """What is seen of a task while its host has not spoken, and once it has."""
+    """What is seen of a task while its host has not told its facts, and once it has."""
 
     def __init__(self) -> None:
         self.seen: list[bool] = []
@@ -82,10 +82,10 @@ class Looks:
     def script(self, far: FarEnd) -> None:
         self.look()
         far.greet_as({})
+        self.look()
+        far.say("facts", facts={"host": {"info": {"os": "linux"}}})
         while self.task.is_mute(time.monotonic() + 600):
             time.sleep(0.01)
-        far.say("facts", facts={"host": {"info": {"os": "linux"}}})
-        self.look()
         far.hear()
 
 
@@ -94,12 +94,13 @@ def seen_of(make: Callable[[Any], Any]) -> list[bool]:
     looks.task = make(FakeConnector(looks.script, patience=300.0))
     looks.look()
     looks.task.run()
+    looks.look()
     return looks.seen
 
 
-def test_a_host_is_mute_past_its_patience_until_its_first_word() -> None:
-    """Before it begins it is not, and hello ends it, whatever comes later."""
-    expected = [False, False, False, True, False, False]
+def test_a_host_is_mute_past_its_patience_until_its_facts() -> None:
+    """Before it begins it is not, hello makes no difference, and facts end it for good."""
+    expected = [False, False, False, True, False, True, False, False]
     host, planner = FakeHost("web1"), FakePlanner([])
     assert seen_of(lambda connector: FactRun(host, connector)) == expected
     assert (
