@@ -132,7 +132,7 @@ def load(nonce: str, zip_sha: str, code_sha: str) -> None:
 
 def start(payload: Any) -> None:
     """Import what every run imports, and make the other modules importable."""
-    gc.disable()  # all of it stays, so there is nothing to be found
+    gc.disable()  # as it is already where the command of a controller has started this
     at_once, parts = marshal.loads(payload[8:])
     modules = Modules(parts, memoryview(payload)[end_of_head(payload) :])
     sys.meta_path.insert(0, modules)
@@ -171,7 +171,7 @@ def compiled(archive: bytes, code_of: Any = None, dumps: Any = marshal.dumps) ->
     """The payload of a zip for this interpreter; ``code_of`` stands for ``compile``.
 
     The comment of the zip names modules that are imported together, each behind what it imports:
-    in its first line those that every run imports.
+    in its first line those that every run imports. Those that stand in none are compressed.
     """
     import io
     import zipfile
@@ -192,10 +192,10 @@ def compiled(archive: bytes, code_of: Any = None, dumps: Any = marshal.dumps) ->
     parts, data = {}, b""  # type: Tuple[Dict[str, Part], bytes]
     for row in rows[1:] + [[name] for name in found if name not in grouped]:
         part = dumps([(name,) + found[name] for name in row], 4)
-        alone = len(row) == 1  # most of them are never imported
-        if alone:
+        seldom = row[0] not in grouped
+        if seldom:
             part = zlib.compress(part, 6)
-        place = (len(data), len(data) + len(part), alone, digest(part))
+        place = (len(data), len(data) + len(part), seldom, digest(part))
         parts.update((name, place) for name in row)
         data += part
     head: bytes = dumps((at_once, parts), 4)

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 _COMMAND = ("remote_runtime.system.conversation", "remote_runtime.lean.spawning")
+_LOCK = ("remote_runtime.system.locks", "remote_runtime.system.machine")
 _TYPES = "remote_runtime.resources."
 # What is imported in functions that every run calls.
 _ROOTS = (
     "remote_runtime.session",
-    "remote_runtime.ledger",
     "remote_runtime.resources",
     *(
         f"remote_runtime.facts.{family}"
@@ -25,27 +25,32 @@ _ROOTS = (
 
 def together(members: Mapping[str, bytes]) -> list[list[str]]:
     """The names of modules that are imported at once: first those that every run imports, those
-    that the first command takes, then those of each type and of each provider.
+    that the first command takes, those that a run takes which may change something, then those of
+    each type and of each provider, and at last each that stands alone and comes with one of them.
 
-    Made of the sources that go into an image by their paths. A module that several of them use is
-    in none.
+    Made of the sources that go into an image by their paths.
     """
     sources = {_name(path): source for path, source in members.items() if path.endswith(".py")}
     rows = [_behind(sources, _ROOTS)]
     taken = set(rows[0])
-    rows.append([name for name in _behind(sources, _COMMAND) if name not in taken])
-    taken.update(rows[1])
+    for roots in (_COMMAND, _LOCK):
+        rows.append([name for name in _behind(sources, roots) if name not in taken])
+        taken.update(rows[-1])
+    along: dict[str, None] = {}
     for name in sources:
         folder, _, last = name.rpartition(".")
         if last != "resource" or not folder.startswith(_TYPES):
             continue
-        rows.append(_within(folder, _behind(sources, [folder, name, f"{folder}.providers"]), taken))
+        behind = _behind(sources, [folder, name, f"{folder}.providers"])
+        rows.append(_within(folder, behind, taken))
         taken.update(rows[-1])
         providers = [one for one in sources if one.startswith(f"{folder}.providers.")]
         closures = [_behind(sources, [one]) for one in providers]
         uses = Counter(one for closure in closures for one in closure)
         shared = taken | {one for one, count in uses.items() if count > 1}
         rows += [_within(folder, closure, shared) for closure in closures]
+        along.update(dict.fromkeys(one for closure in (behind, *closures) for one in closure))
+    rows += [[name] for name in along if not any(name in row for row in rows)]
     return [row for row in rows if row]
 
 

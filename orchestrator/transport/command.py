@@ -34,8 +34,9 @@ _SUDO = (
 # Any Python parses this line; what it runs needs 3.6. Whether json is there is only looked up:
 # importing it takes milliseconds, and most runs never need more than its C part. The bootstrap is
 # a word of its own, because a text in a program takes an interpreter ten times as long to read.
+# All that is loaded from here on stays, so garbage is looked for once it has been (``start``).
 _START = (
-    "import sys;sys.version_info<(3,6)and sys.exit(90);"
+    "import sys,gc;gc.disable();sys.version_info<(3,6)and sys.exit(90);"
     'exec(chr(10).join(["try:"," import zlib,binascii","except ImportError:",'
     '" sys.exit(91)"]));'
     'any(f.find_spec("json",None)for f in sys.meta_path)or sys.exit(91);'

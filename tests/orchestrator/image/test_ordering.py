@@ -68,7 +68,7 @@ find = modules.find_spec
 modules.find_spec = lambda name, *rest: (looks.append(name), find(name, *rest))[1]
 import remote_runtime.resources.file.resource
 below = [name for name in looks if name.startswith("remote_runtime.resources.file")]
-print(len(below), "remote_runtime.resources.file.rules" in ours())
+print(len(below), "remote_runtime.resources.file.modes" in ours())
 """
 
 
@@ -135,7 +135,7 @@ def test_what_is_imported_is_followed() -> None:
 
 
 def test_a_type_has_what_nobody_else_has() -> None:
-    """What two providers import stands alone, as what is not below the type."""
+    """What two providers import stands alone behind them, as what is not below the type."""
     below = "remote_runtime/resources/x/"
     members = {
         "remote_runtime/__init__.py": b"",
@@ -158,4 +158,18 @@ def test_a_type_has_what_nobody_else_has() -> None:
         [x, f"{x}.rules", f"{x}.resource", f"{x}.providers"],
         [f"{x}.left", f"{x}.providers.a"],
         [f"{x}.providers.b"],
+        ["remote_runtime.words"],
+        [f"{x}.both"],
     ]
+
+
+def test_what_comes_with_types_is_not_compressed() -> None:
+    """A host as desired has nothing to decompress; what is seldom imported takes less room."""
+    image = building.build()
+    _, parts = marshal.loads(zlib.decompress(image.code)[8:])
+    names = zipfile.ZipFile(io.BytesIO(image.archive)).comment.decode().split()
+    compressed = {name for name, part in parts.items() if part[2]}
+    assert compressed
+    assert not compressed & set(names)
+    for name in ("content", "system.locks", "resources.file.providers.posix", "lean.dbus"):
+        assert f"remote_runtime.{name}" in parts.keys() - compressed

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Dict, Optional, Sequence, Set
 from remote_runtime.base import Effect, Item, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError, UnsettledError
-from remote_runtime.resources.service import unit
+from remote_runtime.resources.service import unit, unit_bus
 from remote_runtime.resources.service.provider import (
     DISABLE,
     ENABLE,
@@ -125,8 +125,6 @@ class Provider(ServiceProvider):
     def _ask(self, names: Sequence[str]) -> None:
         """Ask for many units; show stops at the first name that it does not like."""
         if self.context.world is None:  # else systemctl is to see what is planned
-            from remote_runtime.resources.service import unit_bus
-
             socket = os.path.join(os.path.dirname(self.booted), "private")
             self._units.update(unit_bus.show(socket, names, unit.PROPERTIES))
         waiting = [name for name in names if name not in self._units]
