@@ -26,16 +26,24 @@ _PLACED = (ast.stmt, ast.expr, ast.excepthandler, ast.arg, ast.keyword, ast.alia
 
 
 def code_of(source: str | bytes, path: str) -> CodeType:
-    """The code of a module that knows its lines and not its columns.
+    """The code of a module that knows its lines and neither its columns nor its longer names.
 
-    A traceback of a target names lines. Columns are a quarter of what the target would have to
-    read, hash and unpack at each start.
+    A traceback of a target names lines and functions. Columns are a quarter of what the target
+    would have to read, hash and unpack at each start.
     """
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, _PLACED):
             node.end_lineno, node.col_offset, node.end_col_offset = node.lineno, -1, -1
-    return compile(tree, path, "exec", dont_inherit=True)
+    return _shortened(compile(tree, path, "exec", dont_inherit=True))
+
+
+def _shortened(code: CodeType) -> CodeType:
+    """The same code, in which nothing has a second, longer name: a traceback tells the first."""
+    consts = tuple(_shortened(c) if isinstance(c, CodeType) else c for c in code.co_consts)
+    if sys.version_info < (3, 11):
+        return code.replace(co_consts=consts)
+    return code.replace(co_consts=consts, co_qualname=code.co_name)
 
 
 def payload(archive: bytes) -> bytes:

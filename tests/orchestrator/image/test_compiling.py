@@ -8,6 +8,7 @@ import sys
 import traceback
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,17 @@ def test_the_code_knows_its_lines() -> None:
         raised.append([(frame.name, frame.lineno) for frame in frames])
     assert raised[0] == raised[1]
     assert raised[0][-1][1] == 8
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="code of older Pythons has one name only")
+def test_nothing_has_a_longer_name() -> None:
+    """What is within a class or function is called by its own name, which a traceback tells."""
+    code = code_of("class A:\n    def f(self):\n        return lambda: 1\n", "here")
+    namespace: dict[str, Any] = {}
+    exec(code, namespace)
+    function = namespace["A"].f
+    assert (function.__name__, function.__qualname__) == ("f", "f")
+    assert function(None).__qualname__ == "<lambda>"
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="code of older Pythons knows no columns")
