@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Callable, Optional
 from remote_runtime.events import Outcome
 from remote_runtime.lean import digest
 from remote_runtime.plan import Plan
-from remote_runtime.refreshes import Refreshes
+from remote_runtime.refreshes import NoneDue, Refreshes
 from remote_runtime.system.state import APPLIED, remembered
 
 if TYPE_CHECKING:
@@ -42,16 +42,20 @@ class Recall(object):
         self._name = record_name(plan.manifest)
         mark = "%s.%s" % (self._name, mark_of(plan)) if plan.digest else ""
         self._settled = bool(mark) and os.path.exists(remembered(folder, APPLIED, mark))
-        from remote_runtime import ledger
 
-        run = ledger.Run(
-            self._name,
-            plan=plan,
-            settled=self._settled,
-            shown=shown,
-            tell=tell,
-        )
-        self.refreshes = ledger.Ledger(run, folder)
+        def remember() -> Refreshes:
+            from remote_runtime import ledger
+
+            run = ledger.Run(
+                self._name,
+                plan=plan,
+                settled=self._settled,
+                shown=shown,
+                tell=tell,
+            )
+            return ledger.Ledger(run, folder)
+
+        self.refreshes = NoneDue(remember) if self._settled else remember()
 
     def account(self, outcome: Outcome, noop: bool) -> None:
         """Keep what the turn of a resource came to; in a ``drift`` say what it differs by."""

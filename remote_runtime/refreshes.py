@@ -1,9 +1,10 @@
 """Which refreshes are due from runs before this one (target): of a run that remembers none.
 
-``ledger`` is what remembers; a session's commands and what only looks at a host do without.
+``ledger`` is what remembers; a session's commands and what only looks at a host do without, and
+where nothing is due it is needed once something is about to be changed.
 """
 
-from typing import Sequence
+from typing import Callable, Optional, Sequence
 
 from remote_runtime.item import Item
 
@@ -39,3 +40,45 @@ class Refreshes(object):
 
     def close(self) -> None:
         """The run is over."""
+
+
+class NoneDue(Refreshes):
+    """Of a run before which nothing is due: ``remember`` makes what remembers, at the first change.
+
+    A run that changes nothing does without.
+    """
+
+    def __init__(self, remember: Callable[[], Refreshes]) -> None:
+        self._remember = remember
+        self._kept: Optional[Refreshes] = None
+
+    @property
+    def due(self) -> bool:
+        return self._kept is not None and self._kept.due
+
+    def since(self, item: Item) -> str:
+        return "" if self._kept is None else self._kept.since(item)
+
+    def owed(self, item: Item) -> str:
+        return "" if self._kept is None else self._kept.owed(item)
+
+    def begin(self, item: Item) -> bool:
+        if self._kept is None:
+            self._kept = self._remember()
+        return self._kept.begin(item)
+
+    def end(self, changed: bool) -> None:
+        if self._kept is not None:
+            self._kept.end(changed)
+
+    def served(self, item: Item, fired: Sequence[str]) -> None:
+        if self._kept is not None:
+            self._kept.served(item, fired)
+
+    def released(self, item: Item) -> None:
+        if self._kept is not None:
+            self._kept.released(item)
+
+    def close(self) -> None:
+        if self._kept is not None:
+            self._kept.close()

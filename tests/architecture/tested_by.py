@@ -377,7 +377,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/foresight.py",
         "remote_runtime/lifecycle.py",
     ),
-    "tests/remote_runtime/test_ledger.py": ("remote_runtime/refreshes.py",),
     "tests/remote_runtime/test_session.py": (
         "remote_runtime/reading.py",
         "remote_runtime/transfer.py",
