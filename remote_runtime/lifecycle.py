@@ -1,6 +1,6 @@
 """Takes one resource through its life (target): provider, state, actions, state again, checks."""
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action
@@ -9,9 +9,11 @@ from remote_runtime.effects import UNKNOWN, Doubt
 from remote_runtime.errors import CcmError, ProtocolError, ResourceError, UnsettledError
 from remote_runtime.events import Outcome, secrets_of
 from remote_runtime.item import Item, each_of
-from remote_runtime.promises import Promises
 from remote_runtime.refreshes import Refreshes
 from remote_runtime.registry import Registry
+
+if TYPE_CHECKING:
+    from remote_runtime.promises import Promises
 
 APPLIED = "Would have applied changes"  # noop, of a resource that is made of others
 
@@ -35,7 +37,7 @@ class Lifecycle(object):
         *,
         render: Callable[[Item], Dict[str, Any]],
         refreshes: Optional[Refreshes] = None,
-        promises: Optional[Promises] = None,
+        promises: "Optional[Promises]" = None,
     ) -> None:
         self._context = context
         self._registry = registry

@@ -15,9 +15,8 @@ from remote_runtime.base import (
 )
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file import rules, wording
+from remote_runtime.resources.file import modes, wording
 from remote_runtime.resources.file.content import desired
-from remote_runtime.words import split
 
 if TYPE_CHECKING:
     from remote_runtime.resources.file.ahead import Store
@@ -41,6 +40,8 @@ class Resource(PathType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        from remote_runtime.resources.file import rules
+
         return rules.problems(name, properties)
 
     def wanted(self) -> List[str]:
@@ -132,12 +133,12 @@ class Resource(PathType):
         given = self.properties.get("mode")
         if given is None:
             return status.mode if status is not None else 0
-        mode = rules.parse_mode(str(given))
+        mode = modes.parse_mode(str(given))
         if self.ensure != "directory":
             return mode
         # What /tmp has beside its permissions it keeps, unless the mode speaks of it.
-        kept = status is not None and rules.leaves_special_bits(str(given))
-        return rules.directory_mode(mode) | (status.mode & 0o7000 if status and kept else 0)
+        kept = status is not None and modes.leaves_special_bits(str(given))
+        return modes.directory_mode(mode) | (status.mode & 0o7000 if status and kept else 0)
 
     def _attributes(self, status: "Status", want: Wanted) -> List[Change]:
         accounts, given = self.context.accounts, self.properties
@@ -221,7 +222,12 @@ class Resource(PathType):
 
     def _validator(self) -> List[Missing]:
         """What keeps the validation from being started."""
-        words = split(str(self.properties.get("validate") or ""))
+        validate = str(self.properties.get("validate") or "")
+        if not validate:
+            return []
+        from remote_runtime.words import split
+
+        words = split(validate)
         if not words or "{}" in words[0]:
             return []
         return needs.program(self.context, words[0], what="it cannot be validated")

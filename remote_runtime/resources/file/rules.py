@@ -3,36 +3,7 @@
 from typing import Any, Dict, List, Tuple
 
 from remote_runtime import rules, words
-
-HIGHEST_MODE = 0o7777
-
-
-def parse_mode(text: str) -> int:
-    """Return the bits of "644", "0644", "0o644" or "2755". ``ValueError`` says what is wrong."""
-    digits = _digits(text)
-    if not digits or digits.strip("01234567"):
-        raise ValueError('%r is not an octal mode such as "0644"' % text)
-    mode = int(digits, 8)
-    if mode > HIGHEST_MODE:
-        raise ValueError("%r is above 7777" % text)
-    return mode
-
-
-def leaves_special_bits(text: str) -> bool:
-    """Whether a mode says nothing of setuid, setgid and sticky, which a directory then keeps."""
-    return len(_digits(text)) < 5 and parse_mode(text) <= 0o777
-
-
-def _digits(text: str) -> str:
-    return text[2:] if text[:2] in ("0o", "0O") else text
-
-
-def directory_mode(mode: int) -> int:
-    """Add x to each triad that has r or w."""
-    for shift in (0, 3, 6):
-        if mode >> shift & 6:
-            mode |= 1 << shift
-    return mode
+from remote_runtime.resources.file.modes import parse_mode
 
 
 def problems(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:

@@ -2,7 +2,6 @@
 
 from typing import Any, List, NamedTuple, Sequence, Tuple
 
-from remote_runtime import duration
 from remote_runtime.base import (
     Action,
     Change,
@@ -114,6 +113,8 @@ class Resource(ResourceType):
         """Refresh outdated lists; in noop return why a push would."""
         max_age = None
         if "update_cache" in self.properties:
+            from remote_runtime import duration
+
             max_age = duration.parse(self.properties["update_cache"])
         elif not self.provider.fetches_lists:
             return ""
@@ -283,7 +284,11 @@ class Resource(ResourceType):
 
     def _lock_timeout(self) -> float:
         given = self.properties.get("lock_timeout")
-        return self.context.options.lock_timeout if given is None else duration.parse(given)
+        if given is None:
+            return self.context.options.lock_timeout
+        from remote_runtime import duration
+
+        return duration.parse(given)
 
     def unsettled(self, state: State) -> str:
         """Why the package is not as desired, with how far the package manager got."""

@@ -3,12 +3,10 @@
 import os
 from typing import TYPE_CHECKING, Iterable, Optional
 
-from remote_runtime import words
 from remote_runtime.base import PathEffect, Properties, Unknowable
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
-from remote_runtime.system.attributes import Attributes
 from remote_runtime.system.trouble import failure
 
 if TYPE_CHECKING:
@@ -69,6 +67,8 @@ class Provider(BaseProvider):
 
     def _written(self, store: "Store", chunks: Iterable[bytes]) -> "Temporary":
         """The file, beside its place; all that is left is to sync it."""
+        from remote_runtime.system.attributes import Attributes
+
         temporary = self.context.files.temporary(store.path)
         try:
             for chunk in chunks:
@@ -121,6 +121,8 @@ class Provider(BaseProvider):
 
     @staticmethod
     def _validate(command: str, finished: str, path: str, commands: "Commands") -> None:
+        from remote_runtime import words
+
         argv = [word.replace("{}", finished) for word in words.split(command)]
         result = commands.run(argv)
         if result.code != 0:
