@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.rollout_options import add_rollout, read_rollout
 from orchestrator.project.settings import SETTINGS, Around
+from orchestrator.support.plain_text import escaped
 from remote_runtime.masking import Mask
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     settled = {one.name: settled[one.name] for one in SETTINGS} | held
     if args.json:
         document = {name: _shown(one)._asdict() for name, one in settled.items()}
-        print(json.dumps(document, indent=2, ensure_ascii=False))
+        print(escaped(json.dumps(document, indent=2, ensure_ascii=False)))
         return 0
     rows = [(name, _text(_shown(one).value), _origin(one)) for name, one in settled.items()]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -6,9 +6,13 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from orchestrator.support.plain_text import escaped, plain
 from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from yaml import SafeDumper
 
 
 def add_form(parser: argparse.ArgumentParser) -> "argparse._MutuallyExclusiveGroup":
@@ -52,10 +56,24 @@ def write(document: Any, as_yaml: bool) -> None:
     if as_yaml:
         import yaml
 
-        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+        text = yaml_text(document, yaml.SafeDumper)
         sys.stdout.write(text.removesuffix("...\n"))  # the end mark of a single value
     else:
-        print(json.dumps(document, indent=2, ensure_ascii=False))
+        print(escaped(json.dumps(document, indent=2, ensure_ascii=False)))
+
+
+def yaml_text(document: Any, dumper: "type[SafeDumper]", width: int | None = None) -> str:
+    """A document as YAML that a terminal may show: in ASCII where it holds what acts on one."""
+    import yaml
+
+    text = ""
+    for as_it_is in (True, False):
+        text = yaml.dump(
+            document, None, dumper, sort_keys=False, allow_unicode=as_it_is, width=width
+        )
+        if plain(text) == text:
+            break
+    return text
 
 
 def variables(prefix: str, value: Any) -> Iterator[str]:

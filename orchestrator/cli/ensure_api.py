@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.data_here import with_data_here
 from orchestrator.cli.options import add_connection, add_data, add_diff, add_inventory, add_run
 from orchestrator.cli.output import Output, OutputOptions
+from orchestrator.support.plain_text import plain
 
 if TYPE_CHECKING:
     from orchestrator.cli.responses import Responses
@@ -109,7 +110,7 @@ class _Aside(Output):
     def say(self, text: str) -> None:
         """Write a warning."""
         if text:
-            print(f"ccm: {text}", file=self.human)
+            print(f"ccm: {plain(text)}", file=self.human)
 
     def summary(self, kept: str) -> None:
         """The responses say it all."""

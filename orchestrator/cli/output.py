@@ -14,6 +14,7 @@ from orchestrator.fleet.bus import Subscriber
 from orchestrator.report.collected import Collected
 from orchestrator.report.style import Style, can_redraw
 from orchestrator.support.line_file import LineFile
+from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 
@@ -186,7 +187,7 @@ class Output:
     def say(self, text: str) -> None:
         """Write a text of the user's manifest, or a warning."""
         if text and not self.options.quiet:
-            self.human.write(text.rstrip("\n") + "\n")
+            self.human.write(plain(text).rstrip("\n") + "\n")
             self.human.flush()
 
     def summary(self, kept: str) -> None:

@@ -202,10 +202,11 @@ def _remove(store: Store, entries: list[Registration]) -> int:
 
 def _watch(look: Callable[[], list[Registration]], as_json: bool) -> int:
     from orchestrator.registration.watching import watch
+    from orchestrator.support.plain_text import escaped
 
     for one in watch(look, lambda: time.sleep(_PAUSE), time.time):
         if as_json:
-            print(json.dumps(one.payload(), ensure_ascii=False), flush=True)
+            print(escaped(json.dumps(one.payload(), ensure_ascii=False)), flush=True)
         else:
             print(f"{one.what:<10}  {_told(one.entry)}", flush=True)
     return 0

@@ -81,6 +81,8 @@ def _gather(chosen: "Chosen", options: "ConnectionOptions") -> "Gathered":
 def _write(document: dict[str, Any]) -> None:
     import yaml
 
+    from orchestrator.cli.documents import yaml_text
+
     class Dumper(yaml.SafeDumper):
         """Writes a text of several lines as a block, so that it can be read."""
 
@@ -92,4 +94,4 @@ def _write(document: dict[str, Any]) -> None:
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Dumper.add_representer(str, text)
-    yaml.dump(document, sys.stdout, Dumper, sort_keys=False, allow_unicode=True, width=100)
+    sys.stdout.write(yaml_text(document, Dumper, width=100))

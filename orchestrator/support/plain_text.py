@@ -14,11 +14,14 @@ from remote_runtime.errors import ProtocolError
 MAX_DEPTH = 24
 MAX_DIGITS = 40
 
+_CHARACTER = (
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"
+    "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
 _UNSAFE = (
     "\x1b\\[[0-?]*[ -/]*[@-~]"  # a whole terminal sequence, so that no rest of it stays behind
     "|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?"
-    "|[\x00-\x08\x0b-\x1f\x7f-\x9f"
-    "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+    "|" + _CHARACTER
 )
 
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
@@ -64,6 +67,11 @@ def one_line(text: str, limit: int = 400) -> str:
     """Return plain text of one line, at most ``limit`` characters."""
     line = " ".join(plain(text).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def escaped(text: str) -> str:
+    """Return JSON text in which each character that ``plain`` takes out is written as an escape."""
+    return re.sub(_CHARACTER, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def plain_value(value: Any, depth: int = MAX_DEPTH) -> Any:

@@ -236,3 +236,40 @@ def test_the_manifest_schema_knows_the_types(site: Path) -> None:
     assert check.is_valid({"ccm": {"resources": good}})
     for bad in ({"exec": [{"a": {"onlyfi": "x"}}]}, {"fil": []}, {"exec": {"command": "x"}}):
         assert not check.is_valid({"ccm": {"resources": [bad]}})
+
+
+def test_what_acts_on_a_terminal(tmp_path: Path) -> None:
+    """Nothing that a manifest or an inventory holds reaches the terminal as it is; data does so as
+    escapes, and is the same when it is read."""
+    evil = "a\x1b[2J\x9b31m\u202eb"
+    site = {
+        "data": {"x": evil},
+        "ccm": {
+            "pre_message": f"before {evil}",
+            "post_message": f"after {evil}",
+            "resources": [{"exec": [{"a": {"command": "true", "environment": [f"A={evil}"]}}]}],
+        },
+    }
+    (tmp_path / "site.yaml").write_text(json.dumps(site))
+    hosts = {"hosts": {"h": {"connection": "local", "vars": {"v": evil}}}}
+    (tmp_path / "hosts.yaml").write_text(json.dumps(hosts))
+    told = {}
+    for words in (
+        ("push", "-i", "hosts.yaml", "--data", "y\x1b[2J=1", "site.yaml"),
+        ("push", "--noop", "-v", "-i", "hosts.yaml", "site.yaml"),
+        ("facts", "-i", "hosts.yaml", "v"),
+        ("facts", "--yaml", "-i", "hosts.yaml", "v"),
+        ("hiera", "parse", "--offline", "site.yaml"),
+        ("render", "--offline", "-i", "hosts.yaml", "site.yaml"),
+    ):
+        done = ccm(tmp_path, *words)
+        assert done.returncode == 0, done.stderr
+        text = done.stdout + done.stderr
+        assert not set("\x1b\x9b\u202e") & set(text), (words, text)
+        told[words[:2]] = done.stdout
+    assert "before a31mb\n" in told["push", "-i"]
+    assert "after a31mb\n" in told["push", "-i"]
+    assert json.loads(told["facts", "-i"]) == yaml.safe_load(told["facts", "--yaml"]) == {"h": evil}
+    assert json.loads(told["hiera", "parse"]) == {"x": evil}
+    rendered = yaml.safe_load(told["render", "--offline"])
+    assert rendered["ccm"]["pre_message"] == f"before {evil}"

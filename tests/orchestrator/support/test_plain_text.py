@@ -8,6 +8,7 @@ import pytest
 from orchestrator.support.plain_text import (
     MAX_DEPTH,
     MAX_DIGITS,
+    escaped,
     is_plain_json,
     one_line,
     plain,
@@ -31,6 +32,15 @@ from remote_runtime.errors import ProtocolError
 def test_what_acts_on_a_terminal_is_taken_out(sent: str, shown: str) -> None:
     """Sequences, control characters and turned directions go; letters, newline and tab stay."""
     assert plain(sent) == shown
+
+
+def test_json_keeps_what_it_says() -> None:
+    """In JSON text the same characters are written as escapes, and read as what they were."""
+    sent = {"a\x9b": ["\u202e", "naïve\n", "\x7f\ufeff\ud800"]}
+    text = escaped(json.dumps(sent, ensure_ascii=False, indent=1))
+    assert plain(text) == text
+    assert json.loads(text) == sent
+    assert "naïve" in text
 
 
 def test_one_line_is_short_and_says_that_it_was_cut() -> None:
