@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _RUNNING = ("active", "reloading", "refreshing")
 _STOPPED = ("inactive", "failed", "maintenance")  # neither on its way up nor on its way down
 # Enabling and disabling do nothing to these, so they satisfy either.
+_BY_LINKS = ("enabled", "disabled")
 _EITHER = ("static", "indirect", "generated", "transient")
 _ENABLED = ("enabled", "alias", *_EITHER)
 _DISABLED = ("disabled", "linked", "linked-runtime", "masked", "masked-runtime", *_EITHER)
@@ -35,7 +36,7 @@ def expectations(subject: Subject) -> list[Expectation]:
             Expectation(
                 "at boot",
                 "enabled" if enable else "disabled",
-                lambda host: _property(host, name, "UnitFileState") or "neither",
+                lambda host: _at_boot(host, name),
                 (_ENABLED if enable else _DISABLED).__contains__,
             )
         )
@@ -46,6 +47,14 @@ def _state(host: Host, name: str) -> str:
     state = _property(host, name, "ActiveState")
     unknown = _property(host, name, "LoadState") == "not-found"
     return "no such unit" if unknown and state in _STOPPED else state or "no state"
+
+
+def _at_boot(host: Host, name: str) -> str:
+    """The state of the unit's file; of one that is loaded systemd shows what it was when it was."""
+    shown = _property(host, name, "UnitFileState") or "neither"
+    if shown not in _BY_LINKS:
+        return shown
+    return str(host.run("systemctl is-enabled -- %s", name).stdout).strip() or shown
 
 
 def _property(host: Host, name: str, key: str) -> str:

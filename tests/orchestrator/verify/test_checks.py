@@ -310,9 +310,28 @@ def test_a_package_of_fedora(ensure: str, line: str | None) -> None:
     assert said(of("package", "zsh", ensure=ensure), script.read_all) == ([line] if line else [])
 
 
-def unit(active: str, boot: str, load: str = "loaded") -> Script:
+def unit(active: str, boot: str, load: str = "loaded", now: str = "") -> Script:
+    """A unit as systemd shows it; ``now`` is what it says of its file when it looks again."""
     shown = f"LoadState={load}\nActiveState={active}\nUnitFileState={boot}"
-    return Script({"systemctl show app.service": (0, shown)})
+    look = "systemctl is-enabled -- app.service"
+    return Script({"systemctl show app.service": (0, shown), look: (1, f"{now or boot}\n")})
+
+
+@pytest.mark.parametrize(
+    ("enable", "shown", "now", "lines"),
+    [
+        (True, "enabled", "disabled", ["at boot: expected enabled, found disabled"]),
+        (False, "enabled", "disabled", []),
+        (True, "disabled", "enabled", []),
+    ],
+)
+def test_links_that_came_or_went_since(
+    enable: bool, shown: str, now: str, lines: list[str]
+) -> None:
+    """What systemd remembers of a loaded unit is not what counts at the next boot."""
+    host = unit("active", shown, now=now)
+    resource = of("service", "app.service", ensure="running", enable=enable)
+    assert said(resource, host.read_all) == lines
 
 
 @pytest.mark.parametrize(

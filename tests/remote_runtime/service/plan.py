@@ -52,14 +52,17 @@ class RecordedHost(FakeCommands):
 
 
 class Plan(object):
-    """The services of one plan, as (name, properties), on a host that systemd has booted."""
+    """The services of one plan, as (name, properties), on a host that systemd has booted;
+    ``configured`` is a folder with links to units, without one none is looked at."""
 
-    def __init__(self, commands: FakeCommands, *services: Any) -> None:
+    def __init__(self, commands: FakeCommands, *services: Any, configured: str = "") -> None:
         self.commands = commands
         items = [Item(i, "service", name, given) for i, (name, given) in enumerate(services)]
         self.context = make_context(commands, items)
         registry = Registry(self.context)
-        registry._instance("service", "systemd").__dict__["booted"] = RECORDED
+        registry._instance("service", "systemd").__dict__.update(
+            booted=RECORDED, configured=configured
+        )
         self.resources = [registry.create(item) for item in items]
         self.provider = self.resources[0].provider
 

@@ -1,5 +1,7 @@
 """How the systemd provider asks and acts, with recorded output."""
 
+import os
+import tempfile
 import unittest
 
 from remote_runtime.errors import ResourceError
@@ -51,6 +53,33 @@ class Reading(unittest.TestCase):
             plan.resources[0].observe()
         self.assertIn("cannot reach systemd", str(caught.exception))
         self.assertEqual(len(commands.asked), 1)
+
+    def test_links_that_came_or_went_since(self):
+        """Where links say something else than systemd remembers, it is asked to look again."""
+        with tempfile.TemporaryDirectory() as folder:
+            wants = os.path.join(folder, "multi-user.target.wants")
+            os.mkdir(wants)
+            for linked, remembered, said, calls in (
+                (True, "enabled", "disabled", 0),
+                (False, "enabled", "disabled", 1),
+                (False, "enabled", "enabled", 1),
+                (True, "disabled", "enabled", 1),
+                (False, "static", "enabled", 0),
+                (False, "enabled", "nonsense", 1),
+            ):
+                path = os.path.join(wants, "ccm-daemon.service")
+                if linked:
+                    open(path, "w").close()
+                commands = RecordedHost()
+                commands.now("ccm-daemon.service", UnitFileState=remembered)
+                commands.on("systemctl is-enabled", Result(1, said + "\n", ""))
+                plan = Plan(commands, ("ccm-daemon", {"enable": True}), configured=folder)
+                found = plan.provider.status("ccm-daemon")
+                wanted = said if calls and said != "nonsense" else remembered
+                self.assertEqual(found.enabled, wanted != "disabled", (linked, remembered, said))
+                self.assertEqual(commands.count("systemctl is-enabled"), calls)
+                if linked:
+                    os.remove(path)
 
     def test_names(self):
         """.service is added to what has no suffix of systemd's; an instance has a template."""

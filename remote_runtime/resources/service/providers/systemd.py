@@ -7,6 +7,7 @@ from remote_runtime.base import Effect, Item, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.resources.service import unit, unit_bus
+from remote_runtime.resources.service.boot_links import CONFIGURED, BootLinks
 from remote_runtime.resources.service.provider import (
     DISABLE,
     ENABLE,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from remote_runtime.resources.service.foreseen import ForeseenUnits
 
 SHOW = ("systemctl", "show", "--system", "--no-pager", "--property=" + ",".join(unit.PROPERTIES))
+LOOK = ("systemctl", "is-enabled", "--system", "--")
 STATUS = ("systemctl", "status", "--system", "--no-pager", "--full", "--lines=15")
 RELOAD = ("systemctl", "daemon-reload", "--system")
 BOOTED = "/run/systemd/system"
@@ -60,6 +62,7 @@ class Provider(ServiceProvider):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.booted = BOOTED
+        self.configured = CONFIGURED
         self._names: Sequence[str] = ()
         self._units: Dict[str, Dict[str, str]] = {}
         self._refused: Dict[str, str] = {}
@@ -141,6 +144,17 @@ class Provider(ServiceProvider):
                     "systemctl cannot reach systemd: %s" % result.tail(3), kind="service.bus"
                 )
             self._refused[waiting.pop(0)] = result.tail(3) or "systemctl gave no reason"
+        self._look_again(names)
+
+    def _look_again(self, names: Sequence[str]) -> None:
+        """Ask for the state of unit files that is not what it was when systemd read them."""
+        links = BootLinks(self.configured)
+        for name in names:
+            shown = self._units.get(name, {})
+            if links.contradict(shown.get("Id", name), shown.get("UnitFileState", "")):
+                said = self.context.commands.run((*LOOK, shown.get("Id", name))).stdout.strip()
+                if said in unit.ENABLED + unit.DISABLED:
+                    self._units[name] = dict(shown, UnitFileState=said)
 
     def act(self, verb: str, name: str) -> None:
         """``systemctl VERB``; where that is to run the unit, ``ResourceError`` with its status and
