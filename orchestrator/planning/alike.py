@@ -97,7 +97,7 @@ class AlikeResources:
         skeleton = self._skeletons.get(key)
         if skeleton is None:
             return None
-        made = skeleton.filled(texts)
+        made = skeleton.filled(texts, own=not outlook.shares_texts)
         if outlook.shares_texts:
             self._keep_whole((key, texts), made)
         return made

@@ -7,7 +7,7 @@ host has of its own is kept as the text that travels.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -57,7 +57,8 @@ class Compiled(NamedTuple):
     """A resource of one plan: its outline, the JSON text of its properties, its blobs.
 
     The index of the item is its place in its manifest. ``registrations`` stay on the controller;
-    ``longest`` says for how many seconds it may be at work, by its own timeouts.
+    ``longest`` says for how many seconds it may be at work, by its own timeouts. ``but_texts`` is
+    one thing for all hosts that have it alike but for its texts, where these are likely to differ.
     """
 
     outline: Outline
@@ -66,6 +67,7 @@ class Compiled(NamedTuple):
     children: tuple[Compiled, ...] = ()
     registrations: tuple[Mapping[str, Any], ...] = ()
     longest: float = 0.0
+    but_texts: Hashable | None = None
 
     @classmethod
     def alone(cls, item: Item, blobs: tuple[Blob, ...] = ()) -> Compiled:
@@ -97,7 +99,7 @@ class Compiled(NamedTuple):
         """The resource with these children and fields, properties aside."""
         item = self.outline.item._replace(**fields)
         outline = Outline.of(item, self.outline.ensure)
-        return self._replace(outline=outline, children=children)
+        return self._replace(outline=outline, children=children, but_texts=None)
 
 
 def compile_resource(

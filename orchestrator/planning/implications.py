@@ -6,9 +6,9 @@ What comes a second time is kept; of a resource that no other host has nothing i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from orchestrator.fleet.stable_turns import Implied
 from orchestrator.planning.compiled import Compiled
@@ -19,16 +19,31 @@ from remote_runtime.masking import Mask
 
 MOST_MASKS = 32
 MOST_RESOURCES = 20_000
+LONGEST_FRAMED = 4096  # characters, far below those at which an event is cut
 _TREE = '"$tree"'
 """What stands in a plan in the place of a folder, which an event names."""
 
 
+class _Frame(NamedTuple):
+    """The JSON text of what is implied of a resource, before and behind its properties, and whether
+    it ``ensures``."""
+
+    before: str
+    behind: str
+    ensures: bool
+
+    def around(self, properties: bytes) -> str:
+        """The whole text."""
+        return f"{self.before}{properties.decode('ascii')}{self.behind}"
+
+
 class _Known(NamedTuple):
     """By the text of a resource and the child manifest: which came, and what is implied of those
-    that came again."""
+    that came again. ``frames`` are those of resources that hosts have alike but for their texts."""
 
     met: Recurring
     kept: dict[tuple[bytes, str], Implied]
+    frames: dict[tuple[Hashable, str], _Frame]
 
 
 class Implications:
@@ -44,7 +59,7 @@ class Implications:
             if len(self._of_secrets) >= MOST_MASKS:
                 self._of_secrets.clear()
             found = self._of_secrets.setdefault(
-                secrets, (EventMaker(Mask(secrets)), _Known(Recurring(), {}))
+                secrets, (EventMaker(Mask(secrets)), _Known(Recurring(), {}, {}))
             )
         return Masking(*found)
 
@@ -59,39 +74,64 @@ class Masking:
     def of(self, entry: Compiled, manifest: str) -> Implied | None:
         """What is implied of a resource that stands in that child manifest; None where its event is
         told whole."""
+        frame = self._known.frames.get((entry.but_texts, manifest)) if entry.but_texts else None
+        if frame is not None:
+            return Implied(None, frame.around(entry.properties), ensures=frame.ensures)
         key = entry.json, manifest
-        met, kept = self._known
-        found = kept.get(key)
+        found = self._known.kept.get(key)
         if found is None and entry.outline.item.implied:
-            text = key[0].decode("ascii") + manifest
-            found = Implied(
-                *self._said(entry, manifest, text),
-                shared=met.again(key),
-                ensures=entry.outline.ensure is not None,
-            )
-            if found.shared:
-                if len(kept) >= MOST_RESOURCES:
-                    kept.clear()
-                found = kept.setdefault(key, found)
+            found = self._made(entry, manifest, key)
         return found
 
-    def _said(self, entry: Compiled, manifest: str, text: str) -> tuple[dict[str, Any] | None, str]:
-        """The members of the event, or their JSON text: ``text`` is that of all that they say."""
+    def _made(self, entry: Compiled, manifest: str, key: tuple[bytes, str]) -> Implied:
+        """What is implied, which is kept when it comes again."""
+        met, kept, frames = self._known
+        text = key[0].decode("ascii") + manifest
+        frame = self._frame(entry, manifest, text)
+        shared = met.again(key)
+        ensures = entry.outline.ensure is not None
+        if frame is None:
+            item = entry.item._replace(manifest=manifest)
+            members = implied_members(item, self._maker, text)
+            found = Implied(members, shared=shared, ensures=ensures)
+        else:
+            said = frame.around(entry.properties)
+            found = Implied(None, said, shared=shared, ensures=ensures)
+            if entry.but_texts and len(text) <= LONGEST_FRAMED:
+                _keep(frames, (entry.but_texts, manifest), frame)
+        if shared:
+            _keep(kept, key, found)
+        return kept.get(key, found)
+
+    def _frame(self, entry: Compiled, manifest: str, text: str) -> _Frame | None:
+        """The frame of an event that shows what the plan says, neither masked nor cut: ``text`` is
+        that of all of it. Other texts of files make no difference: what stands for them is digits
+        and letters.
+        """
         outline = entry.outline
         if _TREE in text or not is_plain(outline.item, self._maker, text):
-            item = entry.item._replace(manifest=manifest)
-            return implied_members(item, self._maker, text), ""
+            return None
         more = {"alias": outline.item.alias, "manifest": manifest}
-        told = b"".join(_member(key, value) for key, value in more.items() if value)
+        told = "".join(_member(key, value) for key, value in more.items() if value)
         ensure = outline.ensure
-        requested = b"" if ensure is None else _member("requested_ensure", str(ensure))
-        pieces = (outline.head, told, b',"properties":', entry.properties, requested, b"}")
-        return None, b"".join(pieces).decode("ascii")
+        requested = "" if ensure is None else _member("requested_ensure", str(ensure))
+        before = f'{outline.head.decode("ascii")}{told},"properties":'
+        return _Frame(before, requested + "}", ensure is not None)
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def _keep(known: dict[K, V], key: K, value: V) -> None:
+    if len(known) >= MOST_RESOURCES:
+        known.clear()
+    known[key] = value
 
 
 @lru_cache(maxsize=1024)
-def _member(key: str, value: str) -> bytes:
-    return f',"{key}":{json.dumps(value)}'.encode("ascii")
+def _member(key: str, value: str) -> str:
+    return f',"{key}":{json.dumps(value)}'
 
 
 def masked_texts(resources: Sequence[Compiled]) -> Iterator[str]:

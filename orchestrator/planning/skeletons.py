@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 from orchestrator.planning.blobs import TextBlob
-from orchestrator.planning.compiled import Compiled, Outline
+from orchestrator.planning.compiled import Compiled
 
 
-class Skeleton(NamedTuple):
+class Skeleton:
     """A compiled resource without its texts: ``pieces`` are the JSON text of its properties, cut
-    where these are referred to."""
+    where these are referred to. Equal to itself only."""
 
-    outline: Outline
-    pieces: tuple[bytes, ...]
-    registrations: tuple[Mapping[str, Any], ...]
-    longest: float
+    __slots__ = ("_made", "_pieces")
+
+    def __init__(self, made: Compiled, pieces: tuple[bytes, ...]) -> None:
+        self._made = made._replace(properties=b"", blobs=())
+        self._pieces = pieces
 
     @classmethod
     def of(cls, made: Compiled) -> Skeleton | None:
-        """That of a resource without children; None where a reference is not found."""
+        """That of a resource; None where a reference is not found."""
         pieces = []
         rest = made.properties
         for blob in made.blobs:
@@ -28,12 +28,16 @@ class Skeleton(NamedTuple):
             if not found:
                 return None
             pieces.append(piece)
-        return cls(made.outline, (*pieces, rest), made.registrations, made.longest)
+        return cls(made, (*pieces, rest))
 
-    def filled(self, texts: Sequence[bytes]) -> Compiled:
-        """The resource with these texts, one for each reference."""
+    def filled(self, texts: Sequence[bytes], own: bool = False) -> Compiled:
+        """The resource with these texts, one for each reference; ``own``: no other host is likely
+        to have them."""
         blobs = tuple(map(TextBlob, texts))
-        properties = self.pieces[0]
-        for blob, piece in zip(blobs, self.pieces[1:], strict=True):
+        properties = self._pieces[0]
+        for blob, piece in zip(blobs, self._pieces[1:], strict=True):
             properties += blob.reference_json + piece
-        return Compiled(self.outline, properties, blobs, (), self.registrations, self.longest)
+        made, but_texts = self._made, self if own else None
+        return Compiled(
+            made.outline, properties, blobs, (), made.registrations, made.longest, but_texts
+        )

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.events import EventMaker, secrets_of
 from remote_runtime.expansion import implied_members
@@ -105,6 +107,44 @@ def test_hosts_share_what_is_the_same(tmp_path: Path) -> None:
     own = [one.implied(1) for one in plans]
     assert [one.members["name"] for one in own if one] == ["/etc/web1", "/etc/web2", "/etc/web3"]
     assert not any(one.shared for one in own if one)
+
+
+OWN = """
+data: {token: "{{ Facts.token }}"}  # @secret
+ccm:
+  resources:
+    - apply: [{child.yaml: {}}]
+    - file:
+        - defaults: {owner: root, group: root, mode: "0644"}
+        - /etc/plain: {content: "on {{ Host.name }}", alias: "first\u00e9"}
+        - /etc/veiled: {content: "{{ Data.token }} on {{ Host.name }}"}
+        - /etc/hidden: {content: "on {{ Host.name }}", sensitive: true}
+        - "/etc/?a=b": {content: "on {{ Host.name }}"}
+"""
+OWN_CHILD = """
+ccm:
+  resources:
+    - file: [{/etc/inner: {content: "x {{ Host.name }}", owner: r, group: r, mode: "0644"}}]
+"""
+
+
+@pytest.mark.parametrize("token", ["", "a-long-secret-1"])
+def test_of_a_host_whose_texts_are_its_own(tmp_path: Path, token: str) -> None:
+    """What is implied is what a plan says that was made without other hosts before it."""
+    (tmp_path / "child.yaml").write_text(OWN_CHILD, encoding="utf-8")
+    makes = planner(tmp_path, OWN)
+    told = gathered({"token": token})
+    for number in range(4):
+        name = f"web{number}"
+        plan_of = makes.plan(FakeHost(name), told)
+        alone = planner(tmp_path, OWN).plan(FakeHost(name), told)
+        for index in range(1, plan_of.total):
+            implied, theirs = plan_of.implied(index), alone.implied(index)
+            assert implied is not None
+            assert theirs is not None
+            assert json.loads(implied.text) == implied.members
+            assert (implied.text, implied.ensures) == (theirs.text, theirs.ensures)
+            assert not implied.shared
 
 
 def test_hosts_with_other_secrets_share_nothing(tmp_path: Path) -> None:
