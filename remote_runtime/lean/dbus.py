@@ -23,35 +23,48 @@ _BLANK = 0x20
 _ALIGNED = dict(_SIZES, s=4, o=4, a=4, **{"(": 8, "{": 8})  # what is not here stands anywhere
 
 
-def ask(
-    address: str, questions: Sequence[Question], wanted: Sequence[str]
-) -> List[Optional[Dict[str, Any]]]:
-    """Those ``wanted`` of the properties that answer each question, by name; None where the service
-    refuses it.
+class Service(object):
+    """A service that is asked over its own socket; ``close`` it in the end.
 
-    A value is a string, a whole number, or a list of them. ``OSError`` where nobody answers, or not
-    within seconds; ``ValueError`` for what is not D-Bus.
+    ``OSError`` where nobody answers, or not within seconds; ``ValueError`` for what is not D-Bus.
     """
-    import _socket  # the C part of ``socket`` alone, which imports much
 
-    link = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    try:
-        link.settimeout(_TIMEOUT)
-        link.connect(address)
-        user = str(os.geteuid()).encode().hex().encode()
-        calls = [_call(number, *asked) for number, asked in enumerate(questions, start=1)]
-        link.sendall(b"\0AUTH EXTERNAL %s\r\nBEGIN\r\n" % user + b"".join(calls))
-        incoming = _Incoming(link)
-        incoming.greeted()
+    def __init__(self, address: str) -> None:
+        import _socket  # the C part of ``socket`` alone, which imports much
+
+        self._link = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        self._incoming = _Incoming(self._link)
+        self._asked = 0
+        try:
+            self._link.settimeout(_TIMEOUT)
+            self._link.connect(address)
+            user = str(os.geteuid()).encode().hex().encode()
+            self._link.sendall(b"\0AUTH EXTERNAL %s\r\nBEGIN\r\n" % user)
+            # systemd leaves a short question unheard that comes along with this.
+            self._incoming.greeted()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._link.close()
+
+    def ask(
+        self, questions: Sequence[Question], wanted: Sequence[str]
+    ) -> List[Optional[Dict[str, Any]]]:
+        """Those ``wanted`` of the properties that answer each question, by name; None where the
+        service refuses it. A value is a string, a whole number, or a list of them."""
+        numbers = range(self._asked + 1, self._asked + len(questions) + 1)
+        self._asked += len(questions)
+        self._link.sendall(b"".join([_call(n, *asked) for n, asked in zip(numbers, questions)]))
         answers: Dict[int, Optional[Dict[str, Any]]] = {}
         while len(answers) < len(questions):
-            kind, number, body = incoming.message()
-            if kind in (_ANSWER, _ERROR) and 1 <= number <= len(questions):
-                given = questions[number - 1][1]
+            kind, number, body = self._incoming.message()
+            if kind in (_ANSWER, _ERROR) and number in numbers:
+                given = questions[number - numbers[0]][1]
                 answers[number] = _read(body, given, wanted) if kind == _ANSWER else None
-    finally:
-        link.close()
-    return [answers[number] for number in range(1, len(questions) + 1)]
+        return [answers[number] for number in numbers]
 
 
 class _Incoming(object):

@@ -7,43 +7,58 @@ import os
 from typing import Any, Dict, List, Sequence
 
 from remote_runtime.lean import dbus
+from remote_runtime.resources.service.unit import RUNNING
 
 _TOGETHER = 50  # units
 _UNITS = "/org/freedesktop/systemd1/unit/"
 _INTERFACE = "org.freedesktop.systemd1."
-_OF_KIND = ("Type", "RemainAfterExit", "Result")  # what not every unit has
+_OF_STOPPED = ("Type", "RemainAfterExit", "Result")  # what not every unit has
 
 
 def show(socket: str, names: Sequence[str], wanted: Sequence[str]) -> Dict[str, Dict[str, str]]:
     """What ``systemctl show`` says of units, by name; those that it should be asked of are missing.
 
-    ``socket`` is systemd's private one, which is open to root.
+    ``socket`` is systemd's private one, which is open to root. What starts and ends a unit is told
+    of those only that do not run: of others it decides nothing.
     """
     found: Dict[str, Dict[str, str]] = {}
     if os.geteuid() != 0 or not os.path.exists(socket):
         return found
-    for at in range(0, len(names), _TOGETHER):
-        part = names[at : at + _TOGETHER]
-        questions = [asked for name in part for asked in _questions(name)]
-        try:
-            answers = dbus.ask(socket, questions, wanted)
-        except (OSError, ValueError):
-            return found
-        each = len(questions) // len(part)
-        for number, name in enumerate(part):
-            first, *others = answers[number * each : (number + 1) * each]
-            if first is not None:
-                told: Dict[str, Any] = dict(first)
-                for other in others:
-                    told.update(other or {})
-                found[name] = {key: _printed(key, told[key]) for key in wanted if key in told}
+    try:
+        service = dbus.Service(socket)
+    except (OSError, ValueError):
+        return found
+    try:
+        for at in range(0, len(names), _TOGETHER):
+            told = _told(service, names[at : at + _TOGETHER], wanted)
+            for name, shown in told.items():
+                found[name] = {key: _printed(key, shown[key]) for key in wanted if key in shown}
+    except (OSError, ValueError):
+        pass  # systemctl is asked of the others
+    finally:
+        service.close()
     return found
 
 
-def _questions(name: str) -> List[dbus.Question]:
-    path = _UNITS + label(name)
+def _told(
+    service: dbus.Service, names: Sequence[str], wanted: Sequence[str]
+) -> Dict[str, Dict[str, Any]]:
+    """The properties of units, without those that are refused."""
+    answers = service.ask(
+        [(_UNITS + label(name), (_INTERFACE + "Unit",)) for name in names], wanted
+    )
+    told = {name: dict(first) for name, first in zip(names, answers) if first is not None}
+    stopped = [name for name in told if told[name].get("ActiveState") not in RUNNING]
+    asked = [(name, question) for name in stopped for question in _of_stopped(name)]
+    if asked:
+        for (name, _), more in zip(asked, service.ask([question for _, question in asked], wanted)):
+            told[name].update(more or {})
+    return told
+
+
+def _of_stopped(name: str) -> List[dbus.Question]:
     own = _INTERFACE + name.rpartition(".")[2].capitalize()
-    return [(path, (_INTERFACE + "Unit",)), *((path, (own, key)) for key in _OF_KIND)]
+    return [(_UNITS + label(name), (own, key)) for key in _OF_STOPPED]
 
 
 def label(name: str) -> str:

@@ -82,7 +82,8 @@ def message(kind: int, answered: int, body: bytes) -> bytes:
 
 
 class Service(object):
-    """Lets one caller in with ``greeting``, sends ``messages`` in parts of ``part`` bytes, ends."""
+    """Lets one caller in with ``greeting`` and, once it is asked, sends ``messages`` in parts of
+    ``part`` bytes; where it ``ends`` nothing comes behind them."""
 
     def __init__(
         self,
@@ -94,7 +95,8 @@ class Service(object):
     ) -> None:
         self.address = os.path.join(folder, "private")
         self.heard = b""
-        self._data = greeting + b"".join(messages)
+        self._greeting = greeting
+        self._data = b"".join(messages)
         self._part = part
         self._ends = ends
         self._over = threading.Event()
@@ -121,7 +123,17 @@ class Service(object):
         with closing(self._listening.accept()[0]) as link:
             while b"BEGIN\r\n" not in self.heard:
                 self.heard += link.recv(1 << 16)
-            for at in range(0, len(self._data), self._part):
-                link.sendall(self._data[at : at + self._part])
-            if not self._ends:
+            self._say(link, self._greeting)
+            if self._greeting.endswith(b"\n"):
+                self.heard += link.recv(1 << 16)  # a question, or that the caller leaves
+            self._say(link, self._data)
+            if self._ends:
+                link.shutdown(socket.SHUT_WR)
+                while link.recv(1 << 16):
+                    pass
+            else:
                 self._over.wait()
+
+    def _say(self, link: socket.socket, data: bytes) -> None:
+        for at in range(0, len(data), self._part):
+            link.sendall(data[at : at + self._part])

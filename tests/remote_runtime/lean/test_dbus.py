@@ -3,6 +3,7 @@
 import os
 import tempfile
 import unittest
+from contextlib import closing
 from typing import Any, List
 from unittest import mock
 
@@ -35,11 +36,17 @@ EVERYTHING = {
 }
 
 
+def asked(address: str, *rounds: Any) -> Any:
+    """The answers of each round of questions, which comes with what is wanted of them."""
+    with closing(dbus.Service(address)) as service:
+        return [service.ask(questions, wanted) for questions, wanted in rounds]
+
+
 class Asking(unittest.TestCase):
     def ask(self, questions: Any, wanted: List[str], *said: bytes, **how: Any) -> Any:
         with tempfile.TemporaryDirectory() as folder:
             with Service(folder, *said, **how) as service:
-                found = dbus.ask(service.address, questions, wanted)
+                (found,) = asked(service.address, (questions, wanted))
             self.assertTrue(service.heard.startswith(b"\0AUTH EXTERNAL "))
             return found
 
@@ -55,6 +62,18 @@ class Asking(unittest.TestCase):
         for part in (1, 7, 1 << 20):
             found = self.ask([ONE, NAMED, NAMED], list(EVERYTHING), *said, part=part)
             self.assertEqual(found, [EVERYTHING, {"Kind": "simple"}, None])
+
+    def test_questions_behind_others(self):
+        """What is asked later on the same connection has its answers, and no earlier ones."""
+        said = (
+            message(ANSWER, 1, ALL.data),
+            message(ANSWER, 1, ALL.data),
+            message(ERROR, 3, Body().value("s", "no such").data),
+            message(ANSWER, 2, KIND.data),
+        )
+        with tempfile.TemporaryDirectory() as folder, Service(folder, *said) as service:
+            found = asked(service.address, ([ONE], ["Last"]), ([NAMED, NAMED], []))
+        self.assertEqual(found, [[{"Last": EVERYTHING["Last"]}], [{"Kind": "simple"}, None]])
 
     def test_only_what_is_wanted(self):
         """What is not wanted is gone behind, whatever its type."""
@@ -84,7 +103,7 @@ class Asking(unittest.TestCase):
             with self.subTest(greeting), self.assertRaises(OSError):
                 self.ask([ONE], ["Id"], said, greeting=greeting)
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(OSError):
-            dbus.ask(os.path.join(folder, "private"), [ONE], ["Id"])
+            asked(os.path.join(folder, "private"), ([ONE], ["Id"]))
 
     def test_silence(self):
         """Who says nothing is not waited for."""
