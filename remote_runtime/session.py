@@ -101,6 +101,7 @@ class Session(object):
         )
         self._lock_path = lock
         self._state = state
+        self._home = ""  # of whom the runtime runs as
         self._telling = Telling(self._channel, EventMaker(self._mask))
 
     def serve(self) -> int:
@@ -129,6 +130,7 @@ class Session(object):
 
     def _greet(self) -> None:
         identity = self._accounts.identity()
+        self._home = identity.home
         self._channel.send(
             {
                 "t": "hello",
@@ -206,7 +208,7 @@ class Session(object):
         from remote_runtime.system import state
 
         kept = self._kept()
-        cache = self._state or state.cache_folder(self._accounts.identity().home)
+        cache = self._state or state.cache_folder(self._home)
         self._files.note_in(kept if alone else cache, self._warn)
         if not alone:
             return
@@ -347,7 +349,7 @@ class Session(object):
         """The folder of what this host remembers."""
         from remote_runtime.system import state
 
-        return self._state or state.state_folder(self._accounts.identity().home)
+        return self._state or state.state_folder(self._home)
 
     def _rehearse(self, plan: plans.Plan, binding: Any, observer: Any, maker: EventMaker) -> Any:
         """What the run is held to. ``HostError`` for a host that the kept plan does not fit."""

@@ -5,8 +5,8 @@ def machine_id() -> str:
     """What tells this machine from its clones; "" where the system has no such number."""
     for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
         try:
-            with open(path) as file:
-                return file.read(64).strip()
+            with open(path, "rb", buffering=0) as file:
+                return file.read(64).decode("ascii").strip()
         except (OSError, ValueError):
             continue
     return ""
