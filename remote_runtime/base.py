@@ -16,10 +16,12 @@ from remote_runtime.effects import (
     PathEffect,
     UnitEffect,
 )
+from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item, Properties
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.system.files import Status
 
 # All that a type is written with comes from here.
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
 ]
 
 FIRST = 1
+NOT_A_DIRECTORY = "resource.file.enotdir"
 
 
 class State(object):
@@ -202,6 +205,16 @@ class PathType(ResourceType):
     def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         """The path itself. See the base class."""
         return [(name, properties.get("ensure") != "absent")]
+
+    def standing(self) -> "Optional[Status]":
+        """What is at the path, None for nothing: below a file there is nothing either, where that
+        is what is wanted. ``ResourceError`` where it cannot be told."""
+        try:
+            return self.context.files.status(self.name)
+        except ResourceError as error:
+            if self.ensure != "absent" or error.kind != NOT_A_DIRECTORY:
+                raise
+            return None
 
     def found(self) -> Properties:
         """With the attributes of what is there. See the base class."""

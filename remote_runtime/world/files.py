@@ -1,5 +1,6 @@
 """The file system as it will be at a resource's turn (target): the host's under the layer."""
 
+import errno
 import os
 from typing import TYPE_CHECKING, Generator, List, Optional
 
@@ -7,6 +8,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files, Status
+from remote_runtime.system.trouble import failure
 from remote_runtime.world.clouds import Clouds
 from remote_runtime.world.layer import Layer
 from remote_runtime.world.nodes import Found, Node
@@ -53,6 +55,8 @@ class WorldFiles(Files):
         found = self._find(path, follow)
         if found.node is not None:
             return self._status(found.path, found.node)
+        if found.below_file:
+            raise failure("look at", path, OSError(errno.ENOTDIR, ""))
         if not found.there:
             return None
         return self._host.status(found.path if found.laid else path, follow)

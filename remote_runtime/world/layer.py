@@ -99,7 +99,8 @@ class Layer(object):
                 rest = os.path.normpath(os.path.join(full, *reversed(waiting)))
                 gone = node is not None or hidden
                 within = node if kind == UNTOLD else None
-                return Found(rest, None, not gone, laid, since, within, tuple(links))
+                below = node is not None and kind == "file"
+                return Found(rest, None, not gone, laid, since, within, tuple(links), below)
             at = full
         free = not self._hidden(at)
         return Found(at, self.nodes.get(at), free, laid, since, links=tuple(links))

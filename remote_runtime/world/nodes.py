@@ -48,7 +48,8 @@ class Found(NamedTuple):
     ``there`` where neither the layer nor a folder on the way keeps the host's own from counting;
     ``laid`` says whether the layer had a say on the way, and ``since`` when it last did. ``within``
     is the node on the way of which nobody can tell what it is, so whether there is anything below.
-    ``links`` are those that were followed, each with when it was laid.
+    ``links`` are those that were followed, each with when it was laid. ``below_file``: a planned
+    file stands on the way.
     """
 
     path: str
@@ -58,6 +59,7 @@ class Found(NamedTuple):
     since: int
     within: Optional[Node] = None
     links: Tuple[Tuple[str, int], ...] = ()
+    below_file: bool = False
 
 
 def shared(path: str) -> Optional[Tuple[int, int]]:

@@ -72,7 +72,7 @@ class Resource(PathType):
         return [(path, True) for path in kept + made]
 
     def observe(self) -> State:
-        status = self.context.files.status(self.name)
+        status = self.standing()
         if status is not None and status.kind in ("directory", "other"):
             what = "a directory" if status.kind == "directory" else "a device, socket or pipe"
             raise ResourceError("%s is %s, not an archive; it is left alone" % (self.name, what))

@@ -69,7 +69,7 @@ class Resource(PathType):
         return self.context.files.sha256(self.name, status) != sha
 
     def observe(self) -> State:
-        status = self.context.files.status(self.name)
+        status = self.standing()
         if status is None:
             return State("absent", status=None)
         if self.ensure == "directory" and status.kind == "symlink":

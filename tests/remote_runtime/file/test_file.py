@@ -322,6 +322,14 @@ class FileTest(FolderTest):
         self.assertEqual((self.read("victim"), self.read("link")), (b"precious", b"new"))
         self.assertFalse(os.path.islink(self.path("link")))
 
+    def test_absent_below_a_file(self) -> None:
+        """Below a file there is nothing, so that what is to be absent there is."""
+        self.write("f", b"x")
+        for name in ("f/a", "f/b/c"):
+            event = self.apply(self.file(name, ensure="absent"))
+            self.assertEqual((event["status"], event["final_ensure"]), ("stable", "absent"))
+            self.assertTrue(self.apply(self.file(name, ensure="directory"))["failed"])
+
     def test_absent_symlink(self) -> None:
         """absent removes a symlink itself."""
         self.write("victim", b"precious")
