@@ -106,7 +106,8 @@ class AlikeResources:
         self, key: Hashable, texts: tuple[bytes, ...], made: Compiled, outlook: Outlook
     ) -> None:
         """Have it at hand for hosts to come."""
-        skeleton = Skeleton.of(made)
+        # A text that a check keeps back is not in it: such a resource is made anew each time.
+        skeleton = Skeleton.of(made) if len(made.blobs) == len(texts) else None
         if skeleton is not None and self._has_room(_EACH + len(made.properties)):
             self._skeletons[key] = skeleton
         if outlook.shares_texts:

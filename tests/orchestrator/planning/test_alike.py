@@ -176,6 +176,8 @@ def test_what_is_shared_changes_nothing(tmp_path: Path, properties: str) -> None
             ("0600", "directory", "\ud800", 2),
             ("0600", "present", "", 2.5),
             ("0600", "absent", "", 1),
+            ("0644", "directory", "", 1),
+            ("0644", "directory", "", 3),
         ]
     ]
     resources = f"file: [{{/a: {{{properties}}}}}]"
