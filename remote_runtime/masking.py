@@ -169,7 +169,7 @@ def _credentials_of(header: str) -> List[str]:
 
 def _spellings(secret: str) -> Dict[str, bool]:
     """How a secret may stand in a message, each with whether it is a part of base64."""
-    data = secret.encode("utf-8", "surrogateescape")
+    data = _bytes_of(secret)
     plain = [
         secret,
         repr(secret)[1:-1],
@@ -187,6 +187,14 @@ def _spellings(secret: str) -> Dict[str, bool]:
     found = dict.fromkeys(_base64_cores(data), True)
     found.update(dict.fromkeys(plain, False))
     return found
+
+
+def _bytes_of(secret: str) -> bytes:
+    """A secret as a file or a command has it; half a character as some write it."""
+    try:
+        return secret.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return secret.encode("utf-8", "surrogatepass")
 
 
 def _quoted(data: bytes, kept: str) -> str:

@@ -34,6 +34,11 @@ class MaskTest(unittest.TestCase):
         self.assertEqual(Mask(["Basic ???"]).text("???"), "???")
         self.assertEqual(Mask(["word tok-12345"]).text("tok-12345"), "tok-12345")
 
+    def test_half_a_character(self) -> None:
+        """What stands for a byte that is no text, and half a character, hide like any other."""
+        for secret in ("abc\udc80def", "abc\ud800def"):
+            self.assertEqual(Mask([secret]).text("x %s y" % secret), "x [masked] y")
+
     def test_urls(self) -> None:
         """A password and a token in a URL are hidden, the user and the host are not."""
         mask = Mask()
