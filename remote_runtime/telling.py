@@ -91,7 +91,8 @@ def told_of(outcome: Outcome, noop: bool, maker: EventMaker) -> Optional[Told]:
     requested = None
     wanted = item.properties.get("ensure")
     if wanted is None:
-        wanted = requested = requested_of(item)
+        wanted = requested_of(item)
+        requested = maker.labelled(item, wanted)
     final = None
     if outcome.final_ensure != str(wanted):
         final = maker.labelled(item, outcome.final_ensure)

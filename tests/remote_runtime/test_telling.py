@@ -106,6 +106,12 @@ class ToldTest(unittest.TestCase):
         secret = {"properties": {"ensure": "x", "u": "https://me:p4ssw0rd@h"}}
         self.assertEqual(told(final_ensure="p4ssw0rd", **secret).final_ensure, "[masked]")
 
+    def test_a_desired_state_of_the_type_is_masked(self) -> None:
+        """A secret may be what a type calls its state: an event shows that nowhere."""
+        masked = told(secrets=["present"], properties={})
+        self.assertEqual(masked.requested_ensure if masked else "", "[masked]")
+        self.assertIsNone(masked.final_ensure if masked else "")
+
     def test_whatever_else_there_is_to_tell_needs_an_event(self) -> None:
         """Changes, failures, skips, checks, doubts and all else are told whole."""
         for more in (
