@@ -13,6 +13,7 @@ from remote_runtime.system.octal import unescape
 from remote_runtime.system.trouble import failure
 
 PAGE = 4096  # bytes that a file in memory takes at least
+_LOOKED_AT = 50000  # names in a tree
 _READ_ONLY, _NO_EXECUTION = 1, 8  # ST_RDONLY, ST_NOEXEC
 
 
@@ -84,6 +85,8 @@ class Obstacles(object):
         if tree:
             mounted_in(there)
         self._replaced("remove")
+        if tree and stat.S_ISDIR(os.lstat(there).st_mode):
+            _emptied(there)
 
     def spare(self) -> Spare:
         """What can be written there yet, with what is planned counted as written."""
@@ -174,6 +177,28 @@ def _of_kernel(folder: str) -> int:
             same = os.path.ismount(root) and os.stat(folder).st_dev == os.stat(root).st_dev
             return number if same else 0
     return 0
+
+
+def _emptied(top: str) -> None:
+    """``ResourceError`` where something in a folder, however deep, would stay; of very many names
+    the first are looked at."""
+    us, seen = os.geteuid(), 0
+    for folder, folders, files in os.walk(top, onerror=_unlisted):
+        names = folders + files
+        if names and not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+            raise failure("remove", folder, OSError(errno.EACCES, os.strerror(errno.EACCES)))
+        seen += len(names)
+        if seen > _LOOKED_AT:
+            return
+        holds, held = flags(folder), os.lstat(folder)
+        for path in [os.path.join(folder, name) for name in names]:
+            ours = us in (0, held.st_uid) or not held.st_mode & stat.S_ISVTX
+            if holds or flags(path) or not (ours or os.lstat(path).st_uid == us):
+                raise failure("remove", folder, OSError(errno.EPERM, os.strerror(errno.EPERM)))
+
+
+def _unlisted(error: OSError) -> None:
+    raise failure("remove", str(error.filename), error)
 
 
 def mounted_in(folder: str) -> None:

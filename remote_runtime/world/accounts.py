@@ -78,6 +78,10 @@ class WorldAccounts(Accounts):
     def _named(self, kind: str, number: int) -> str:
         """The name that a planned account gives a number, itself where one takes it away; ""."""
         table = self.tables.get(kind)
+        for (its_kind, name), (effect, since) in self.planned.items():
+            newer = table is None or since > table.since
+            if its_kind == kind and effect.present and effect.number == number and newer:
+                return name
         if number in self._stand_ins or table is None:
             return self._stand_ins.get(number, "")
         names = [name for name, its in table.numbers.items() if its == number]

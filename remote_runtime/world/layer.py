@@ -68,15 +68,15 @@ class Layer(object):
         while waiting:
             part = waiting.pop()
             if part == "..":
+                if self._is_file(at, hidden):
+                    return Found(at, None, False, laid, since, links=tuple(links))
                 at = os.path.dirname(at)
                 hidden = self._hidden(at)
                 continue
             full = os.path.join(at, part)
             node = self.nodes.get(full)
             if node is not None:
-                laid = True
-                if not waiting or (node.opaque and not (node.implied or node.unsure)):
-                    since = max(since, node.since)
+                laid, since = True, max(since, node.counts_since(bool(waiting)))
             if node is None and not hidden and not waiting:
                 node = self._of_other_name(full)
             if node is None and not hidden and not waiting and not follow:
@@ -93,17 +93,24 @@ class Layer(object):
                 continue
             hidden = node.opaque if node is not None else hidden
             if not waiting:
-                free = node is None and not hidden
+                ends = kind != "file" or not path.endswith("/")
+                free = node is None and not hidden and ends
+                node = node if ends else None
                 return Found(full, node, free, laid, since, links=tuple(links))
             if (kind != "directory" and node is not None) or kind == "absent":
                 rest = os.path.normpath(os.path.join(full, *reversed(waiting)))
-                gone = node is not None or hidden
+                gone = node is not None or hidden or ".." in waiting
                 within = node if kind == UNTOLD else None
                 below = node is not None and kind == "file"
                 return Found(rest, None, not gone, laid, since, within, tuple(links), below)
             at = full
         free = not self._hidden(at)
         return Found(at, self.nodes.get(at), free, laid, since, links=tuple(links))
+
+    def _is_file(self, path: str, hidden: bool) -> bool:
+        """Whether what a path leads to is there, and nothing that anything is below."""
+        kind, _ = kind_at(self.nodes.get(path), path, hidden)
+        return kind == "file"
 
     def _hidden(self, path: str) -> bool:
         while path != "/":

@@ -27,7 +27,7 @@ _KEPT = re.compile(r"=[\"']?(\$\(|`)")  # the output of a command in a variable
 _REDIRECTED = re.compile(r"\d*[<>]&\d*-?|(?:&>|\d*[<>])>?\s*[^\s;|&<>()`]+")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 # What runs shows there, too.
-_LIVE = re.compile(r"/(proc|sys|dev|run)\b(?!/null)")
+_LIVE = re.compile(r"((?<![\w-])/(proc|sys|dev|run)|/var/(run|lock))(?![\w.-])(?!/null)")
 
 
 # These read nothing but what their words name.

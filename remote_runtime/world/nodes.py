@@ -41,6 +41,11 @@ class Node(NamedTuple):
     via: Tuple[str, ...] = ()
     unsure: bool = False
 
+    def counts_since(self, inside: bool) -> int:
+        """Since when it says what is there, or ``inside``; 0 where it leaves that open."""
+        settled = self.opaque and not (self.implied or self.unsure)
+        return 0 if inside and not settled else self.since
+
 
 class Found(NamedTuple):
     """Where a path leads: ``path`` without links; ``node`` of the layer, if one says what is there.

@@ -91,7 +91,7 @@ class Resource(ResourceType):
             covers = affected(self.properties.get("affects"), self.context)
             effects.append(Fog(Doubt(ASSUMED, why), covers))
         path = self._creates()
-        if path is not None:
+        if path is not None and os.path.basename(path.rstrip("/")) != "..":
             effects.append(PathEffect(path, "something"))
         return effects
 

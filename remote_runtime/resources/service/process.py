@@ -19,6 +19,7 @@ _ELSEWHERE = (*_IMAGES, "RootDirectory", "BindPaths")
 _IN_PLACE = ("ReadWritePaths", "ReadOnlyPaths", "InaccessiblePaths", "ExecPaths", "NoExecPaths")
 _BOUND = ("BindPaths", "BindReadOnlyPaths")
 _STREAMS = ("StandardInput", "StandardOutput", "StandardError")
+_BUILT_IN = (0, 65534)  # systemd knows these numbers by itself
 _HEAD = 256  # bytes of a program
 
 
@@ -48,11 +49,16 @@ class Process(object):
         named = [("user", user), ("group", text.last("Service", "Group"))]
         named += [("group", name) for name in text.words("Service", "SupplementaryGroups")]
         for kind, name in named:
-            if name and not name.isdigit() and "%" not in name and self._number(kind, name) is None:
+            if name and "%" not in name and not self._is_there(kind, name):
                 yield "runs as the %s %s, which is not there" % (kind, name)
 
-    def _number(self, kind: str, name: str) -> object:
-        return self._context.accounts.number(kind, name)
+    def _is_there(self, kind: str, name: str) -> bool:
+        """Whether there is an account; systemd takes a number only of one that has a name."""
+        accounts = self._context.accounts
+        if not name.isdigit():
+            return accounts.number(kind, name) is not None
+        named = accounts.user_name if kind == "user" else accounts.group_name
+        return named(int(name)) != str(int(name)) or int(name) in _BUILT_IN
 
     # -- files and folders ------------------------------------------------------------------------
 

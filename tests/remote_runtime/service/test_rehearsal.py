@@ -32,6 +32,7 @@ class RehearsalTest(FolderTest):
             RUN % self.program,
             RUN % "-sh -c true",
             RUN % ("@%s other" % self.program) + "User=ccm-app\nGroup=0\n",
+            RUN % self.program + "User=65534\nSupplementaryGroups=0\n",
             RUN % "/nowhere/%m" + "WorkingDirectory=-/nowhere\nEnvironmentFile=-/nowhere\n",
             RUN % "/only/there" + "RootDirectory=%s\n" % self.root,
             RUN % self.program + "ReadWritePaths=-/nowhere +/tmp\nBindPaths=/tmp:/made\n",
@@ -59,6 +60,8 @@ class RehearsalTest(FolderTest):
             (RUN % mine + "User=ccm-app\n", "runs %s as ccm-app, who may not execute it" % mine),
             (RUN % "sh" + "User=ccm-gone\n", "runs as the user ccm-gone, which is not there"),
             (RUN % "sh" + "Group=ccm-gone\n", "runs as the group ccm-gone, which is not there"),
+            (RUN % "sh" + "User=54321\n", "runs as the user 54321, which is not there"),
+            (RUN % "sh" + "Group=54321\n", "runs as the group 54321, which is not there"),
             (RUN % "sh" + "ExecStartPre=/nowhere\n", "runs /nowhere, which is not there"),
             (
                 RUN % "sh" + "WorkingDirectory=/nowhere\n",

@@ -73,6 +73,22 @@ class ObstaclesTest(FolderTest):
             self.assertEqual(self.refused(call), "eperm")
         self.assertEqual(self.refused(self.of("d/f").changing, -1, -1), "")
 
+    @unittest.skipUnless(ROOT, "only root may set flags")
+    def test_flags_in_a_tree(self) -> None:
+        """One file that stays, however deep, keeps the folders around it; a link leads nowhere."""
+        os.makedirs(self.path("d/sub/deep"))
+        self.write("d/sub/deep/f", b"x")
+        self.write("kept", b"x")
+        os.symlink(self.path("kept"), self.path("d/link"))
+        flag(self.path("kept"), 0x10)
+        self.addCleanup(flag, self.path("kept"), 0)
+        self.assertEqual(self.refused(self.of("d").removing, True), "")
+        for name in ("d/sub/deep/f", "d/sub/deep"):
+            flag(self.path(name), 0x10)
+            self.assertEqual(self.refused(self.of("d").removing, True), "eperm")
+            self.assertEqual(self.refused(self.of("d").removing), "")
+            flag(self.path(name), 0)
+
     @unittest.skipUnless(ROOT, "only root can become another user")
     def test_another_user(self) -> None:
         """Who may not write a folder makes and removes nothing there, and gives nothing away."""

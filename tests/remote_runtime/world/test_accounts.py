@@ -47,8 +47,10 @@ class AccountsTest(unittest.TestCase):
         self.context.expect([made], Doubt(), "package#a")
         self.plan("root:x:0:\n")
         self.assertEqual(self.found("late"), (None, UNKNOWN))
+        self.assertEqual(self.context.accounts.group_name(5000), "5000")
         self.context.expect([made], Doubt(), "package#a")
         self.assertEqual(self.found("late"), (5000, ""))
+        self.assertEqual(self.context.accounts.group_name(5000), "late")
 
     def test_a_file_that_cannot_be_read(self) -> None:
         """Whoever is there may go; root is root."""

@@ -44,6 +44,16 @@ class LayerTest(FolderTest):
         self.put("none/../../%s/f" % os.path.basename(self.root), "file")
         self.assertEqual(next(iter(self.layer.nodes)), self.path("f"))
 
+    def test_a_path_that_leads_nowhere(self) -> None:
+        """``..`` behind nothing or a file, and a slash behind a file, lead to nothing."""
+        self.write("f", b"")
+        os.mkdir(self.path("d"))
+        self.put("new", "file")
+        for name in ("none/..", "d/none/../", "f/..", "f/", "new/", "new/../d"):
+            self.assertEqual(self.kind(name), "nothing", name)
+        self.assertEqual([self.kind(n) for n in ("d/", "d/../d", "d/../new")],
+                         ["host", "host", "file"])  # fmt: skip
+
     def test_what_is_removed_has_nothing_below(self) -> None:
         """Also once a directory is made in its place, but for what is put there then."""
         os.makedirs(self.path("d/sub"))

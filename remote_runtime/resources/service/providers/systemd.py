@@ -181,6 +181,11 @@ class Provider(ServiceProvider):
             if units.shown(full).get("LoadState") == "not-found":
                 what = "%s would not run again: there is no unit file of it any more" % full
                 raise ResourceError(what, kind="service.failed")
+            failure = units.status(full).failure
+            if failure:
+                what = "%s would not run again: %s" % (full, failure)
+                hint = "correct its unit file"
+                raise ResourceError(what, kind="service.failed", hint=hint)
             from remote_runtime.resources.service.rehearsal import Rehearsal
 
             rehearsal = Rehearsal(self.context, units)
