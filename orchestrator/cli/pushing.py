@@ -87,7 +87,12 @@ def carry_out(
     types = own_types(push)
     far = _far_work(push, options, chosen)
     connector = assembly.connector(
-        chosen, options.connection, ask=output.ask, own_types=types, meanwhile=load_later
+        chosen,
+        options.connection,
+        ask=output.ask,
+        own_types=types,
+        meanwhile=load_later,
+        reaches=far is None or options.verify,
     )
     for site in push.sites:
         for text in site.warnings:

@@ -26,7 +26,7 @@ from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import describe_crash
 from orchestrator.workers.asking import Answering
 from orchestrator.workers.hand import Hand
-from orchestrator.workers.hearing import Heard, SharedImplied
+from orchestrator.workers.hearing import Heard, SharedForms
 from orchestrator.workers.remote_task import RemoteTask
 from orchestrator.workers.worker import remembering
 from remote_runtime.errors import UnreachableError
@@ -106,7 +106,7 @@ class DaskEngine:
     def engage(self, means: RunMeans) -> "DaskEngine":
         """Begin to hear what workers tell, which is published."""
         self._means = means
-        self._implications = SharedImplied()
+        self._forms = SharedForms()
         self._answers = Answering([*self._planners, means.lore])
         self._here = Threads(means)
         self._post.listen(self._heard)
@@ -250,7 +250,7 @@ class DaskEngine:
         staffed.append(_Staffed(name, hand, link, member))
         self._post.alive[name] = time.monotonic()
         self._staff[name] = staffed[0]
-        heard = Heard(self._papers.run_id, self._implications)
+        heard = Heard(self._papers.run_id, self._forms)
         means = self._means
         hand.listen(heard, means.bus, means.publisher, answers=self._answers)
 

@@ -85,10 +85,11 @@ class SealedChannel(Channel):
 
     def _understand(self, text: str) -> None:
         told = json.loads(text)
-        if isinstance(told, dict) or told[0] != "hosts":
-            self._words.put(text)
-            return
-        for name, record in told[1].items():
-            host = far_host(record)
-            stage, _, _ = name.rpartition("/")
-            self.hosts[name] = StageHost(stage, host) if stage else host
+        if isinstance(told, list) and told[0] == "begin":
+            *rest, records = told
+            for name, record in records.items():
+                host = far_host(record)
+                stage, _, _ = name.rpartition("/")
+                self.hosts[name] = StageHost(stage, host) if stage else host
+            text = json.dumps(rest)
+        self._words.put(text)

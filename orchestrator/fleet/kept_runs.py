@@ -13,7 +13,7 @@ from orchestrator.fleet.event_check import kept_problem
 from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import runs_folder
-from orchestrator.fleet.stable_turns import PREFIX, read_line
+from orchestrator.fleet.stable_turns import PREFIX, Form, read_line
 from orchestrator.support.line_file import is_held
 from remote_runtime.errors import InputError, Problem, ProtocolError
 
@@ -170,13 +170,13 @@ class KeptRun:
     def _told(self) -> Iterator[tuple[str, int, dict[str, Any] | None]]:
         """Each transaction event as JSON text, with the number of the line that tells it; itself
         where it was made of what is kept. OSError, ValueError."""
-        implied = _Implied(self.path / "resources.jsonl")
+        forms = _Forms(self.path / "resources.jsonl")
         for number, line in enumerate(_whole_lines(self.path / "events.jsonl"), 1):
             if not line.startswith(PREFIX):
                 yield line, number, None
                 continue
             try:
-                for event, text in read_line(line, self.run_id, implied.members).events():
+                for event, text in read_line(line, self.run_id, forms.form).events():
                     yield text, number, event
             except _DAMAGED as error:
                 raise ValueError(f"line {number}: {error}") from error
@@ -275,21 +275,21 @@ class KeptRun:
             yield happening.RunFinished(about["end"], about["interrupted"])
 
 
-class _Implied:
+class _Forms:
     """What plans imply of resources, by the number of the line; of a run that goes on, too."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._members: list[dict[str, Any]] = []
+        self._forms: list[Form] = []
 
-    def members(self, number: int) -> dict[str, Any]:
-        """Those of a number; LookupError, OSError, ValueError."""
-        if number >= len(self._members):
+    def form(self, number: int) -> Form:
+        """That of a number; LookupError, OSError, ValueError."""
+        if number >= len(self._forms):
             # It was written before the event that names it.
-            known = len(self._members)
+            known = len(self._forms)
             lines = itertools.islice(_whole_lines(self._path), known, None)
-            self._members += map(json.loads, lines)
-        return self._members[number]
+            self._forms += map(Form.read, lines)
+        return self._forms[number]
 
 
 def kept_runs() -> Iterator[KeptRun]:

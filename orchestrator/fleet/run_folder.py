@@ -5,7 +5,8 @@
     run.json         what was run: command, options without secrets, manifest, hosts, start
     events.jsonl     every transaction event, one JSON object per line, in the order of arrival;
                      a line that is "stable" stands for those of resources that are as desired
-    resources.jsonl  what such events have of a plan, by the number of the line, from 0
+    resources.jsonl  what such events of several hosts have of a plan, by the number of the line,
+                     from 0; a list is cut where each has values of its own, which its line has
     turns.jsonl      when each host entered which phase of its run, and which resources it has
     notices.jsonl    the warnings and errors that hosts told, if any, one JSON object per line
     hosts.jsonl      every host's result, one JSON object per line, written as each one ends; the
@@ -34,9 +35,9 @@ from orchestrator.support.state_folder import make_private, state_folder
 from orchestrator.support.whole_file import replacing
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.stable_turns import Implied
+    from orchestrator.fleet.stable_turns import Numbering
 
-MOST_NUMBERED = 20_000  # resources whose number is at hand; others are kept once more
+MOST_NUMBERED = 20_000  # forms whose number is at hand; others are kept once more
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl
 MAX_OUTPUT = 64 << 20  # characters of what commands print, on all hosts together
 LEFT_OUT = "more warnings than a run keeps, the rest is left out"
@@ -87,9 +88,7 @@ class RunFolder:
         self._about = _about(started, options)
         self._files: dict[str, LineFile] = {}
         self._plans: dict[bytes, int] = {}
-        self._numbers: dict[Implied, int] = {}
-        self._numbered = 0
-        self._unnumbered: list[str] = []  # lines of resources that are numbered and not yet kept
+        self._numbering: Numbering | None = None
         self._noticed = self._printed = 0
         self._most_output = most_output
         self._fault: OSError | None = None
@@ -112,7 +111,7 @@ class RunFolder:
         elif isinstance(event, happening.HostFinished):
             self._put("hosts", json.dumps(event.result.record()) + "\n")
         elif isinstance(event, happening.HostPhase):
-            self._put("turns", json.dumps(event._asdict()) + "\n")
+            self._put("turns", _phase_line(event))
         elif isinstance(event, happening.HostPlanned):
             self._plan(event)
         elif isinstance(event, happening.HostNotice):
@@ -132,24 +131,17 @@ class RunFolder:
         self._spool("events", line + "\n")
 
     def _stable(self, event: happening.ResourcesStable) -> None:
-        line = event.turns.line(self._number)
-        if self._unnumbered:
-            self._spool("resources", "".join(self._unnumbered))
-            self._unnumbered.clear()
-        self._spool("events", line + "\n")
+        if self._numbering is None:
+            from orchestrator.fleet.stable_turns import Numbering
 
-    def _number(self, implied: Implied) -> int:
-        """The line of ``resources`` that says what a plan implies of a resource."""
-        number = self._numbers.get(implied) if implied.shared else None
-        if number is None:
-            number = self._numbered
-            self._numbered += 1
-            self._unnumbered.append(implied.text + "\n")
-            if implied.shared:
-                if len(self._numbers) >= MOST_NUMBERED:
-                    self._numbers.clear()
-                self._numbers[implied] = number
-        return number
+            self._numbering = Numbering()
+        elif len(self._numbering) >= MOST_NUMBERED:
+            self._numbering.forget()
+        line = event.turns.line(self._numbering)
+        if new := self._numbering.new:
+            self._spool("resources", "\n".join(new) + "\n")
+            new.clear()
+        self._spool("events", line + "\n")
 
     def _plan(self, event: happening.HostPlanned) -> None:
         """Which resources a host has, those that others have had before by their number."""
@@ -240,6 +232,11 @@ def _about(started: happening.RunStarted, options: dict[str, Any]) -> dict[str, 
         "end": None,
         "interrupted": False,
     }
+
+
+def _phase_line(event: happening.HostPhase) -> str:
+    host = json.dumps(event.host)
+    return f'{{"host": {host}, "phase": "{event.phase.value}", "at": {event.at!r}}}\n'
 
 
 def _keep_room(path: Path, size: int) -> None:

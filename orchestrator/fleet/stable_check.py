@@ -86,13 +86,17 @@ def _placed(
     implied: Callable[[int], Implied | None],
 ) -> StableGroup:
     """A group with what the plan implies, which says the rest."""
-    known = []
+    forms, own = [], []
     for each in range(index, index + len(durations)):
         of_plan = implied(each)
         if of_plan is None or ("requested_ensure" in told) == of_plan.ensures:
             raise _wrong(check)
-        known.append(of_plan)
-    return StableGroup(index, told, durations, tuple(known))
+        forms.append(of_plan.form)
+        if of_plan.own:
+            own.append(of_plan.own)
+    return StableGroup(
+        first=index, told=told, durations=durations, forms=tuple(forms), own=",".join(own)
+    )
 
 
 def _wrong(check: EventCheck) -> ProtocolError:

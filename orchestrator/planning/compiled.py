@@ -7,7 +7,7 @@ host has of its own is kept as the text that travels.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -53,12 +53,30 @@ class Outline(NamedTuple):
         return cls(item, item.id, ensure, head, tail)
 
 
+class Cuts:
+    """The JSON text of properties, cut where texts are referred to. Equal to itself only."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self, pieces: tuple[bytes, ...]) -> None:
+        self.pieces = pieces
+
+    def references(self, properties: bytes) -> list[bytes]:
+        """What stands between the pieces in such a text: objects in which there is no other."""
+        found, at = [], len(self.pieces[0])
+        for piece in self.pieces[1:]:
+            end = properties.index(b"}", at) + 1
+            found.append(properties[at:end])
+            at = end + len(piece)
+        return found
+
+
 class Compiled(NamedTuple):
     """A resource of one plan: its outline, the JSON text of its properties, its blobs.
 
     The index of the item is its place in its manifest. ``registrations`` stay on the controller;
     ``longest`` says for how many seconds it may be at work, by its own timeouts. ``but_texts`` is
-    one thing for all hosts that have it alike but for its texts, where these are likely to differ.
+    one object for all hosts that have it alike but for its texts, where these are likely to differ.
     """
 
     outline: Outline
@@ -67,7 +85,7 @@ class Compiled(NamedTuple):
     children: tuple[Compiled, ...] = ()
     registrations: tuple[Mapping[str, Any], ...] = ()
     longest: float = 0.0
-    but_texts: Hashable | None = None
+    but_texts: Cuts | None = None
 
     @classmethod
     def alone(cls, item: Item, blobs: tuple[Blob, ...] = ()) -> Compiled:

@@ -6,12 +6,12 @@ What comes a second time is kept; of a resource that no other host has nothing i
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from orchestrator.fleet.stable_turns import Implied
-from orchestrator.planning.compiled import Compiled
+from orchestrator.fleet.stable_turns import Form, Implied
+from orchestrator.planning.compiled import Compiled, Cuts
 from orchestrator.support.recurring import Recurring
 from remote_runtime.events import EventMaker, secrets_of
 from remote_runtime.expansion import implied_members, is_plain
@@ -20,30 +20,36 @@ from remote_runtime.masking import Mask
 MOST_MASKS = 32
 MOST_RESOURCES = 20_000
 LONGEST_FRAMED = 4096  # characters, far below those at which an event is cut
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 _TREE = '"$tree"'
 """What stands in a plan in the place of a folder, which an event names."""
 
 
 class _Frame(NamedTuple):
-    """The JSON text of what is implied of a resource, before and behind its properties, and whether
-    it ``ensures``."""
+    """The JSON text of what is implied of a resource, before and behind its properties."""
 
     before: str
     behind: str
-    ensures: bool
 
     def around(self, properties: bytes) -> str:
         """The whole text."""
         return f"{self.before}{properties.decode('ascii')}{self.behind}"
 
+    def form(self, cuts: Cuts) -> Form:
+        """That of all resources whose properties are cut so."""
+        first, *rest = [piece.decode("ascii") for piece in cuts.pieces]
+        rest[-1] += self.behind
+        return Form((self.before + first, *rest))
+
 
 class _Known(NamedTuple):
     """By the text of a resource and the child manifest: which came, and what is implied of those
-    that came again. ``frames`` are those of resources that hosts have alike but for their texts."""
+    that came again. ``forms`` are those of resources that hosts have alike but for their texts, and
+    whether they ensure."""
 
     met: Recurring
     kept: dict[tuple[bytes, str], Implied]
-    frames: dict[tuple[Hashable, str], _Frame]
+    forms: dict[tuple[Cuts, str], tuple[Form, bool]]
 
 
 class Implications:
@@ -74,9 +80,10 @@ class Masking:
     def of(self, entry: Compiled, manifest: str) -> Implied | None:
         """What is implied of a resource that stands in that child manifest; None where its event is
         told whole."""
-        frame = self._known.frames.get((entry.but_texts, manifest)) if entry.but_texts else None
-        if frame is not None:
-            return Implied(None, frame.around(entry.properties), ensures=frame.ensures)
+        cuts = entry.but_texts
+        known = None if cuts is None else self._known.forms.get((cuts, manifest))
+        if cuts is not None and known is not None:
+            return _own(cuts, entry.properties, *known)
         key = entry.json, manifest
         found = self._known.kept.get(key)
         if found is None and entry.outline.item.implied:
@@ -85,23 +92,22 @@ class Masking:
 
     def _made(self, entry: Compiled, manifest: str, key: tuple[bytes, str]) -> Implied:
         """What is implied, which is kept when it comes again."""
-        met, kept, frames = self._known
+        met, kept, forms = self._known
         text = key[0].decode("ascii") + manifest
         frame = self._frame(entry, manifest, text)
-        shared = met.again(key)
         ensures = entry.outline.ensure is not None
+        cuts = entry.but_texts
+        if frame is not None and cuts is not None and len(text) <= LONGEST_FRAMED:
+            form = _keep(forms, (cuts, manifest), (frame.form(cuts), ensures))
+            return _own(cuts, entry.properties, *form)
         if frame is None:
             item = entry.item._replace(manifest=manifest)
-            members = implied_members(item, self._maker, text)
-            found = Implied(members, shared=shared, ensures=ensures)
+            said = _encode(implied_members(item, self._maker, text))
         else:
             said = frame.around(entry.properties)
-            found = Implied(None, said, shared=shared, ensures=ensures)
-            if entry.but_texts and len(text) <= LONGEST_FRAMED:
-                _keep(frames, (entry.but_texts, manifest), frame)
-        if shared:
-            _keep(kept, key, found)
-        return kept.get(key, found)
+        if not met.again(key):
+            return Implied.alone(said, ensures=ensures)
+        return _keep(kept, key, Implied(Form((said,)), "", ensures))
 
     def _frame(self, entry: Compiled, manifest: str, text: str) -> _Frame | None:
         """The frame of an event that shows what the plan says, neither masked nor cut: ``text`` is
@@ -116,17 +122,23 @@ class Masking:
         ensure = outline.ensure
         requested = "" if ensure is None else _member("requested_ensure", str(ensure))
         before = f'{outline.head.decode("ascii")}{told},"properties":'
-        return _Frame(before, requested + "}", ensure is not None)
+        return _Frame(before, requested + "}")
 
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
-def _keep(known: dict[K, V], key: K, value: V) -> None:
+def _keep(known: dict[K, V], key: K, value: V) -> V:
+    """The value, or the one that another thread kept meanwhile."""
     if len(known) >= MOST_RESOURCES:
         known.clear()
-    known[key] = value
+    return known.setdefault(key, value)
+
+
+def _own(cuts: Cuts, properties: bytes, form: Form, ensures: bool) -> Implied:
+    """That of a resource with this form and these properties."""
+    return Implied(form, b",".join(cuts.references(properties)).decode("ascii"), ensures)
 
 
 @lru_cache(maxsize=1024)

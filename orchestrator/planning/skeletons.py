@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestrator.planning.blobs import TextBlob
-from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.compiled import Compiled, Cuts
 
 
 class Skeleton:
-    """A compiled resource without its texts: ``pieces`` are the JSON text of its properties, cut
-    where these are referred to. Equal to itself only."""
+    """A compiled resource without its texts, of whose properties there are the ``cuts``."""
 
-    __slots__ = ("_made", "_pieces")
+    __slots__ = ("_cuts", "_made")
 
-    def __init__(self, made: Compiled, pieces: tuple[bytes, ...]) -> None:
+    def __init__(self, made: Compiled, cuts: Cuts) -> None:
         self._made = made._replace(properties=b"", blobs=())
-        self._pieces = pieces
+        self._cuts = cuts
 
     @classmethod
     def of(cls, made: Compiled) -> Skeleton | None:
@@ -28,16 +27,16 @@ class Skeleton:
             if not found:
                 return None
             pieces.append(piece)
-        return cls(made, (*pieces, rest))
+        return cls(made, Cuts((*pieces, rest)))
 
     def filled(self, texts: Sequence[bytes], own: bool = False) -> Compiled:
         """The resource with these texts, one for each reference; ``own``: no other host is likely
         to have them."""
         blobs = tuple(map(TextBlob, texts))
-        properties = self._pieces[0]
-        for blob, piece in zip(blobs, self._pieces[1:], strict=True):
+        properties, *rest = self._cuts.pieces
+        for blob, piece in zip(blobs, rest, strict=True):
             properties += blob.reference_json + piece
-        made, but_texts = self._made, self if own else None
+        made, but_texts = self._made, self._cuts if own else None
         return Compiled(
             made.outline, properties, blobs, (), made.registrations, made.longest, but_texts
         )

@@ -2,7 +2,8 @@
 
 From the controller, as JSON, what a worker is to do. ``begin`` may name any number of hosts::
 
-    ["begin", [[job, host], ...]]    job: the place in the list of what is done in this run
+    ["begin", [[job, host], ...]]    job: the place in the list of what is done in this run;
+                                     behind it what a worker elsewhere is to know of these hosts
     ["cancel", host], ["abandon", host]
     ["answer", [number, told]]
     ["close"]                        no host is left: tell the rest and end

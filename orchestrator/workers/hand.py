@@ -80,9 +80,8 @@ class Hand:
         if ended is not None:
             self._lost(tasks, ended)
             return
-        if records is not None:
-            self._send("hosts", records)
-        self._send("begin", [(task.job, task.name) for task in tasks])
+        told = [] if records is None else [records]
+        self._send("begin", [(task.job, task.name) for task in tasks], *told)
 
     def tell(self, task: RemoteTask, word: str) -> None:
         """Tell it of a host, unless that is done."""

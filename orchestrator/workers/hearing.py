@@ -6,8 +6,7 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.stable_turns import Implied, StableGroup, StableTurns
-from orchestrator.support.recurring import Recurring
+from orchestrator.fleet.stable_turns import Form, StableGroup, StableTurns, forms_of
 
 Told = (
     happening.HostPhase
@@ -23,22 +22,19 @@ Told = (
 _MOST_SHARED = 5_000
 
 
-class SharedImplied:
-    """What plans imply of resources, held once however many workers tell of it; see ``Implied``."""
+class SharedForms:
+    """What plans imply of resources, held once however many workers tell of it; see ``Form``."""
 
     def __init__(self) -> None:
-        self._met = Recurring()
-        self._known: dict[str, Implied] = {}
+        self._known: dict[str, Form] = {}
 
-    def of(self, text: str) -> Implied:
-        """The one of that JSON text."""
-        found = self._known.get(text)
+    def of(self, line: str) -> Form:
+        """The one of that line."""
+        found = self._known.get(line)
         if found is None:
-            found = Implied(None, text, shared=self._met.again(text))
-            if found.shared:
-                if len(self._known) >= _MOST_SHARED:
-                    self._known.clear()
-                self._known[text] = found
+            if len(self._known) >= _MOST_SHARED:
+                self._known.clear()
+            found = self._known[line] = Form.read(line)
         return found
 
 
@@ -48,24 +44,24 @@ class Heard:
     ``ValueError``, ``LookupError`` or ``TypeError`` for what is no such line.
     """
 
-    def __init__(self, run_id: str, implications: SharedImplied) -> None:
+    def __init__(self, run_id: str, shared: SharedForms) -> None:
         self._run_id = run_id
-        self._implications = implications
-        self._implied: list[Implied] = []
+        self._shared = shared
+        self._forms: list[Form] = []
         self._names: list[happening.HostPlanned] = []
 
     def event(self, line: str) -> Told | None:
         """The event that a line tells; None for one that tells what plans have in common."""
         kind = line[0]
-        if kind in "ionc":
+        if kind in "inc":
             self._learn(kind, line[1:])
             return None
         host, _, text = line[1:].partition("\t")
+        if kind == "s":
+            return self._stable(host, *text.split("\t"))
         told = json.loads(text)
         if kind == "p":
             return happening.HostPhase(host, Phase(told[0]), told[1])
-        if kind == "s":
-            return self._stable(host, *told)
         if kind == "e":
             return happening.ResourceEvent(host, told, text)
         if kind == "h":
@@ -84,21 +80,21 @@ class Heard:
     def _learn(self, kind: str, text: str) -> None:
         """Number what plans have, or begin to count anew."""
         if kind == "i":
-            self._implied += map(self._implications.of, text.split("\t"))
-        elif kind == "o":
-            self._implied += [Implied(None, each) for each in text.split("\t")]
+            self._forms += map(self._shared.of, text.split("\t"))
         elif kind == "n":
             self._names.append(_planned(*json.loads(text)))
         else:
-            (self._implied if text == "i" else self._names).clear()
+            (self._forms if text == "i" else self._names).clear()
 
-    def _stable(self, host: str, number: int, at: int, groups: list[Any]) -> Told:
+    def _stable(self, host: str, text: str, *own: str) -> Told:
+        number, at, groups = json.loads(text)
         found = []
-        for first, told, durations, spans in groups:
-            implied: list[Implied] = []
-            for begin, count in spans:
-                implied += self._implied[begin : begin + count]
-            found.append(StableGroup(first, told, durations, tuple(implied)))
+        for (first, told, durations, spans), values in zip(groups, own, strict=True):
+            forms = forms_of(spans, len(durations), self._forms.__getitem__)
+            group = StableGroup(
+                first=first, told=told, durations=durations, forms=forms, own=values
+            )
+            found.append(group)
         turns = StableTurns(host, self._run_id, number, at, tuple(found))
         return happening.ResourcesStable(host, turns)
 

@@ -18,7 +18,7 @@ from orchestrator.workers import forking, worker
 from orchestrator.workers.asking import Answering
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.hand import Hand
-from orchestrator.workers.hearing import Heard, SharedImplied
+from orchestrator.workers.hearing import Heard, SharedForms
 from orchestrator.workers.remote_task import RemoteTask
 
 ENDING = 10.0  # seconds that workers have to end once no host is left
@@ -77,10 +77,10 @@ class Processes:
     def engage(self, means: RunMeans) -> "Processes":
         """Begin to hear what the workers tell, which is published."""
         self._lore = means.lore
-        implications, answers = SharedImplied(), Answering([*self._planners, means.lore])
+        forms, answers = SharedForms(), Answering([*self._planners, means.lore])
         for hand in self._hands:
             run_id = self._jobs[0].settings.run_id
-            heard = Heard(run_id, implications)
+            heard = Heard(run_id, forms)
             hand.listen(heard, means.bus, means.publisher, answers=answers)
         return self
 

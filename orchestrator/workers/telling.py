@@ -6,12 +6,12 @@ through as the text that it has there; what plans have in common is told before 
 by its number from then on::
 
     p HOST \t [phase, at]
-    i JSON \t JSON ...      what is implied of resources, numbered from 0
-    o JSON \t JSON ...      the same, which counts on: of resources that no other host has
+    i JSON \t JSON ...      forms of what is implied of resources, numbered from 0
     n JSON                  [resources, subscribed] of a plan, numbered from 0
     c KIND                  those of this kind (i, n) are forgotten: the next one is number 0
     h HOST \t NUMBER        the host has such a plan
     s HOST \t [id, at, [[first, told, durations, [[first number of i, how many], ...]], ...]]
+           \t JSON, JSON ... \t ...    own values of each of these groups
     e HOST \t JSON          an event
     d HOST \t [resource, action, at]
     t HOST \t [level, text, waits]
@@ -31,12 +31,12 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.stable_turns import Implied, spans
+from orchestrator.fleet.stable_turns import Numbering
 from orchestrator.workers.channel import Channel
 
 GATHERING = 0.25  # seconds that a line may wait for others, while its host goes on
 MOST_WAITING = 8 << 20  # characters; beyond that hosts wait for the controller
-MOST_NUMBERED = 5_000  # resources or plans that have a number at a time
+MOST_NUMBERED = 5_000  # forms or plans that have a number at a time
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -54,8 +54,7 @@ class Outbox(Subscriber):
         self._channel = channel
         self._gathering = gathering
         self._dear = dear
-        self._implied: dict[Implied, int] = {}
-        self._numbered = 0
+        self._numbering = Numbering()
         self._names: dict[tuple[Any, Any], int] = {}
         self._lines: list[str] = []
         self._waiting = 0
@@ -108,32 +107,19 @@ class Outbox(Subscriber):
 
     def _stable(self, event: happening.ResourcesStable) -> None:
         turns = event.turns
-        new: list[tuple[str, list[str]]] = []
-        if self._numbered >= MOST_NUMBERED:
-            self._implied.clear()
-            self._numbered = 0
-            new.append(("c", ["i"]))
+        numbering = self._numbering
+        if len(numbering) >= MOST_NUMBERED:
+            numbering.forget(first=0)
+            self._put("ci")
         groups = []
-        for first, told, durations, implied in turns.groups:
-            numbers = [self._number(each, new) for each in implied]
-            groups.append((first, told, durations, spans(numbers)))
-        lines = [kind + "\t".join(texts) for kind, texts in new]
-        lines.append(f"s{event.host}\t{_encode((turns.number, turns.at, groups))}")
-        self._put("\n".join(lines))
-
-    def _number(self, implied: Implied, new: list[tuple[str, list[str]]]) -> int:
-        """Its number; ``new`` are kinds and texts of lines, which one that has none is added to."""
-        number = self._implied.get(implied) if implied.shared else None
-        if number is None:
-            number = self._numbered
-            self._numbered += 1
-            kind = "i" if implied.shared else "o"
-            if not new or new[-1][0] != kind:
-                new.append((kind, []))
-            new[-1][1].append(implied.text)
-            if implied.shared:
-                self._implied[implied] = number
-        return number
+        for first, told, durations, forms, _ in turns.groups:
+            groups.append((first, told, durations, numbering.spans(forms)))
+        told_groups = _encode((turns.number, turns.at, groups))
+        own = "\t".join([group.own for group in turns.groups])
+        if numbering.new:
+            self._put("i" + "\t".join(numbering.new))
+            numbering.new.clear()
+        self._put(f"s{event.host}\t{told_groups}\t{own}")
 
     def _planned(self, event: happening.HostPlanned) -> None:
         names = event[1:]

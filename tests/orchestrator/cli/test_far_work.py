@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from inventory import load
-from orchestrator.cli.assembly import Chosen
+from orchestrator.cli.assembly import Chosen, connector
 from orchestrator.cli.far_work import FarWork
+from orchestrator.cli.options import ConnectionOptions
 from orchestrator.transport.route import Router
 from orchestrator.transport.settings import Settings
+from remote_runtime.errors import InputError
 
 JUMPS = """\
 hosts:
@@ -40,3 +42,20 @@ def test_the_jumps_of_the_inventory_are_sent_that_the_way_leads_through(
     router = Router(Settings(inventory.hosts, ssh_config=(config,)))
     assert {hop.label for hop in router.route(host).jumps if hop.listed} == sent
     assert set(found) == sent
+
+
+def test_the_way_to_hosts_of_workers_is_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The SSH configuration of this machine is in nobody's way who logs in from another one."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh/config").write_text("Host *\n  CertificateFile ~/none\n")
+    path = tmp_path / "hosts.json"
+    path.write_text('{"hosts": {"web1": {}}}')
+    inventory = load([str(path)])
+    hosts = Chosen(inventory, list(inventory.hosts.values()))
+    options = ConnectionOptions(4, None, False, None, False, None)
+    with pytest.raises(InputError, match="certificatefile"):
+        connector(hosts, options, ask=str)
+    assert connector(hosts, options, ask=str, reaches=False).become_password() is None

@@ -1,6 +1,5 @@
 """The folder that keeps a run."""
 
-import gc
 import json
 import os
 import shutil
@@ -16,9 +15,8 @@ from orchestrator.fleet.kept_runs import KeptRun, kept_run, kept_runs
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import MAX_NOTICES, RunFolder, new_run_id, prune, runs_folder
-from orchestrator.fleet.stable_turns import StableGroup
 from remote_runtime.errors import InputError
-from tests.orchestrator.fleet.fakes import implied_file, make_event, stable_turns
+from tests.orchestrator.fleet.fakes import make_event, mixed_turns, stable_turns
 
 
 @pytest.fixture(autouse=True)
@@ -86,15 +84,16 @@ def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
 
 
 def test_what_only_one_host_has_is_kept_and_forgotten() -> None:
-    """The folder has it; the run does not hold on to it for hosts to come."""
+    """Its line has it; what is there to read is no more for many hosts than for one."""
     folder = begin()
-    alone = implied_file("/a")
-    group = StableGroup(0, {"provider": "posix", "noop": False}, [7], (alone,))
-    turns = stable_turns("web1", "/a")._replace(groups=(group,))
-    folder.handle(happening.ResourcesStable("web1", turns))
+    told = [mixed_turns(host)[0] for host in ("web1", "web2", "web3")]
+    for turns in told:
+        folder.handle(happening.ResourcesStable(turns.host, turns))
     folder.close()
-    assert list(kept_run().events()) == list(turns.events())
-    assert {id(held) for held in gc.get_referrers(alone)} == {id(group.implied)}
+    kept, whole = kept_run(), [one for turns in told for one in turns.events()]
+    assert list(kept.events()) == whole
+    lines = (folder.path / "resources.jsonl").read_text().splitlines()
+    assert [line[0] for line in lines] == ["{", "{", "[", "[", "{"]
 
 
 def test_a_run_that_goes_on_is_read_with_what_came_since() -> None:

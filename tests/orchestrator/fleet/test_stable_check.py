@@ -14,7 +14,7 @@ from remote_runtime.errors import ProtocolError
 from remote_runtime.events import spelt_out
 from remote_runtime.expansion import LATEST
 from remote_runtime.stable import MOST_TURNS
-from tests.orchestrator.fleet.fakes import implied_file, make_event
+from tests.orchestrator.fleet.fakes import file_form, file_text, make_event
 
 NAMES = ["/a", "/b", "/c", "/d"]
 FIRST = 1 << 120
@@ -36,7 +36,7 @@ class Host:
     """What is known of a host with these files."""
 
     def __init__(self, *names: str) -> None:
-        self.known: list[Implied | None] = [implied_file(name) for name in names]
+        self.known: list[Implied | None] = [Implied(file_form(name), "", True) for name in names]
         self.check = EventCheck("web1", "run-1", planned=[f"file#{name}" for name in names])
 
     def told(self, message: dict[str, Any]) -> CheckedTurns:
@@ -62,6 +62,16 @@ def test_turns_are_the_events_that_they_stand_for() -> None:
     with pytest.raises(ProtocolError, match="sent before"):
         host.check.check(4, last)
     assert host.check.check(4, {**last, "event_id": spelt_out(FIRST + 3)}).again is False
+
+
+def test_values_of_a_host_stand_in_the_order_of_its_resources() -> None:
+    """What resources have of their own is told with the group, whatever stands between them."""
+    host = Host(*NAMES)
+    host.known[0] = Implied.alone(file_text("/own"), ensures=True)
+    host.known[2] = Implied(file_form("/cut", 2), '"x",{"y":[7]}', True)
+    events = [event for event, _ in host.told(stable(group(0, [1] * 4))).turns.events()]
+    assert [event["name"] for event in events] == ["/own", "/b", "/cut", "/d"]
+    assert events[2]["properties"] == {"ensure": "present", "v0": "x", "v1": {"y": [7]}}
 
 
 def test_two_equal_resources_are_told_once_each() -> None:
@@ -142,7 +152,7 @@ def test_what_the_plan_does_not_say_has_to_be_told_whole() -> None:
     host = Host(*NAMES)
     known = host.known[0]
     assert known is not None
-    known.ensures = False
+    host.known[0] = known._replace(ensures=False)
     with pytest.raises(ProtocolError):
         host.told(stable(group(0, [1])))
 

@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from orchestrator.fleet.stable_turns import WHOLE, Implied, StableGroup
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.events import EventMaker, secrets_of
 from remote_runtime.expansion import implied_members
@@ -40,12 +42,19 @@ ccm:
     - apply: [{child.yaml: {}}]
 """
 PLAIN_CHILD = "ccm: {resources: [{exec: [{inner: {command: 'true', timeout: 3s}}]}]}"
-WHOLE = {"file#/etc/late", "apply#child.yaml", "exec#checked"}
+TOLD_WHOLE = {"file#/etc/late", "apply#child.yaml", "exec#checked"}
 
 
 def made(folder: Path) -> HostPlan:
     (folder / "child.yaml").write_text(CHILD, encoding="utf-8")
     return plan(folder, SITE)
+
+
+def told(implied: Implied | None) -> dict[str, Any]:
+    """What an event has of it."""
+    assert implied is not None
+    (members,) = StableGroup(0, {}, [1], (implied.form,), implied.own).implied()
+    return members
 
 
 def test_it_is_what_the_target_would_say(tmp_path: Path) -> None:
@@ -63,10 +72,10 @@ def test_it_is_what_the_target_would_say(tmp_path: Path) -> None:
             whole.add(item.id)
             continue
         theirs = implied_members(item, EventMaker(mask))
-        assert json.dumps(implied.members) == json.dumps(theirs)
+        assert json.dumps(told(implied)) == json.dumps(theirs)
         assert "s3cr3t" not in json.dumps(theirs)
         manifests.add(theirs.get("manifest"))
-    assert whole == WHOLE
+    assert whole == TOLD_WHOLE
     assert manifests == {None, "child.yaml"}
 
 
@@ -83,8 +92,7 @@ def test_what_is_masked_nowhere_is_told_as_it_travels(tmp_path: Path) -> None:
             assert item.applies
             continue
         theirs = implied_members(item, maker)
-        assert json.loads(implied.text) == theirs
-        assert json.dumps(implied.members) == json.dumps(theirs)
+        assert json.dumps(told(implied)) == json.dumps(theirs)
         assert implied.ensures is ("requested_ensure" in theirs)
     assert host_plan.total == 5
 
@@ -100,13 +108,14 @@ def test_hosts_share_what_is_the_same(tmp_path: Path) -> None:
     ]
     of_first, *of_others = [one.implied(0) for one in plans]
     assert of_first is not None
-    assert not of_first.shared  # it may be the only one
+    assert of_first.form is WHOLE  # it may be the only one
     assert of_others[0] is not None
     assert of_others[0] is of_others[1]
-    assert of_others[0].shared
+    assert told(of_others[0]) == told(of_first)
+    assert not of_others[0].own
     own = [one.implied(1) for one in plans]
-    assert [one.members["name"] for one in own if one] == ["/etc/web1", "/etc/web2", "/etc/web3"]
-    assert not any(one.shared for one in own if one)
+    assert [told(one)["name"] for one in own] == ["/etc/web1", "/etc/web2", "/etc/web3"]
+    assert all(one.form is WHOLE for one in own if one)
 
 
 OWN = """
@@ -133,18 +142,23 @@ def test_of_a_host_whose_texts_are_its_own(tmp_path: Path, token: str) -> None:
     """What is implied is what a plan says that was made without other hosts before it."""
     (tmp_path / "child.yaml").write_text(OWN_CHILD, encoding="utf-8")
     makes = planner(tmp_path, OWN)
-    told = gathered({"token": token})
+    facts = gathered({"token": token})
+    cut = set()
     for number in range(4):
         name = f"web{number}"
-        plan_of = makes.plan(FakeHost(name), told)
-        alone = planner(tmp_path, OWN).plan(FakeHost(name), told)
+        plan_of = makes.plan(FakeHost(name), facts)
+        alone = planner(tmp_path, OWN).plan(FakeHost(name), facts)
         for index in range(1, plan_of.total):
             implied, theirs = plan_of.implied(index), alone.implied(index)
             assert implied is not None
             assert theirs is not None
-            assert json.loads(implied.text) == implied.members
-            assert (implied.text, implied.ensures) == (theirs.text, theirs.ensures)
-            assert not implied.shared
+            assert json.dumps(told(implied)) == json.dumps(told(theirs))
+            assert implied.ensures is theirs.ensures
+            assert implied.own
+            if implied.form is not WHOLE:
+                cut.add(told(implied)["name"])
+                assert implied.form.gaps == 1
+    assert cut == {"": {"/etc/plain", "/etc/inner", "/etc/veiled"}}.get(token, set())
 
 
 def test_hosts_with_other_secrets_share_nothing(tmp_path: Path) -> None:
@@ -158,5 +172,5 @@ ccm: {resources: [{exec: [{x: {command: "true s3cr3t-of-one"}}]}]}
         makes.plan(FakeHost(), gathered({"token": token})).implied(0)
         for token in ("s3cr3t-of-one", "s3cr3t-of-two")
     ]
-    commands = [one.members["properties"]["command"] for one in shown if one]
+    commands = [told(one)["properties"]["command"] for one in shown]
     assert commands == ["true [masked]", "true s3cr3t-of-one"]

@@ -10,9 +10,9 @@ from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.workers import telling
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.hearing import Heard, SharedImplied, Told
+from orchestrator.workers.hearing import Heard, SharedForms, Told
 from orchestrator.workers.telling import Outbox
-from tests.orchestrator.fleet.fakes import implied_file, known_file, make_event, stable_turns
+from tests.orchestrator.fleet.fakes import file_form, make_event, mixed_turns, stable_turns
 
 RUN = "20260314T091502Z-aaaaaa"
 FAILED = happening.ResourceEvent(
@@ -41,7 +41,7 @@ def heard(channel: Channel, box: Outbox, heard: Heard | None = None) -> list[Tol
     """All that an outbox tells until it is closed."""
     box.close()
     box._channel.close()
-    reader, found = heard or Heard(RUN, SharedImplied()), []
+    reader, found = heard or Heard(RUN, SharedForms()), []
     try:
         while text := channel.receive():
             found += [reader.event(line) for line in text.split("\n")]
@@ -86,27 +86,25 @@ def test_what_plans_have_in_common_is_told_once() -> None:
         if len(lines) == 3:
             break
     assert [line[0] for line in lines] == ["i", "s", "s"]
-    reader = Heard(RUN, SharedImplied())
+    reader = Heard(RUN, SharedForms())
     found = [event for line in lines if (event := reader.event(line)) is not None]
     assert [shown(event) for event in found] == [[e for e, _ in each.events()] for each in turns]
 
 
-def test_what_a_host_has_alone_is_not_looked_for_again() -> None:
+def test_what_a_host_has_alone_goes_with_its_turns() -> None:
     """It stands between what others have, too, and each event is that of its own resource."""
-    names = "/a", "/own\tof this\nhost", "/own", "/b"
-    turns = stable_turns("web1", *names)
-    own = [implied_file(name) for name in names[1:3]]
-    group = turns.groups[0]
-    group = group._replace(implied=(group.implied[0], *own, group.implied[3]))
-    turns = turns._replace(groups=(group,))
+    told = [mixed_turns(host) for host in ("web1", "web2")]
     box, channel = outbox()
-    for _ in range(2):
-        box.handle(happening.ResourcesStable("web1", turns))
-    implications = SharedImplied()
-    found = heard(channel, box, Heard(RUN, implications))
-    assert [[e["name"] for e in shown(event)] for event in found] == [[*names]] * 2
-    met = (*own, *map(known_file, ("/a", "/b")))
-    assert [implications.of(each.text).shared for each in met] == [False, False, True, True]
+    for turns, _ in told:
+        box.handle(happening.ResourcesStable(turns.host, turns))
+    reader = Heard(RUN, SharedForms())
+    found = heard(channel, box, reader)
+    for event, (turns, expected) in zip(found, told, strict=True):
+        assert shown(event) == [e for e, _ in turns.events()]
+        assert [
+            {key: one[key] for key in ("name", "properties")} for one in shown(event)
+        ] == expected
+    assert len(reader._forms) == 5
 
 
 def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,33 +115,45 @@ def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyP
     turns = [stable_turns("web1", *each) for each in names]
     for each in turns:
         box.handle(happening.ResourcesStable("web1", each))
-        box.handle(happening.HostPlanned("web1", each.groups[0].implied[0].members["name"]))
-    reader = Heard(RUN, SharedImplied())
+        box.handle(
+            happening.HostPlanned(
+                "web1", (shown(happening.ResourcesStable("web1", each))[0]["name"],)
+            )
+        )
+    reader = Heard(RUN, SharedForms())
     found = heard(channel, box, reader)
     told = [event for event in found if isinstance(event, happening.ResourcesStable)]
     assert [tuple(e["name"] for e in shown(event)) for event in told] == names
-    assert len(reader._implied) == 2
+    assert len(reader._forms) == 2
 
 
 def test_workers_share_what_they_imply() -> None:
     """Two workers that tell of the same resource come to one, so that it is kept once."""
-    implications = SharedImplied()
-    found = []
-    for host in ("web1", "web2", "web3"):
+    shared = SharedForms()
+    found: list[Any] = []
+    for host in ("web1", "web2"):
         box, channel = outbox()
         turns = stable_turns(host, "/a")
         box.handle(happening.ResourcesStable(host, turns))
-        found += heard(channel, box, Heard(RUN, implications))
-    first, one, other = (event.turns.groups[0].implied[0] for event in found)
-    assert not first.shared  # it may be the only one
+        found += heard(channel, box, Heard(RUN, shared))
+    one, other = (event.turns.groups[0].forms[0] for event in found)
     assert one is other
-    assert one.shared
+    assert one is not file_form("/a")
+
+
+STABLE = [
+    "sweb1\t[1,2,[[0,{},[5],[[0,1]]]]]\t",
+    "sweb1\t[1,2,[[0,{},[5],[[-1,9]]]]]\t",
+    "sweb1\t[1,2,[[0,{},[5],[[-2,1]]]]]\t",
+    "sweb1\t[1,2,[[0,{},[5],[[-1,1]]]]]",
+    "sweb1\t[1,2,[]]\t1\t2",
+]
 
 
 @pytest.mark.parametrize(
-    "line", ["xweb1\t[]", "pweb1\tnull", "hweb1\t7", "sweb1\t[1]", 'eweb1\t{"']
+    "line", ["xweb1\t[]", "pweb1\tnull", "hweb1\t7", "sweb1\t[1]", 'eweb1\t{"', "i[]", *STABLE]
 )
 def test_what_no_worker_tells_is_an_error(line: str) -> None:
     """A line that makes no sense is never passed over."""
     with pytest.raises((ValueError, LookupError, TypeError)):
-        Heard(RUN, SharedImplied()).event(line)
+        Heard(RUN, SharedForms()).event(line)
