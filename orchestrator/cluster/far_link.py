@@ -51,9 +51,6 @@ class FarLink:
         text = self._inbox.get()
         if text is None:
             raise EOFError
-        if text.startswith("!"):
-            self.end(str(json.loads(text[1:])))
-            raise EOFError
         return text
 
     def heard(self, frame: bytes) -> None:
@@ -67,7 +64,7 @@ class FarLink:
             elif kind == frames.ENDED:
                 self.end(f"its process has ended, {data[:100].decode('ascii', 'replace')}")
             elif kind == frames.SEALED and self._box is not None:
-                self._inbox.put(self._box.open(data).decode("utf-8"))
+                self._take(self._box.open(data).decode("utf-8"))
             else:
                 raise SealError("a frame that comes out of turn")
         except OSError as error:
@@ -75,6 +72,12 @@ class FarLink:
         except ValueError as error:
             self.end(f"what came was not what it sent: {error}")
             self.kill()
+
+    def _take(self, text: str) -> None:
+        if text.startswith("!"):  # why it ends, before anybody else tells that it has
+            self.end(str(json.loads(text[1:])))
+        else:
+            self._inbox.put(text)
 
     def end(self, how: str) -> None:
         """No more comes of the worker; the first reason counts."""

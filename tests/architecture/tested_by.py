@@ -73,7 +73,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     ),
     "tests/orchestrator/cluster/test_dask.py": (
         "orchestrator/cli/worker.py",
-        "orchestrator/cluster/far_link.py",
         "orchestrator/cluster/frames.py",
         "orchestrator/cluster/host_worker.py",
         "orchestrator/cluster/post.py",

@@ -1,0 +1,55 @@
+"""The controller's end of what leads to a worker."""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from orchestrator.cluster import frames
+from orchestrator.cluster.far_link import FarLink
+from orchestrator.cluster.sealing import Box, KeyPair
+
+RUN = "20260314T091502Z-aaaaaa"
+
+
+class Line:
+    """Takes the place of the door to the scheduler; frames are noted."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, bytes]] = []
+
+    def send(self, hand: str, data: bytes) -> None:
+        self.sent.append((hand, data))
+
+
+def greeted() -> tuple[FarLink, Box]:
+    """A link to a worker that has greeted, and what that seals with."""
+    papers: Any = SimpleNamespace(run_id=RUN, brief=b"{}")
+    line: Any = Line()
+    link, theirs = FarLink("w1", line, papers), KeyPair()
+    link.heard(frames.HELLO + theirs.public)
+    box = theirs.box(link.keys.public, RUN, leads=False)
+    assert box.open(line.sent[0][1][1:]) == b"{}"
+    return link, box
+
+
+def test_why_a_worker_ends_is_told_whoever_is_first_to_notice() -> None:
+    """What came before is heard; then it is over, for the reason that it gave itself."""
+    link, box = greeted()
+    for text in ("first", "!" + json.dumps("it cannot work here: why")):
+        link.heard(frames.SEALED + box.seal(text.encode()))
+    link.heard(frames.ENDED + b"code 1")
+    assert link.receive() == "first"
+    with pytest.raises(EOFError):
+        link.receive()
+    assert link.ending() == "it cannot work here: why"
+
+
+def test_a_reason_that_makes_no_sense_is_an_end() -> None:
+    """Whatever a worker seals, the link is over and says what it was."""
+    link, box = greeted()
+    link.heard(frames.SEALED + box.seal(b"!{"))
+    with pytest.raises(EOFError):
+        link.receive()
+    assert link.ending().startswith("what came was not what it sent")
