@@ -40,6 +40,7 @@ class Mask(object):
         self._secrets: Set[str] = set()
         self._spellings: Dict[str, bool] = {}  # each with whether it is a part of base64
         self._by_piece: Dict[int, Dict[str, List[str]]] = {}
+        self._escaped: Optional[Mask] = None  # has the spellings as JSON text has them
         self.add(secrets)
 
     def add(self, secrets: Iterable[str]) -> None:
@@ -51,6 +52,7 @@ class Mask(object):
                 if len(part.strip()) >= SHORTEST:
                     self._spellings.update(_spellings(part.strip()))
         self._by_piece = {}
+        self._escaped = None
 
     def extended(self, secrets: Sequence[str], hashes: bool = False) -> "Mask":
         """A mask that hides these values as well, for one resource; cheap."""
@@ -98,12 +100,24 @@ class Mask(object):
     def passes(self, text: str) -> bool:
         """Whether no text in a JSON value is masked, by its JSON ``text``; False where that is not
         plain at once."""
-        if not self.is_empty:
+        if not self.is_empty and (self._hashes or self._may_stand_in(text)):
             return False
         # JSON in ASCII escapes nothing of these; a letter beyond ASCII becomes none of them.
         return not (
             "://" in text or "uthorization" in text.lower() or ("=" in text and "?" in text)
         )
+
+    def _may_stand_in(self, text: str) -> bool:
+        """Whether a secret may be in a JSON value, by its JSON ``text``, where each character of it
+        is escaped by itself."""
+        if self._base and self._base._may_stand_in(text):
+            return True
+        if self._escaped is None:
+            self._escaped = Mask()
+            for spelling in self._spellings:
+                spelt = (spelling, jsontext.dumps(spelling)[1:-1])
+                self._escaped._spellings.update(dict.fromkeys(spelt, False))
+        return bool(self._escaped._found(text))
 
     def _found(self, text: str) -> Dict[str, bool]:
         """Return the spellings that stand in a text."""

@@ -83,7 +83,7 @@ class Masking:
         cuts = entry.but_texts
         known = None if cuts is None else self._known.forms.get((cuts, manifest))
         if cuts is not None and known is not None:
-            return _own(cuts, entry.properties, *known)
+            return self._own(entry, manifest, cuts, known)
         key = entry.json, manifest
         found = self._known.kept.get(key)
         if found is None and entry.outline.item.implied:
@@ -99,20 +99,34 @@ class Masking:
         cuts = entry.but_texts
         if frame is not None and cuts is not None and len(text) <= LONGEST_FRAMED:
             form = _keep(forms, (cuts, manifest), (frame.form(cuts), ensures))
-            return _own(cuts, entry.properties, *form)
+            return self._own(entry, manifest, cuts, form)
         if frame is None:
-            item = entry.item._replace(manifest=manifest)
-            said = _encode(implied_members(item, self._maker, text))
+            said = self._said(entry, manifest, text)
         else:
             said = frame.around(entry.properties)
         if not met.again(key):
             return Implied.alone(said, ensures=ensures)
         return _keep(kept, key, Implied(Form((said,)), "", ensures))
 
+    def _own(self, entry: Compiled, manifest: str, cuts: Cuts, known: tuple[Form, bool]) -> Implied:
+        """What is implied of a resource of a known form."""
+        own = b",".join(cuts.references(entry.properties)).decode("ascii")
+        form, ensures = known
+        if self._maker.has_secrets and not self._maker.leaves_plain(entry.outline.item, own):
+            # A short secret can stand in a digest as well.
+            text = entry.json.decode("ascii") + manifest
+            return Implied.alone(self._said(entry, manifest, text), ensures=ensures)
+        return Implied(form, own, ensures)
+
+    def _said(self, entry: Compiled, manifest: str, text: str) -> str:
+        """The JSON text of what is implied; ``text`` is that of all of the resource."""
+        item = entry.item._replace(manifest=manifest)
+        return _encode(implied_members(item, self._maker, text))
+
     def _frame(self, entry: Compiled, manifest: str, text: str) -> _Frame | None:
         """The frame of an event that shows what the plan says, neither masked nor cut: ``text`` is
-        that of all of it. Other texts of files make no difference: what stands for them is digits
-        and letters.
+        that of all of it. Other texts of files make no difference but where a secret is digits and
+        letters, as what stands for them is.
         """
         outline = entry.outline
         if _TREE in text or not is_plain(outline.item, self._maker, text):
@@ -134,11 +148,6 @@ def _keep(known: dict[K, V], key: K, value: V) -> V:
     if len(known) >= MOST_RESOURCES:
         known.clear()
     return known.setdefault(key, value)
-
-
-def _own(cuts: Cuts, properties: bytes, form: Form, ensures: bool) -> Implied:
-    """That of a resource with this form and these properties."""
-    return Implied(form, b",".join(cuts.references(properties)).decode("ascii"), ensures)
 
 
 @lru_cache(maxsize=1024)

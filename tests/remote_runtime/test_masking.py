@@ -6,6 +6,7 @@ import unittest
 from html import escape
 from urllib.parse import quote, quote_plus
 
+from remote_runtime.lean import jsontext
 from remote_runtime.masking import MASKED, Mask, credentials_in
 
 
@@ -108,6 +109,32 @@ class MaskTest(unittest.TestCase):
         ]  # fmt: skip
         for text in told:
             self.assertEqual(mask.text(">%s<" % text), ">%s<" % MASKED)
+
+    def test_what_passes_by_its_json_text(self) -> None:
+        """What nothing of would be masked passes, and whatever would be does not."""
+        secrets = [
+            "hunter2",
+            'qu"o\\te',
+            "t\tab",
+            "\u00fcml\u00e4ut",
+            "\U0001f511key",
+            "<&'>",
+            "1f2e3d",
+        ]
+        secrets += ["Bearer tok-12345", "two lines\nof it", "\ud83dhalf"]
+        bare, deep = Mask(secrets), Mask(secrets[3:]).extended(secrets[:3])
+        for mask in (bare, deep, Mask(secrets + ["other-%d" % n for n in range(40)])):
+            for plain in ("", "a hunter of 2", "quote", "\u00fcml", {"k": ["tab", 7, None, True]}):
+                self.assertTrue(mask.passes(jsontext.dumps(plain)), plain)
+            for secret in secrets:
+                for spelt in Mask([secret])._spellings:
+                    for value in (spelt, "x%sy" % spelt, {spelt: 1}, [[{"a": "\u263a" + spelt}]]):
+                        if mask.value(value) != value:
+                            self.assertFalse(mask.passes(jsontext.dumps(value)), value)
+            self.assertFalse(mask.passes('a name of no JSON: qu"o\\te'))
+        self.assertFalse(bare.extended((), hashes=True).passes('"plain"'))
+        bare.add(["later-one"])
+        self.assertFalse(bare.passes('"a later-one"'))
 
     def test_tokens_of_a_query(self) -> None:
         """What a URL's query calls a token, key, signature or password is hidden."""

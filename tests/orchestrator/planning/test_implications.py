@@ -1,6 +1,7 @@
 """What a plan implies of the events of its resources."""
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +159,26 @@ def test_of_a_host_whose_texts_are_its_own(tmp_path: Path, token: str) -> None:
             if implied.form is not WHOLE:
                 cut.add(told(implied)["name"])
                 assert implied.form.gaps == 1
-    assert cut == {"": {"/etc/plain", "/etc/inner", "/etc/veiled"}}.get(token, set())
+    assert cut == {"/etc/plain", "/etc/inner", *([] if token else ["/etc/veiled"])}
+
+
+def test_a_secret_that_stands_in_a_digest_is_hidden_there(tmp_path: Path) -> None:
+    """As on the target, whichever host came before."""
+    digest = sha256(b"on web2").hexdigest()
+    site = f"""
+data: {{token: "{digest[:6]}"}}  # @secret
+ccm:
+  resources:
+    - file:
+        - /etc/a: {{content: "on {{{{ Host.name }}}}", owner: r, group: r, mode: "0644"}}
+"""
+    makes = planner(tmp_path, site)
+    shown = []
+    for number in range(4):
+        plan_of = makes.plan(FakeHost(f"web{number}"), gathered({}))
+        shown.append(told(plan_of.implied(0))["properties"]["content"]["$blob"])
+    assert shown[2] == "[masked]" + digest[6:]
+    assert all("masked" not in shown[number] for number in (0, 1, 3))
 
 
 def test_hosts_with_other_secrets_share_nothing(tmp_path: Path) -> None:
