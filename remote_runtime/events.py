@@ -180,11 +180,6 @@ class EventMaker(object):
         """Whether nothing of an item is masked, by its JSON ``text``."""
         return self._mask.passes(text) and not (item.secrets or item.sensitive or item.veiled)
 
-    @property
-    def has_secrets(self) -> bool:
-        """Whether it hides texts of the run, and not only what looks like a credential."""
-        return not self._mask.is_empty
-
     def _label(self, item: Item, mask: Mask) -> Callable[[str], str]:
         """Masks what tells which resource it was: of a sensitive one it stays, but for the run's
         secrets."""

@@ -67,15 +67,16 @@ class Implications:
             found = self._of_secrets.setdefault(
                 secrets, (EventMaker(Mask(secrets)), _Known(Recurring(), {}, {}))
             )
-        return Masking(*found)
+        return Masking(*found, hides=bool(secrets))
 
 
 class Masking:
-    """What is implied of the resources of one host."""
+    """What is implied of the resources of one host, which ``hides`` texts of its own or not."""
 
-    def __init__(self, maker: EventMaker, known: _Known) -> None:
+    def __init__(self, maker: EventMaker, known: _Known, *, hides: bool) -> None:
         self._maker = maker
         self._known = known
+        self._hides = hides
 
     def of(self, entry: Compiled, manifest: str) -> Implied | None:
         """What is implied of a resource that stands in that child manifest; None where its event is
@@ -112,7 +113,7 @@ class Masking:
         """What is implied of a resource of a known form."""
         own = b",".join(cuts.references(entry.properties)).decode("ascii")
         form, ensures = known
-        if self._maker.has_secrets and not self._maker.leaves_plain(entry.outline.item, own):
+        if self._hides and not self._maker.leaves_plain(entry.outline.item, own):
             # A short secret can stand in a digest as well.
             text = entry.json.decode("ascii") + manifest
             return Implied.alone(self._said(entry, manifest, text), ensures=ensures)
