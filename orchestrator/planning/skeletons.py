@@ -36,7 +36,7 @@ class Skeleton:
         properties, *rest = self._cuts.pieces
         for blob, piece in zip(blobs, rest, strict=True):
             properties += blob.reference_json + piece
-        made, but_texts = self._made, self._cuts if own else None
+        made, but_texts = self._made, self._cuts if own and blobs else None
         return Compiled(
             made.outline, properties, blobs, (), made.registrations, made.longest, but_texts
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,16 +19,29 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from orchestrator.fleet.event_check import EventCheck, finished
+from orchestrator.fleet.events import ResourcesStable
+from orchestrator.fleet.stable_check import check_stable
+from orchestrator.fleet.stable_turns import Form, Numbering, read_line
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions, alike, implications
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.support import recurring
+from orchestrator.workers.hearing import Heard, SharedForms
+from orchestrator.workers.telling import Outbox
 from remote_runtime.errors import InputError, PlanError, ResourceError
-from remote_runtime.events import EventMaker, Outcome, requested_of, secrets_of
-from remote_runtime.expansion import whole_events
+from remote_runtime.events import (
+    EventMaker,
+    Outcome,
+    requested_of,
+    secrets_of,
+    spelt_out,
+    timestamp_of,
+)
 from remote_runtime.item import Item, each_of
 from remote_runtime.masking import Mask
 from remote_runtime.plan import parse
+from remote_runtime.stable import StableTurns, Turn
 from remote_runtime.telling import told_of
 from tests.hostile.drawn_sites import DrawnSite
 from tests.hostile.figures import Figures
@@ -68,19 +82,21 @@ def _differences(seed: int, folder: Path, counts: Counter[str]) -> Iterator[str]
     except InputError:
         counts["sites refused"] += 1
         return
-    alone = {host.name: _plan(planner(), host, facts) for host, facts in site.hosts}
+    alone = {host.name: _plan(planner(), _Sinks(), host, facts) for host, facts in site.hosts}
     for plan in alone.values():
         counts["plans refused" if isinstance(plan, str) else "plans"] += 1
         if not isinstance(plan, str):
             yield from plan["events"]
     with _tight(draw) if site.tight else nullcontext():
         for threads in (1, _AT_ONCE):
-            makes, twice = planner(), draw.sample(site.hosts * 2, len(site.hosts) * 2)
+            makes, sinks = planner(), _Sinks()
+            twice = draw.sample(site.hosts * 2, len(site.hosts) * 2)
             with ThreadPoolExecutor(threads) as pool:
-                found = pool.map(lambda one: _plan(makes, *one), twice)  # noqa: B023 - used at once
+                found = pool.map(lambda one: _plan(makes, sinks, *one), twice)  # noqa: B023 - used at once
                 for (host, _), together in zip(twice, found, strict=True):
                     if together != alone[host.name]:
                         yield f"{host.name}: {together!r:.2000}, alone {alone[host.name]!r:.2000}"
+            yield from sinks.lost()
 
 
 @contextmanager
@@ -94,7 +110,9 @@ def _tight(draw: random.Random) -> Iterator[None]:
         yield
 
 
-def _plan(planner: Planner, host: FakeHost, facts: dict[str, Any]) -> dict[str, Any] | str:
+def _plan(
+    planner: Planner, sinks: _Sinks, host: FakeHost, facts: dict[str, Any]
+) -> dict[str, Any] | str:
     """All that there is to a host's plan, or why there is none."""
     try:
         plan = planner.plan(host, gathered(json.loads(json.dumps(facts))))
@@ -109,7 +127,7 @@ def _plan(planner: Planner, host: FakeHost, facts: dict[str, Any]) -> dict[str, 
         "registrations": [repr(plan.registrations(each)) for each in plan.identities()],
         "desired": list(plan.desired()),
         "rest": [plan.secrets, plan.warnings, plan.longest(), list(plan.subscriptions())],
-        "events": list(_events_that_differ(plan, payload)),
+        "events": list(sinks.differ(plan, payload, host.name)),
     }
 
 
@@ -125,29 +143,67 @@ def _turn(plan: HostPlan, item: Item) -> Any:
         return str(error)
 
 
-def _events_that_differ(plan: HostPlan, payload: bytes) -> Iterator[str]:
-    """Events of resources that are as desired, made here otherwise than on the target."""
+class _Sinks:
+    """Where the turns of all hosts go: the folder of a run, and a worker's channel."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._numbering = Numbering()
+        self._forms: list[Form] = []
+        self._told: list[list[str]] = []
+        self._frames: list[str] = []
+        self._outbox = Outbox(mock.Mock(send=self._frames.append))
+        self._outbox.start()
+
+    def differ(self, plan: HostPlan, payload: bytes, host: str) -> Iterator[str]:
+        """Turns of a host on which all is as desired, that do not come to its events."""
+        theirs, message = _told(plan, payload, host)
+        if not theirs:
+            return
+        check = EventCheck(host, "1", planned=plan.identities())
+        turns = check_stable(check, message, plan.implied).turns
+        with self._lock:
+            line = turns.line(self._numbering)
+            self._forms += map(Form.read, self._numbering.new)
+            self._numbering.new.clear()
+            self._outbox.handle(ResourcesStable(host, turns))
+            self._told.append(theirs)
+        kept = read_line(line, "1", self._forms.__getitem__)
+        for one, ours in (("told", turns), ("kept", kept)):
+            shown = [text for _, text in ours.events()]
+            if shown != theirs:
+                yield f"{host}: {one} {shown!r:.2000}, there {theirs!r:.2000}"
+
+    def lost(self) -> Iterator[str]:
+        """What comes out of the worker's channel otherwise than it was told, at the end."""
+        self._outbox.close()
+        heard = Heard("1", SharedForms())
+        events = map(heard.event, "\n".join(self._frames).split("\n") if self._frames else ())
+        for told, event in zip(self._told, filter(None, events), strict=True):
+            assert isinstance(event, ResourcesStable)
+            if [text for _, text in event.turns.events()] != told:
+                yield f"{event.host}: heard {event!r:.2000}, told {told!r:.2000}"
+
+
+def _told(plan: HostPlan, payload: bytes, host: str) -> tuple[list[str], dict[str, Any]]:
+    """The events of a target on which all is as desired, and the message that stands for them."""
     seen = parse(json.loads(payload))
     mask = Mask(seen.secrets)
     for item in each_of(seen.items, managed=True):
         if item.secrets and not item.sensitive:
             mask.add(secrets_of(item))
-    maker = EventMaker(mask)
+    maker, turns, events = EventMaker(mask), StableTurns(), []
     for item in each_of(seen.items):
-        implied = plan.implied(item.index)
-        if implied is None:
-            assert not item.implied
-            continue
-        for final in (requested_of(item), "another"):
-            outcome = Outcome(item)
-            outcome.provider, outcome.final_ensure = "posix", final
-            told = told_of(outcome, False, maker)
-            assert told is not None
-            theirs = maker.make(outcome, False, 0.5)
-            groups = [(told.members(), [theirs["duration"]], [json.loads(implied.text)])]
-            (ours,) = whole_events(1 << 120, 10**15, groups)
-            own = {key: theirs[key] for key in ("event_id", "timestamp")}
-            if json.dumps({**ours, **own}) != json.dumps(theirs) or (
-                implied.members != json.loads(implied.text)
-            ):
-                yield f"{ours!r} here, {theirs!r} there"
+        outcome = Outcome(item)
+        outcome.provider = "posix"
+        outcome.final_ensure = "another" if item.index % 3 == 0 else requested_of(item)
+        told = told_of(outcome, False, maker)
+        if (told is None) != (plan.implied(item.index) is None):
+            raise ValueError(f"{item.id} is told in another way")
+        if told is not None:
+            number = (1 << 120) + len(events)
+            turns.add(Turn(len(events) + 1, number, 1e9, 0, item.index, told))
+            event = maker.make(outcome, False, 0.0)
+            event["event_id"], event["timestamp"] = spelt_out(number), timestamp_of(10**15)
+            events.append(finished({**event, "host": host, "run_id": "1"})[1])
+    return events, turns.take() if events else {}

@@ -45,7 +45,10 @@ class DrawnSite:
         self._draw = draw = random.Random(seed)
         plain = draw.random() < 0.5
         self._values: list[Any] = ["a", "b", "0644"] if plain else draw.sample(TEXTS, 3)
-        self._secret = draw.random() < 0.5
+        self._own = (
+            draw.random() < 0.5
+        )  # what hosts have of their own is most of it, nothing secret
+        self._secret = not self._own and draw.random() < 0.7
         self.environ = {"MY_TOKEN": draw.choice(SECRETS) if self._secret else "", "PLAIN": "plain"}
         self.tight = draw.random() < 0.4
         self.hosts = [self._host(f"web{number}") for number in range(draw.randint(2, 6))]
@@ -88,6 +91,8 @@ class DrawnSite:
 
     def _text(self) -> str:
         draw = self._draw
+        if self._own and draw.random() < 0.7:
+            return draw.choice(["on {{ Host.name }}", "{{ Host.name }} {{ Facts.x }}"])
         if draw.random() < 0.2:
             return draw.choice(["literal", "", *[t for t in TEXTS[6:12] if isinstance(t, str)]])
         return draw.choice(_AROUND) % draw.choice(_READ)
@@ -98,7 +103,7 @@ class DrawnSite:
 
     def _resource(self, number: int, children: list[str]) -> dict[str, Any]:
         kind = self._draw.random()
-        if kind < 0.65:
+        if kind < (0.85 if self._own else 0.65):
             return self._file(number)
         if kind < 0.8:
             values = {"command": self._late(), "environment": [f"A={self._text()}"]}
@@ -124,7 +129,7 @@ class DrawnSite:
             "group": "root",
             "mode": draw.choice(["0644", "{{ Facts.mode }}"]),
         }
-        state = draw.choice(["", "", "", "{{ Facts.state }}"])
+        state = draw.choice(["", "", "{{ Facts.state }}"])
         if state:
             values["ensure"] = state
         if draw.random() < 0.9:

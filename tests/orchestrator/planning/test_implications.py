@@ -181,6 +181,17 @@ ccm:
     assert all("masked" not in shown[number] for number in (0, 1, 3))
 
 
+@pytest.mark.parametrize("more", ["ensure: '{{ Facts.state }}'", "control: {if: 'false'}"])
+def test_of_hosts_whose_own_text_does_not_travel(tmp_path: Path, more: str) -> None:
+    """A file that is to be gone, or is left out, is the same on all of them."""
+    given = "owner: r, group: r, mode: '0644', content: '{{ Host.name }}'"
+    makes = planner(tmp_path, f"ccm: {{resources: [{{file: [{{/a: {{{given}, {more}}}}}]}}]}}")
+    facts = gathered({"state": "absent"})
+    shown = [told(makes.plan(FakeHost(name), facts).implied(0)) for name in ("a", "b", "c")]
+    assert "content" not in shown[0]["properties"]
+    assert shown == [shown[0]] * 3
+
+
 def test_hosts_with_other_secrets_share_nothing(tmp_path: Path) -> None:
     """What one host masks, another may not have to."""
     site = """
