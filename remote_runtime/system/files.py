@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Callable, Dict, Generator, List, NamedTuple, O
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.trouble import failure, many_names
 from remote_runtime.system.walk import READ, Folder, Place, Walker, stamp
 
 if TYPE_CHECKING:
@@ -169,7 +169,8 @@ class Files(object):
                     place.admit(found)
                     if not shared or stat.S_ISDIR(found.st_mode):
                         return descriptor
-                    _alone(place, found, doing)
+                    if found.st_nlink > 1:
+                        raise many_names(doing, place.path, found.st_nlink)
                     # Its other name may be gone by now. What nobody touched since before it was
                     # opened, or for a while, has had no other.
                     held = stamp(found)
@@ -212,7 +213,15 @@ class Files(object):
         from remote_runtime.system import obstacles
 
         above, name = os.path.split(os.path.realpath(path) if follow else path)
-        return obstacles.at(path, os.path.join(os.path.realpath(above), name))
+        real = os.path.join(os.path.realpath(above), name)
+        return obstacles.at(path, real, shared=self.in_shared_folder(real))
+
+    def in_shared_folder(self, path: str) -> bool:
+        """Whether a user who is neither root nor ours can give a path another meaning."""
+        try:
+            return self.walker.place(path).folder.shared()
+        except (OSError, ResourceError):
+            return False
 
     def temporary(self, path: str) -> "Temporary":
         """Begin a file that is to replace ``path``: empty, beside it, ours alone to read."""
@@ -358,16 +367,6 @@ def _clock() -> int:
         return int(time.clock_gettime(_COARSE) * 1e9) - 1000  # it is a float
     except (AttributeError, OSError):
         return 0
-
-
-def _alone(place: Place, found: os.stat_result, doing: str) -> None:
-    if found.st_nlink > 1:
-        raise ResourceError(
-            "could not %s %s: it has %d names, and others than root can write its folder"
-            % (doing, place.path, found.st_nlink),
-            kind="resource.file.names",
-            hint="look whose file it is",
-        )
 
 
 def _replaced(path: str) -> ResourceError:

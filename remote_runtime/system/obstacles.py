@@ -10,7 +10,7 @@ from typing import FrozenSet, Hashable, NamedTuple, Optional, Tuple
 
 from remote_runtime.system import inode_flags
 from remote_runtime.system.octal import unescape
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.trouble import failure, many_names
 
 PAGE = 4096  # bytes that a file in memory takes at least
 _LOOKED_AT = 50000  # names in a tree
@@ -22,7 +22,8 @@ class Spot(NamedTuple):
 
     ``folder`` is the nearest folder of the host; ``direct``: the path's name stands right in it.
     ``there`` is where the host has what is at the path now, "" where it has nothing that counts.
-    ``planned`` is how many bytes and files are still to be written there before.
+    ``planned`` is how many bytes and files are still to be written there before. ``shared``: the
+    folder can be written by another user.
     """
 
     path: str
@@ -30,6 +31,7 @@ class Spot(NamedTuple):
     direct: bool
     there: str
     planned: Tuple[int, int] = (0, 0)
+    shared: bool = False
 
 
 class Spare(NamedTuple):
@@ -74,6 +76,8 @@ class Obstacles(object):
         if os.geteuid() not in (0, found.st_uid):
             raise self._failure(doing, errno.EPERM)
         self._owned(doing, uid, gid, found)
+        if self._spot.shared and stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+            raise many_names(doing, self._spot.path, found.st_nlink)
 
     def removing(self, tree: bool = False) -> None:
         """To remove what is there; ``tree``: with all that is in it."""
@@ -149,18 +153,24 @@ class Obstacles(object):
 
 
 def at(
-    path: str, real: str, *, counts: bool = True, planned: Tuple[int, int] = (0, 0)
+    path: str,
+    real: str,
+    *,
+    counts: bool = True,
+    planned: Tuple[int, int] = (0, 0),
+    shared: bool = False,
 ) -> Obstacles:
     """The obstacles at a path that is ``real`` without the links on the way.
 
-    ``counts``: what the host has there is what there will be. See ``Spot`` for ``planned``.
+    ``counts``: what the host has there is what there will be. See ``Spot`` for the rest.
     """
     folder = os.path.dirname(real)
     direct = os.path.isdir(folder)
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     there = real if counts and os.path.lexists(real) else ""
-    return Obstacles(Spot(path, folder, direct=direct, there=there, planned=planned))
+    spot = Spot(path, folder, direct=direct, there=there, planned=planned, shared=shared)
+    return Obstacles(spot)
 
 
 def keeps_from_executing(path: str) -> bool:

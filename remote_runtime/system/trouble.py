@@ -22,6 +22,16 @@ _WORDS = {
 }
 
 
+def many_names(doing: str, path: str, count: int) -> ResourceError:
+    """The error for a file that has other names and stands where another user can write."""
+    return ResourceError(
+        "could not %s %s: it has %d names, and others than root can write its folder"
+        % (doing, path, count),
+        kind="resource.file.names",
+        hint="look whose file it is",
+    )
+
+
 def failure(doing: str, path: str, error: OSError) -> ResourceError:
     """The error for people: what was being done to which path, why it failed, what to do."""
     number = error.errno or 0

@@ -147,7 +147,8 @@ class WorldFiles(Files):
         kept = found.node is not None and not found.node.opaque
         planned = self._layer.planned(found.path)
         counts = found.there or kept
-        on_host = obstacles.at(path, found.path, counts=counts, planned=planned)
+        shared = self._host.in_shared_folder(found.path)
+        on_host = obstacles.at(path, found.path, counts=counts, planned=planned, shared=shared)
         points = self._layer.mount_points(path)
         mount = self._layer.mounted(found.path)
         if mount is None and not points:

@@ -198,7 +198,7 @@ class Resource(PathType):
         effects = [PathEffect(full, "file", mode, content=wanted.content, firm=False)]
 
         def rehearse() -> None:
-            self.context.files.obstacles(full).writing(wanted.content.size)
+            self.provider.rehearse_put(full, wanted.content.size, status)
 
         return Action(wording.CHANGED, put, changes=[change], effects=effects, rehearse=rehearse)
 

@@ -3,6 +3,8 @@
 Nothing is started: what is looked at is what systemd looks at before it has begun the program.
 """
 
+import os
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Iterator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 _DEPTH = 5  # units bound to units
+_TOUCHED = "/run/systemd/systemd-units-load"  # by systemd-analyze, where it can
+_UNTOUCHED = 'mount -n --bind "$0" "$0" && mount -n -o remount,bind,ro "$0" && exec "$@"'
 
 
 class Rehearsal(object):
@@ -143,13 +147,31 @@ class Rehearsal(object):
             status = files.status(path, follow=kind == "FileNotEmpty")
             wanted = "file" if kind == "FileNotEmpty" else "symlink"
             return status is not None and status.kind == wanted and status.size > 0
+        if kind == "PathExistsGlob" and "{" not in path:
+            return self._matched("/", [part for part in path.split("/") if part])
         return None
+
+    def _matched(self, folder: str, parts: List[str]) -> bool:
+        """Whether anything below a folder has names like these, one for each level."""
+        if not parts:
+            return True
+        files, name = self._context.files, parts[0]
+        names = [name]
+        if set(name) & set("*?["):
+            held = files.entries(folder + "/.") if files.is_directory(folder) else []
+            names = [n for n in held if fnmatchcase(n, name) and (n[0] != "." or name[0] == ".")]
+        paths = [os.path.join(folder, name) for name in names]
+        return any(files.is_there(path) and self._matched(path, parts[1:]) for path in paths)
 
     def _analyzed(self, condition: str) -> bool:
         """Ask systemd; what it cannot tell counts as met."""
-        if not self._context.commands.find("systemd-analyze"):
+        commands = self._context.commands
+        if not commands.find("systemd-analyze"):
             return True
-        result = self._context.commands.run(("systemd-analyze", "condition", condition))
+        argv = ["systemd-analyze", "condition", condition]
+        if os.geteuid() == 0 and commands.find("unshare") and os.path.exists(_TOUCHED):
+            argv[:0] = ["unshare", "--mount", "sh", "-c", _UNTOUCHED, _TOUCHED]
+        result = commands.run(argv)
         return "Conditions failed." not in result.stdout + result.stderr
 
     def _trigger(self, unit: Definition) -> Iterator[str]:

@@ -54,6 +54,8 @@ class Definition(NamedTuple):
             return self._is_misplaced()
         if not self.name.endswith(".service"):
             return False
+        if self.text.misnames:
+            return True
         starts = len(self.text.programs("ExecStart"))
         if self.kind != "oneshot":
             return starts != 1 or (self.kind == "dbus" and not self.text.last("Service", "BusName"))
@@ -203,6 +205,20 @@ def install_links(unit: Definition) -> List[str]:
             links.append("%s/%s%s/%s" % (CONFIGURED, other, suffix, unit.name))
     links += ["%s/%s" % (CONFIGURED, alias) for alias in unit.text.words("Install", "Alias")]
     return links
+
+
+def is_in_the_way(unit: Definition, files: "Files") -> str:
+    """The first place of such a link where a file or a link to another unit stands; ""."""
+    aliases = unit.text.words("Install", "Alias")
+    for link in install_links(unit):
+        there = files.status(link)
+        if there is None:
+            continue
+        alias = os.path.dirname(link) == CONFIGURED and os.path.basename(link) in aliases
+        other = os.path.basename(files.link(link)) != unit.name
+        if (there.kind == "symlink" and other) if alias else there.kind != "symlink":
+            return link
+    return ""
 
 
 def _instance(found: str, name: str) -> str:

@@ -6,6 +6,10 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 _TRUE = ("1", "yes", "y", "true", "t", "on")
 _PREFIXES = "@-:+!|"  # of a command line
+_COMMANDS = (
+    "ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost", "ExecReload", "ExecStop",
+    "ExecStopPost",
+)  # fmt: skip
 _ROOT_FOLDERS = {"t": "/run", "S": "/var/lib", "C": "/var/cache", "L": "/var/log", "E": "/etc"}
 
 
@@ -76,6 +80,15 @@ class UnitText(object):
 
     def programs(self, key: str) -> List[Program]:
         """What each command line of a service runs."""
+        return [program for program in self._programs(key) if not _is_misnamed(program)]
+
+    @property
+    def misnames(self) -> bool:
+        """Whether it names a program as systemd lets none be named."""
+        programs = (program for key in _COMMANDS for program in self._programs(key))
+        return any(_is_misnamed(program) and not program.ignored for program in programs)
+
+    def _programs(self, key: str) -> List[Program]:
         found = []
         for value in self.all("Service", key):
             for line in _commands(value):
@@ -121,6 +134,12 @@ class UnitText(object):
             host = os.uname().nodename
             return host if letter == "H" else host.partition(".")[0]
         return known.get(letter)
+
+
+def _is_misnamed(program: Program) -> bool:
+    """A name that is neither a whole path nor a mere name."""
+    path = program.path
+    return path is not None and (path[-1:] in ("", "/") or ("/" in path and path[0] != "/"))
 
 
 def _logical_lines(text: str) -> List[str]:

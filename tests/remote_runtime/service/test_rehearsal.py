@@ -148,6 +148,13 @@ class RehearsalTest(FolderTest):
             ("ConditionPathIsSymbolicLink=%s" % there, "ConditionPathIsSymbolicLink=" + there),
             ("AssertPathExists=/nowhere", "AssertPathExists=/nowhere"),
             ("ConditionPathExists=/nowhere\nConditionPathExists=", ""),
+            ("ConditionPathExistsGlob=%s/r?n" % folder, ""),
+            ("ConditionPathExistsGlob=/t*%s/[a-r]*" % folder[len("/tmp") :], ""),
+            (
+                "ConditionPathExistsGlob=%s/*/run" % folder,
+                "ConditionPathExistsGlob=%s/*/run" % folder,
+            ),
+            ("ConditionPathExistsGlob=!%s/.*" % folder, ""),
         ]
         for setting, expected in rows:
             found = self.why("[Unit]\n%s\n" % setting + RUN % "sh")

@@ -68,6 +68,7 @@ class States(unittest.TestCase):
             ({"x.service": "[Service]\nType=weird\nExecStart=/a\n"}, "loaded"),
             ({"x.service": "[Service]\nExecStop=/a\nRemainAfterExit=yes\n"}, "loaded"),
             ({"x.service": "[Service]\nType=dbus\nExecStart=/a\n"}, "bad-setting"),
+            ({"x.service": "[Service]\nExecStart=/a\nExecReload=b/c\n"}, "bad-setting"),
         ]
         for texts, expected in rows:
             self.assertEqual(files(texts)["LoadState"], expected, texts)

@@ -68,6 +68,23 @@ class Reading(unittest.TestCase):
             [Program("/bin/a", True), Program("/bin/b", False), Program("/opt/a b", False)],
         )
 
+    def test_programs_that_none_may_name(self):
+        """A whole path or a mere name; others are left out, or refused but for a dash."""
+        for line, names, refused in (
+            ("/bin/a", 1, False),
+            ("a", 1, False),
+            ("bin/a", 0, True),
+            ("-bin/a", 0, False),
+            ("/bin/", 0, True),
+            ("@", 0, True),
+            ("-", 0, False),
+            ("%H/a", 0, True),
+        ):
+            unit = text("[Service]\nExecStart=%s\n" % line)
+            self.assertEqual(len(unit.programs("ExecStart")), names, line)
+            self.assertIs(unit.misnames, refused, line)
+        self.assertIs(text("[Service]\nExecStart=/bin/a\nExecStop=b/c\n").misnames, True)
+
     def test_specifiers(self):
         """Those that the name answers are resolved; a value with another one is not known."""
         rows = [

@@ -73,6 +73,16 @@ class ObstaclesTest(FolderTest):
             self.assertEqual(self.refused(call), "eperm")
         self.assertEqual(self.refused(self.of("d/f").changing, -1, -1), "")
 
+    def test_other_names(self) -> None:
+        """A file with other names where somebody else can write keeps its attributes."""
+        self.write("f", b"x")
+        os.link(self.path("f"), self.path("g"))
+        self.assertEqual(self.refused(self.of("f").changing, -1, -1), "")
+        os.chmod(self.root, 0o777)
+        self.assertEqual(self.refused(self.of("f").changing, -1, -1), "names")
+        os.unlink(self.path("g"))
+        self.assertEqual(self.refused(self.of("f").changing, -1, -1), "")
+
     @unittest.skipUnless(ROOT, "only root may set flags")
     def test_flags_in_a_tree(self) -> None:
         """One file that stays, however deep, keeps the folders around it; a link leads nowhere."""

@@ -21,6 +21,7 @@ from remote_runtime.resources.service.provider import (
 
 if TYPE_CHECKING:
     from remote_runtime.resources.service.foreseen import ForeseenUnits
+    from remote_runtime.resources.service.unit_files import Definition
 
 SHOW = ("systemctl", "show", "--system", "--no-pager", "--property=" + ",".join(unit.PROPERTIES))
 LOOK = ("systemctl", "is-enabled", "--system", "--")
@@ -178,22 +179,7 @@ class Provider(ServiceProvider):
                 hint = "leave it to the unit that starts and stops it"
                 raise ResourceError(what, kind="service.failed", hint=hint)
         if verb in (START, RESTART):
-            if units.shown(full).get("LoadState") == "not-found":
-                what = "%s would not run again: there is no unit file of it any more" % full
-                raise ResourceError(what, kind="service.failed")
-            failure = units.status(full).failure
-            if failure:
-                what = "%s would not run again: %s" % (full, failure)
-                hint = "correct its unit file"
-                raise ResourceError(what, kind="service.failed", hint=hint)
-            from remote_runtime.resources.service.rehearsal import Rehearsal
-
-            rehearsal = Rehearsal(self.context, units)
-            why = rehearsal.obstacle(full)
-            if why:
-                raise ResourceError("%s would not run: it %s" % (full, why), kind="service.failed")
-            if rehearsal.ends(full):
-                raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
+            self._rehearse_start(name, full, units)
         elif verb == STOP and units.goes(full):
             raise UnsettledError("once it is stopped there is no unit %s any more" % full)
         elif verb == DISABLE and units.elsewhere(units.definition(full)):
@@ -205,6 +191,37 @@ class Provider(ServiceProvider):
                 kind="service.failed",
                 hint="name %s" % own,
             )
+        elif verb == ENABLE:
+            self._rehearse_links(full, units.definition(full))
+
+    def _rehearse_start(self, name: str, full: str, units: "ForeseenUnits") -> None:
+        """``ResourceError`` where it would not run, or not for long."""
+        if units.shown(full).get("LoadState") == "not-found":
+            what = "%s would not run again: there is no unit file of it any more" % full
+            raise ResourceError(what, kind="service.failed")
+        failure = units.status(full).failure
+        if failure:
+            what = "%s would not run again: %s" % (full, failure)
+            hint = "correct its unit file"
+            raise ResourceError(what, kind="service.failed", hint=hint)
+        from remote_runtime.resources.service.rehearsal import Rehearsal
+
+        rehearsal = Rehearsal(self.context, units)
+        why = rehearsal.obstacle(full)
+        if why:
+            raise ResourceError("%s would not run: it %s" % (full, why), kind="service.failed")
+        if rehearsal.ends(full):
+            raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
+
+    def _rehearse_links(self, full: str, definition: "Definition") -> None:
+        """``ResourceError`` where something stands that systemd does not make a link of."""
+        from remote_runtime.resources.service.unit_files import is_in_the_way
+
+        link = is_in_the_way(definition, self.context.files)
+        if link:
+            what = "enabling %s failed: %s already exists" % (full, link)
+            hint = "remove it where it is not meant"
+            raise ResourceError(what, kind="service.failed", hint=hint)
 
     @staticmethod
     def _ask_polkit(full: str) -> None:
