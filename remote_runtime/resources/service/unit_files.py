@@ -22,8 +22,9 @@ SEARCHED = (
 )
 _LIMIT = 1 << 20  # bytes of a unit file
 _TYPES = ("simple", "exec", "forking", "oneshot", "dbus", "notify", "notify-reload", "idle")
-_RULES = ("WantedBy", "RequiredBy", "UpheldBy", "Alias")
 LINKED_FROM = {"WantedBy": ".wants", "RequiredBy": ".requires", "UpheldBy": ".upholds"}
+ALIAS = "Alias"
+_RULES = (*LINKED_FROM, ALIAS)
 
 
 class Definition(NamedTuple):
@@ -199,26 +200,15 @@ def is_generated(unit: Definition) -> bool:
 
 def install_links(unit: Definition) -> List[str]:
     """The links to the unit that enabling it makes."""
-    links = []
-    for rule, suffix in LINKED_FROM.items():
-        for other in unit.text.words("Install", rule):
-            links.append("%s/%s%s/%s" % (CONFIGURED, other, suffix, unit.name))
-    links += ["%s/%s" % (CONFIGURED, alias) for alias in unit.text.words("Install", "Alias")]
-    return links
+    return [link for rule in _RULES for link in links_of(unit, rule)]
 
 
-def is_in_the_way(unit: Definition, files: "Files") -> str:
-    """The first place of such a link where a file or a link to another unit stands; ""."""
-    aliases = unit.text.words("Install", "Alias")
-    for link in install_links(unit):
-        there = files.status(link)
-        if there is None:
-            continue
-        alias = os.path.dirname(link) == CONFIGURED and os.path.basename(link) in aliases
-        other = os.path.basename(files.link(link)) != unit.name
-        if (there.kind == "symlink" and other) if alias else there.kind != "symlink":
-            return link
-    return ""
+def links_of(unit: Definition, rule: str) -> List[str]:
+    """Those of one setting of its ``[Install]``."""
+    others = unit.text.words("Install", rule)
+    if rule == ALIAS:
+        return ["%s/%s" % (CONFIGURED, alias) for alias in others]
+    return ["%s/%s%s/%s" % (CONFIGURED, o, LINKED_FROM[rule], unit.name) for o in others]
 
 
 def _instance(found: str, name: str) -> str:

@@ -21,7 +21,6 @@ from remote_runtime.resources.service.provider import (
 
 if TYPE_CHECKING:
     from remote_runtime.resources.service.foreseen import ForeseenUnits
-    from remote_runtime.resources.service.unit_files import Definition
 
 SHOW = ("systemctl", "show", "--system", "--no-pager", "--property=" + ",".join(unit.PROPERTIES))
 LOOK = ("systemctl", "is-enabled", "--system", "--")
@@ -52,7 +51,13 @@ _POLKIT = (
     "/usr/libexec/polkit-1/polkitd",
 )
 _BECOME = "services are changed by root: set `become: true` for this host"
+_IMMUTABLE = "look for an immutable attribute below /etc/systemd"
 _NO_BUS = "Failed to connect to bus"
+
+
+def _hint(text: str) -> str:
+    """What to do where systemd denies something; of root only files that are kept from it."""
+    return _IMMUTABLE if os.geteuid() == 0 and "Access denied" in text else _BECOME
 
 
 class Provider(ServiceProvider):
@@ -191,8 +196,11 @@ class Provider(ServiceProvider):
                 kind="service.failed",
                 hint="name %s" % own,
             )
-        elif verb == ENABLE:
-            self._rehearse_links(full, units.definition(full))
+        elif verb in (ENABLE, DISABLE):
+            from remote_runtime.resources.service.linking import Linking
+
+            linking = Linking(self.context, units)
+            (linking.rehearse if verb == ENABLE else linking.rehearse_removal)(full)
 
     def _rehearse_start(self, name: str, full: str, units: "ForeseenUnits") -> None:
         """``ResourceError`` where it would not run, or not for long."""
@@ -212,16 +220,6 @@ class Provider(ServiceProvider):
             raise ResourceError("%s would not run: it %s" % (full, why), kind="service.failed")
         if rehearsal.ends(full):
             raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
-
-    def _rehearse_links(self, full: str, definition: "Definition") -> None:
-        """``ResourceError`` where something stands that systemd does not make a link of."""
-        from remote_runtime.resources.service.unit_files import is_in_the_way
-
-        link = is_in_the_way(definition, self.context.files)
-        if link:
-            what = "enabling %s failed: %s already exists" % (full, link)
-            hint = "remove it where it is not meant"
-            raise ResourceError(what, kind="service.failed", hint=hint)
 
     @staticmethod
     def _ask_polkit(full: str) -> None:
@@ -271,7 +269,7 @@ class Provider(ServiceProvider):
         raise ResourceError(
             "%s failed: %s" % (what, text or "exit code %d" % result.code),
             kind="service.failed",
-            hint=_BECOME if denied else "",
+            hint=_hint(text) if denied else "",
             output=self._log(log_of) if log_of and not denied else "",
         )
 

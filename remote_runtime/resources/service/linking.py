@@ -1,0 +1,58 @@
+"""What keeps systemd from making and removing the links of a unit (target; in previews only)."""
+
+import os
+from typing import TYPE_CHECKING
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.service.foreseen import ForeseenUnits
+from remote_runtime.resources.service.unit_files import ALIAS, LINKED_FROM, Definition, links_of
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_ORDER = (ALIAS, *LINKED_FROM)
+
+
+class Linking(object):
+    """Looks at the places of links; each method raises the ``ResourceError`` that the attempt would
+    end in, or returns.
+    """
+
+    def __init__(self, context: "Context", units: ForeseenUnits) -> None:
+        self._files = context.files
+        self._units = units
+
+    def rehearse(self, name: str) -> None:
+        """To enable a unit. Once systemd made links for one setting, the others may fail."""
+        unit = self._units.definition(name)
+        for rule in _ORDER:
+            made = [self._made(unit, link, rule) for link in links_of(unit, rule)]
+            if any(made):
+                return
+
+    def rehearse_removal(self, name: str) -> None:
+        """To disable a unit."""
+        unit = self._units.definition(name)
+        for link in self._units.links(unit):
+            self._files.obstacles(link).removing()
+
+    def _made(self, unit: Definition, link: str, rule: str) -> bool:
+        """Whether it would be made, not there already."""
+        there = self._files.status(link)
+        if there is None:
+            folder = os.path.dirname(link)
+            if self._files.is_directory(folder):
+                self._files.obstacles(link).writing(0)
+            else:
+                self._files.obstacles(folder).making()
+            return True
+        other = os.path.basename(self._files.link(link)) != unit.name
+        if rule == ALIAS and not (there.kind == "symlink" and other):
+            return False
+        if rule == ALIAS or there.kind != "symlink":
+            raise ResourceError(
+                "enabling %s failed: %s already exists" % (unit.name, link),
+                kind="service.failed",
+                hint="look what stands there",
+            )
+        return other

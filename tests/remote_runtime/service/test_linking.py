@@ -1,0 +1,71 @@
+"""What is said before links of a unit are made and removed; systemd 252 does as the tables say."""
+
+import os
+import unittest
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.service import unit_files
+from remote_runtime.resources.service.linking import Linking
+
+from ..fakes import ROOT, FolderTest, context
+from ..system.flags import flag
+from .fake_units import FakeUnits
+
+WANTED = "[Install]\nWantedBy=a.target b.target\n"
+NAMED = WANTED + "Alias=y.service\n"
+
+
+class LinkingTest(FolderTest):
+    def setUp(self):
+        super().setUp()
+        before = unit_files.CONFIGURED
+        self.addCleanup(setattr, unit_files, "CONFIGURED", before)
+        unit_files.CONFIGURED = self.root
+        os.mkdir(self.path("a.target.wants"))
+        self.units = FakeUnits({"x.service": WANTED, "n.service": NAMED})
+
+    def refused(self, name="x.service", removal=False):
+        """The kind of the error, "" for none."""
+        linking = Linking(context(noop=True), self.units)
+        try:
+            (linking.rehearse_removal if removal else linking.rehearse)(name)
+        except ResourceError as error:
+            return error.kind.rpartition(".")[2]
+        return ""
+
+    def test_links_that_can_be_made(self):
+        """Also over a link to another unit, and where all are there."""
+        self.assertEqual(self.refused(), "")
+        os.symlink("../other.service", self.path("a.target.wants/x.service"))
+        self.assertEqual(self.refused(), "")
+
+    def test_what_is_no_link(self):
+        """A file stays where a link belongs, a link to another unit where an alias does."""
+        self.write("a.target.wants/x.service", b"")
+        self.assertEqual(self.refused(), "failed")
+        self.write("y.service", b"")
+        self.assertEqual(self.refused("n.service"), "")
+        os.unlink(self.path("y.service"))
+        os.symlink("other.service", self.path("y.service"))
+        self.assertEqual(self.refused("n.service"), "failed")
+
+    @unittest.skipUnless(ROOT, "only root may set flags")
+    def test_a_folder_that_stays_as_it_is(self):
+        """Nothing is made or removed there; once an alias is made the rest does not matter."""
+        link = self.path("a.target.wants/x.service")
+        os.symlink("../x.service", link)
+        self.units.linked = [link]
+        self.assertEqual(self.refused(removal=True), "")
+        os.unlink(self.path("a.target.wants/x.service"))
+        flag(self.path("a.target.wants"), 0x10)
+        self.addCleanup(flag, self.path("a.target.wants"), 0)
+        self.assertEqual(self.refused(), "eperm")
+        self.assertEqual(self.refused("n.service"), "")
+        flag(self.path("a.target.wants"), 0)
+        os.symlink("../x.service", link)
+        flag(self.path("a.target.wants"), 0x10)
+        self.assertEqual(self.refused(removal=True), "eperm")
+
+
+if __name__ == "__main__":
+    unittest.main()
