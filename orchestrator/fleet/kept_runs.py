@@ -13,7 +13,7 @@ from orchestrator.fleet.event_check import kept_problem
 from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import runs_folder
-from orchestrator.fleet.stable_turns import PREFIX, Form, read_line
+from orchestrator.fleet.stable_turns import PREFIX, Form, StableTurns, read_line
 from orchestrator.support.line_file import is_held
 from remote_runtime.errors import InputError, Problem, ProtocolError
 
@@ -55,7 +55,7 @@ class KeptRecord(Protocol):
 
     def events(self) -> Iterator[tuple[dict[str, Any], str]]: ...
 
-    def replay(self) -> Iterator[happening.Event]: ...
+    def replay(self, *, whole: bool = False) -> Iterator[happening.Event]: ...
 
     def verified(self) -> list[dict[str, Any]] | None: ...
 
@@ -170,27 +170,49 @@ class KeptRun:
     def _told(self) -> Iterator[tuple[str, int, dict[str, Any] | None]]:
         """Each transaction event as JSON text, with the number of the line that tells it; itself
         where it was made of what is kept. OSError, ValueError."""
-        forms = _Forms(self.path / "resources.jsonl")
-        for number, line in enumerate(_whole_lines(self.path / "events.jsonl"), 1):
-            if not line.startswith(PREFIX):
+        for number, line, turns in self._lines():
+            if turns is None:
                 yield line, number, None
                 continue
+            for event, text in _expanded(turns, number):
+                yield text, number, event
+
+    def _lines(self) -> Iterator[tuple[int, str, StableTurns | None]]:
+        """Each line with its number, from 1, and the turns of one that tells of resources that are
+        as desired. OSError, ValueError."""
+        forms = _Forms(self.path / "resources.jsonl")
+        for number, line in enumerate(_whole_lines(self.path / "events.jsonl"), 1):
+            stable = line.startswith(PREFIX)
             try:
-                for event, text in read_line(line, self.run_id, forms.form).events():
-                    yield text, number, event
+                turns = read_line(line, self.run_id, forms.form) if stable else None
             except _DAMAGED as error:
                 raise ValueError(f"line {number}: {error}") from error
+            yield number, line, turns
 
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
         """The transaction events and the JSON text of each. InputError for one that is damaged."""
-        path = self.path / "events.jsonl"
         try:
             for line, number, made in self._told():
-                event = made or json.loads(line)
-                problem = kept_problem(event)
-                if problem:
-                    raise ValueError(f"line {number}: {problem}")
-                yield event, line
+                yield _sound(made or json.loads(line), number), line
+        except (OSError, ValueError, RecursionError) as error:
+            raise _unreadable(self.path / "events.jsonl", error) from error
+
+    def _happened(
+        self, whole: bool
+    ) -> Iterator[happening.ResourceEvent | happening.ResourcesStable]:
+        """What became of resources, as the run told it. InputError for what is damaged."""
+        path = self.path / "events.jsonl"
+        try:
+            for number, line, turns in self._lines():
+                if turns is None:
+                    told = [(json.loads(line), line)]
+                elif turns.is_placed and not whole:
+                    yield happening.ResourcesStable(turns.host, turns)
+                    continue
+                else:
+                    told = list(_expanded(turns, number))
+                for event, text in told:
+                    yield happening.ResourceEvent(_sound(event, number)["host"], event, text)
         except (OSError, ValueError, RecursionError) as error:
             raise _unreadable(path, error) from error
 
@@ -251,8 +273,9 @@ class KeptRun:
             hosts.update(record.get("found", {}).get("unreached", ()))
         return hosts
 
-    def replay(self) -> Iterator[happening.Event]:
-        """What subscribers were told, as far as reports need it."""
+    def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
+        """What subscribers were told, as far as reports need it; ``whole``: each transaction event
+        by itself, that of a resource which is as desired, too."""
         about = self.about
         yield happening.RunStarted(
             self.run_id,
@@ -266,8 +289,7 @@ class KeptRun:
         )
         yield from self.rollout()
         yield from self.turns()
-        for event, line in self.events():
-            yield happening.ResourceEvent(event["host"], event, line)
+        yield from self._happened(whole)
         yield from self.notices()
         for result in self.results():
             yield happening.HostFinished(result)
@@ -338,6 +360,23 @@ def _checked(record: Any) -> dict[str, Any]:
     if not isinstance(record, dict) or not all(isinstance(record.get(k), str) for k in texts):
         raise ValueError("a line is neither an outcome nor the sum of all")
     return record
+
+
+def _expanded(turns: StableTurns, number: int) -> Iterator[tuple[dict[str, Any], str]]:
+    """The events of a line; ValueError where it is damaged."""
+    try:
+        yield from turns.events()
+    except _DAMAGED as error:
+        raise ValueError(f"line {number}: {error}") from error
+
+
+def _sound(event: Any, number: int) -> dict[str, Any]:
+    """A transaction event; ValueError for the line of that ``number`` where it is none."""
+    problem = kept_problem(event)
+    if problem:
+        raise ValueError(f"line {number}: {problem}")
+    found: dict[str, Any] = event
+    return found
 
 
 def _whole_lines(path: Path) -> Iterator[str]:

@@ -86,7 +86,7 @@ class StableGroup(NamedTuple):
     with each one's duration in nanoseconds and the form of what the plan implies of it. ``own`` is
     the JSON text of the values for all their gaps, with commas between.
 
-    ``first`` is the index of the first one there; -1 in a run read back, which keeps no plan.
+    ``first`` is the index of the first one there; -1 where a kept run does not say it.
     """
 
     first: int
@@ -169,6 +169,11 @@ class StableTurns(NamedTuple):
     groups: tuple[StableGroup, ...]
 
     @property
+    def is_placed(self) -> bool:
+        """Whether it is known where in the plan each resource stands."""
+        return all(group.first >= 0 for group in self.groups)
+
+    @property
     def total(self) -> int:
         """How many there are."""
         return sum(len(group.durations) for group in self.groups)
@@ -189,7 +194,8 @@ class StableTurns(NamedTuple):
 
 def _kept(group: StableGroup, numbering: Numbering) -> str:
     numbers = numbering.spans(group.forms)
-    text = _encode({**group.told, "durations": group.durations, "resources": numbers})
+    told = {**group.told, "index": group.first, "durations": group.durations}
+    text = _encode({**told, "resources": numbers})
     return f'{text[:-1]},"own":[{group.own}]}}' if group.own else text
 
 
@@ -204,14 +210,11 @@ def read_line(line: str, run_id: str, form: Callable[[int], Form]) -> StableTurn
 
 def _groups(groups: list[dict[str, Any]], form: Callable[[int], Form]) -> Iterator[StableGroup]:
     for group in groups:
-        durations, numbers, own = (
-            group.pop("durations"),
-            group.pop("resources"),
-            group.pop("own", []),
-        )
+        first, durations = group.pop("index", -1), group.pop("durations")
+        numbers, own = group.pop("resources"), group.pop("own", [])
         forms = forms_of(numbers, len(durations), form)
         yield StableGroup(
-            first=-1, told=group, durations=durations, forms=forms, own=_encode(own)[1:-1]
+            first=int(first), told=group, durations=durations, forms=forms, own=_encode(own)[1:-1]
         )
 
 

@@ -106,8 +106,9 @@ class KeptPlan:
     def verified(self) -> None:
         """A preview has no verify."""
 
-    def replay(self) -> Iterator[happening.Event]:
-        """What the subscribers of the preview were told, as far as reports need it."""
+    def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
+        """What the subscribers of the preview were told, as far as reports need it; a plan has
+        each event by itself."""
         about = self.about
         at, hosts = about["start"], tuple(about["hosts"])
         yield happening.RunStarted(self.run_id, at, hosts, True, about["manifest"], "plan")

@@ -64,7 +64,7 @@ class Grid:
         self.standing = Standing()
         self._entries = Entries(most)
         self._known: set[str] = set()
-        for event in kept.replay():
+        for event in kept.replay(whole=True):
             self.turns.handle(event)
             self.standing.handle(event)
             if isinstance(event, happening.ResourceEvent):

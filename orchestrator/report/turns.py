@@ -79,7 +79,8 @@ class Turns:
         if heard is not None:
             for group in event.turns.groups:
                 count = len(group.durations)
-                heard.told[group.first : group.first + count] = b"\1" * count
+                if group.first + count <= len(heard.told):
+                    heard.told[group.first : group.first + count] = b"\1" * count
 
     def _end(self, result: HostResult) -> None:
         heard = self._heard.pop(result.host, None)

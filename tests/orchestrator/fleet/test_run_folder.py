@@ -6,6 +6,7 @@ import shutil
 import stat
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -73,9 +74,13 @@ def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
     kept, whole = kept_run(), [one for turns in told for one in turns.events()]
     assert list(kept.events()) == whole
     assert list(kept.lines()) == [line for _, line in whole]
-    assert [e.event for e in kept.replay() if isinstance(e, happening.ResourceEvent)] == [
-        event for event, _ in whole
-    ]
+    for replayed in (kept.replay(), kept.replay(whole=True)):
+        assert [one for e in replayed for one in happening.transaction_events(e)] == whole
+    short = [e for e in kept.replay() if isinstance(e, happening.ResourcesStable)]
+    assert [(e.host, e.turns.total, e.turns.groups[0].first) for e in short] == [
+        ("web1", 2, 0), ("web2", 2, 0)
+    ]  # fmt: skip
+    assert not any(isinstance(e, happening.ResourcesStable) for e in kept.replay(whole=True))
     assert len((folder.path / "resources.jsonl").read_text().splitlines()) == 2
     assert len((folder.path / "events.jsonl").read_text().splitlines()) == 2
     assert [(r.host, r.tally.stable, r.tally.unique) for r in kept.results()] == [
@@ -107,6 +112,18 @@ def test_a_run_that_goes_on_is_read_with_what_came_since() -> None:
     folder.close()
 
 
+def test_a_line_that_does_not_say_where_resources_stand_is_read_as_their_events() -> None:
+    """As ccm wrote them before it noted that."""
+    folder = begin()
+    turns = stable_turns("web1", "/a", "/b")
+    folder.handle(happening.ResourcesStable("web1", turns))
+    folder.close()
+    path = folder.path / "events.jsonl"
+    path.write_text(path.read_text().replace('"index":0,', ""), encoding="utf-8")
+    told = [e for e in kept_run().replay() if isinstance(e, happening.ResourceEvent)]
+    assert [(e.event, e.line) for e in told] == list(turns.events())
+
+
 def test_stable_resources_that_are_not_known_are_told_with_their_line() -> None:
     """Where the record of the resources is damaged, the line is named that cannot be told."""
     folder = begin()
@@ -114,7 +131,8 @@ def test_stable_resources_that_are_not_known_are_told_with_their_line() -> None:
     folder.close()
     for text in ("", "7\n", "{}\n"):
         (folder.path / "resources.jsonl").write_text(text, encoding="utf-8")
-        for read in (kept_run().events, kept_run().lines):
+        whole = partial(kept_run().replay, whole=True)
+        for read in (kept_run().events, kept_run().lines, whole):
             with pytest.raises(InputError, match=r"events\.jsonl cannot be read: line 1: "):
                 list(read())
 
