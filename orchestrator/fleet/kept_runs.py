@@ -1,23 +1,25 @@
 """Runs read back from their folders (controller); ``run_folder`` says what is in one."""
 
-import itertools
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
-from orchestrator.fleet.event_check import kept_problem
+from orchestrator.fleet.kept_lines import (
+    ends_in_half_a_line,
+    expanded,
+    sound,
+    told_lines,
+    whole_lines,
+)
 from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import runs_folder
-from orchestrator.fleet.stable_turns import PREFIX, Form, StableTurns, read_line
 from orchestrator.support.line_file import is_held
-from remote_runtime.errors import InputError, Problem, ProtocolError
+from remote_runtime.errors import InputError, Problem
 
-_DAMAGED = (LookupError, TypeError, AttributeError, OverflowError, ProtocolError)
 _ABOUT: dict[str, tuple[type, ...]] = {
     "run_id": (str,),
     "command": (str,),
@@ -91,7 +93,7 @@ class KeptRun:
         """
         path = self.path / "hosts.jsonl"
         try:
-            lines = _whole_lines(path) if path.exists() else ()
+            lines = whole_lines(path) if path.exists() else ()
             told = (HostResult.from_record(json.loads(line)) for line in lines)
             found = list({result.host: result for result in told}.values())
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -142,7 +144,7 @@ class KeptRun:
         path = self.path / "turns.jsonl"
         plans: dict[int, happening.HostPlanned] = {}
         try:
-            for line in _whole_lines(path) if path.exists() else ():
+            for line in whole_lines(path) if path.exists() else ():
                 told = json.loads(line)
                 if "resources" in told:
                     subscribed = ((name, tuple(of)) for name, of in told.get("subscribed", ()))
@@ -170,30 +172,18 @@ class KeptRun:
     def _told(self) -> Iterator[tuple[str, int, dict[str, Any] | None]]:
         """Each transaction event as JSON text, with the number of the line that tells it; itself
         where it was made of what is kept. OSError, ValueError."""
-        for number, line, turns in self._lines():
+        for number, line, turns in told_lines(self.path, self.run_id):
             if turns is None:
                 yield line, number, None
                 continue
-            for event, text in _expanded(turns, number):
+            for event, text in expanded(turns, number):
                 yield text, number, event
-
-    def _lines(self) -> Iterator[tuple[int, str, StableTurns | None]]:
-        """Each line with its number, from 1, and the turns of one that tells of resources that are
-        as desired. OSError, ValueError."""
-        forms = _Forms(self.path / "resources.jsonl")
-        for number, line in enumerate(_whole_lines(self.path / "events.jsonl"), 1):
-            stable = line.startswith(PREFIX)
-            try:
-                turns = read_line(line, self.run_id, forms.form) if stable else None
-            except _DAMAGED as error:
-                raise ValueError(f"line {number}: {error}") from error
-            yield number, line, turns
 
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
         """The transaction events and the JSON text of each. InputError for one that is damaged."""
         try:
             for line, number, made in self._told():
-                yield _sound(made or json.loads(line), number), line
+                yield sound(made or json.loads(line), number), line
         except (OSError, ValueError, RecursionError) as error:
             raise _unreadable(self.path / "events.jsonl", error) from error
 
@@ -203,16 +193,16 @@ class KeptRun:
         """What became of resources, as the run told it. InputError for what is damaged."""
         path = self.path / "events.jsonl"
         try:
-            for number, line, turns in self._lines():
+            for number, line, turns in told_lines(self.path, self.run_id):
                 if turns is None:
                     told = [(json.loads(line), line)]
                 elif turns.is_placed and not whole:
                     yield happening.ResourcesStable(turns.host, turns)
                     continue
                 else:
-                    told = list(_expanded(turns, number))
+                    told = list(expanded(turns, number))
                 for event, text in told:
-                    yield happening.ResourceEvent(_sound(event, number)["host"], event, text)
+                    yield happening.ResourceEvent(sound(event, number)["host"], event, text)
         except (OSError, ValueError, RecursionError) as error:
             raise _unreadable(path, error) from error
 
@@ -220,7 +210,7 @@ class KeptRun:
         """The warnings and errors of hosts, and under the host "" those about the record itself."""
         path = self.path / "notices.jsonl"
         try:
-            for line in _whole_lines(path) if path.exists() else ():
+            for line in whole_lines(path) if path.exists() else ():
                 yield happening.HostNotice(**json.loads(line))
         except (OSError, ValueError, TypeError) as error:
             raise _unreadable(path, error) from error
@@ -239,7 +229,7 @@ class KeptRun:
         elif records is not None and not any("found" in record for record in records):
             yield "the verify of this run did not come to its end"
         for path in sorted(self.path.glob("*.jsonl")):
-            if _ends_in_half_a_line(path) and not self.running:
+            if ends_in_half_a_line(path) and not self.running:
                 yield f"{path.name} ends in half a line, which is left out"
 
     def rollout(self) -> Iterator[happening.RolloutStep]:
@@ -247,7 +237,7 @@ class KeptRun:
         path = self.path / "rollout.jsonl"
         kinds = {kind.__name__: kind for kind in happening.ROLLOUT}
         try:
-            for line in _whole_lines(path) if path.exists() else ():
+            for line in whole_lines(path) if path.exists() else ():
                 told = {name: _tuples(value) for name, value in json.loads(line).items()}
                 yield kinds[told.pop("step")](**told)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -258,7 +248,7 @@ class KeptRun:
         none. InputError."""
         path = self.path / "verify.jsonl"
         try:
-            return [_checked(json.loads(line)) for line in _whole_lines(path)]
+            return [_checked(json.loads(line)) for line in whole_lines(path)]
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -295,23 +285,6 @@ class KeptRun:
             yield happening.HostFinished(result)
         if about["end"]:
             yield happening.RunFinished(about["end"], about["interrupted"])
-
-
-class _Forms:
-    """What plans imply of resources, by the number of the line; of a run that goes on, too."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._forms: list[Form] = []
-
-    def form(self, number: int) -> Form:
-        """That of a number; LookupError, OSError, ValueError."""
-        if number >= len(self._forms):
-            # It was written before the event that names it.
-            known = len(self._forms)
-            lines = itertools.islice(_whole_lines(self._path), known, None)
-            self._forms += map(Form.read, lines)
-        return self._forms[number]
 
 
 def kept_runs() -> Iterator[KeptRun]:
@@ -360,38 +333,6 @@ def _checked(record: Any) -> dict[str, Any]:
     if not isinstance(record, dict) or not all(isinstance(record.get(k), str) for k in texts):
         raise ValueError("a line is neither an outcome nor the sum of all")
     return record
-
-
-def _expanded(turns: StableTurns, number: int) -> Iterator[tuple[dict[str, Any], str]]:
-    """The events of a line; ValueError where it is damaged."""
-    try:
-        yield from turns.events()
-    except _DAMAGED as error:
-        raise ValueError(f"line {number}: {error}") from error
-
-
-def _sound(event: Any, number: int) -> dict[str, Any]:
-    """A transaction event; ValueError for the line of that ``number`` where it is none."""
-    problem = kept_problem(event)
-    if problem:
-        raise ValueError(f"line {number}: {problem}")
-    found: dict[str, Any] = event
-    return found
-
-
-def _whole_lines(path: Path) -> Iterator[str]:
-    with open(path, encoding="utf-8") as source:
-        for line in source:
-            if line.endswith("\n"):
-                yield line[:-1]
-
-
-def _ends_in_half_a_line(path: Path) -> bool:
-    with open(path, "rb") as source:
-        if not source.seek(0, os.SEEK_END):
-            return False
-        source.seek(-1, os.SEEK_END)
-        return source.read() != b"\n"
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -98,7 +98,10 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/fleet/serving.py",
         "orchestrator/fleet/settings.py",
     ),
-    "tests/orchestrator/fleet/test_run_folder.py": ("orchestrator/fleet/kept_runs.py",),
+    "tests/orchestrator/fleet/test_run_folder.py": (
+        "orchestrator/fleet/kept_lines.py",
+        "orchestrator/fleet/kept_runs.py",
+    ),
     "tests/orchestrator/fleet/test_window.py": (
         "orchestrator/fleet/bus.py",
         "orchestrator/fleet/descriptors.py",
