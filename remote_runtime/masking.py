@@ -29,7 +29,7 @@ class Mask(object):
 
     A secret is found as it stands, quoted for Python, JSON, a URL, a shell or HTML, and in base64
     and hex. ``hashes``: hashes too, because a short secret can be guessed by the hash of what
-    holds it.
+    holds it. Threads may share one to which nothing is added any more.
     """
 
     def __init__(
@@ -112,12 +112,14 @@ class Mask(object):
         is escaped by itself."""
         if self._base and self._base._may_stand_in(text):
             return True
-        if self._escaped is None:
-            self._escaped = Mask()
+        escaped = self._escaped
+        if escaped is None:
+            escaped = Mask()
             for spelling in self._spellings:
                 spelt = (spelling, jsontext.dumps(spelling)[1:-1])
-                self._escaped._spellings.update(dict.fromkeys(spelt, False))
-        return bool(self._escaped._found(text))
+                escaped._spellings.update(dict.fromkeys(spelt, False))
+            self._escaped = escaped  # whole: on the controller threads share a mask
+        return bool(escaped._found(text))
 
     def _found(self, text: str) -> Dict[str, bool]:
         """Return the spellings that stand in a text."""
@@ -132,15 +134,18 @@ class Mask(object):
 
         A long one is known by any of its pieces: one of them stands at an even distance.
         """
-        if not self._by_piece:
+        by_piece = self._by_piece
+        if not by_piece:
+            by_piece = {}
             for spelling in self._spellings:
                 long = len(spelling) >= 2 * _PIECE - 1
                 length = _PIECE if long else SHORTEST
-                pieces = self._by_piece.setdefault(length, {})
+                pieces = by_piece.setdefault(length, {})
                 for at in range(_PIECE if long else 1):
                     pieces.setdefault(spelling[at : at + length], []).append(spelling)
+            self._by_piece = by_piece  # whole, as above
         likely: Set[str] = set()
-        for length, pieces in self._by_piece.items():
+        for length, pieces in by_piece.items():
             step = _PIECE if length == _PIECE else 1
             there = {text[at : at + length] for at in range(0, len(text), step)}
             for piece in there.intersection(pieces):

@@ -4,10 +4,29 @@ import json
 import shlex
 import unittest
 from html import escape
+from typing import Callable, Dict, Iterator, List
 from urllib.parse import quote, quote_plus
 
 from remote_runtime.lean import jsontext
-from remote_runtime.masking import MASKED, Mask, credentials_in
+from remote_runtime.masking import MANY, MASKED, Mask, credentials_in
+
+
+class _AskedWithin(Dict[str, bool]):
+    """Spellings; while somebody goes through them another one asks, before the one at ``place``."""
+
+    def __init__(self, spellings: Dict[str, bool], ask: Callable[[], bool], place: int) -> None:
+        super().__init__(spellings)
+        self.answers: List[bool] = []
+        self._ask, self._place = ask, place
+        self._asked = False
+
+    def __iter__(self) -> Iterator[str]:
+        for number, spelling in enumerate(super().__iter__()):
+            if number == self._place and not self._asked:
+                self._asked = True
+                self.answers.append(self._ask())
+                self._asked = False
+            yield spelling
 
 
 class MaskTest(unittest.TestCase):
@@ -59,6 +78,17 @@ class MaskTest(unittest.TestCase):
         mask = Mask(secrets)
         for n in range(8):
             self.assertEqual(mask.text(text + secrets[n]), text + MASKED)
+
+    def test_many_threads(self) -> None:
+        """One that asks while another one finds out what to look for gets the whole answer."""
+        one, many = Mask(["s3cr3t"]), Mask(["s3cr3t-%d" % number for number in range(MANY)])
+        for mask, place, hides in (
+            (one, 0, lambda: not one.passes('"s3cr3t"')),
+            (many, 1, lambda: many.text("s3cr3t-%d" % (MANY - 1)) == "[masked]"),
+        ):
+            mask._spellings = spellings = _AskedWithin(mask._spellings, hides, place)
+            self.assertTrue(hides())
+            self.assertEqual(spellings.answers, [True])
 
     def test_many_extensions(self) -> None:
         """Each of a thousand resources may have a secret of its own."""
