@@ -188,10 +188,12 @@ class _Sinks:
 def _told(plan: HostPlan, payload: bytes, host: str) -> tuple[list[str], dict[str, Any]]:
     """The events of a target on which all is as desired, and the message that stands for them."""
     seen = parse(json.loads(payload))
-    mask = Mask(seen.secrets)
-    for item in each_of(seen.items, managed=True):
-        if item.secrets and not item.sensitive:
-            mask.add(secrets_of(item))
+    mask = Mask()
+    for part in (seen, *seen.before):
+        mask.add(part.secrets)
+        for item in each_of(part.items, managed=True):
+            if item.secrets and not item.sensitive:
+                mask.add(secrets_of(item))
     maker, turns, events = EventMaker(mask), StableTurns(), []
     for item in each_of(seen.items):
         outcome = Outcome(item)

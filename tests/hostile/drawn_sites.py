@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from pathlib import Path
@@ -11,6 +12,7 @@ from tests.orchestrator.planning.planned import FakeHost
 
 SECRETS = (
     "s3cr3t-of-site", "deadbeef", "root", "present", "/etc", "two\nlines", 'it\'s "q"', "123", "",
+    *(hashlib.sha256(text).hexdigest()[5:9] for text in (b"on web0", b"on web1")),
     "0644", "true", "$blob", "content", "\u00e9\u00e9\u00e9\u00e9", "Bearer abcdefgh12",
 )  # fmt: skip
 TEXTS = (
@@ -45,10 +47,8 @@ class DrawnSite:
         self._draw = draw = random.Random(seed)
         plain = draw.random() < 0.5
         self._values: list[Any] = ["a", "b", "0644"] if plain else draw.sample(TEXTS, 3)
-        self._own = (
-            draw.random() < 0.5
-        )  # what hosts have of their own is most of it, nothing secret
-        self._secret = not self._own and draw.random() < 0.7
+        self._own = draw.random() < 0.5  # what hosts have of their own is most of it
+        self._secret = draw.random() < (0.3 if self._own else 0.7)
         self.environ = {"MY_TOKEN": draw.choice(SECRETS) if self._secret else "", "PLAIN": "plain"}
         self.tight = draw.random() < 0.4
         self.hosts = [self._host(f"web{number}") for number in range(draw.randint(2, 6))]
