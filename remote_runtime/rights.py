@@ -1,5 +1,6 @@
 """What a user may reach and execute, by owner, group and mode (target; in previews only)."""
 
+import os
 import stat
 from typing import TYPE_CHECKING, Optional
 
@@ -44,6 +45,13 @@ class Rights(object):
         if status.gid == identity.gid or status.gid in identity.groups:
             return bool(status.mode & stat.S_IXGRP)
         return bool(status.mode & stat.S_IXOTH)
+
+
+def ours(mode: int, uid: int, gid: int) -> int:
+    """What the user who runs this may do by these attributes: 4 read, 2 write, 1 execute."""
+    if uid == os.geteuid():
+        return mode >> 6 & 7
+    return mode >> 3 & 7 if gid in (os.getegid(), *os.getgroups()) else mode & 7
 
 
 def interpreter_of(head: bytes) -> bytes:

@@ -23,7 +23,8 @@ class Spot(NamedTuple):
     ``folder`` is the nearest folder of the host; ``direct``: the path's name stands right in it.
     ``there`` is where the host has what is at the path now, "" where it has nothing that counts.
     ``planned`` is how many bytes and files are still to be written there before. ``shared``: the
-    folder can be written by another user.
+    folder can be written by another user. ``writable``: whether we may make and remove names in it
+    by then; None where the host is to be asked.
     """
 
     path: str
@@ -32,6 +33,7 @@ class Spot(NamedTuple):
     there: str
     planned: Tuple[int, int] = (0, 0)
     shared: bool = False
+    writable: Optional[bool] = None
 
 
 class Spare(NamedTuple):
@@ -112,6 +114,8 @@ class Obstacles(object):
             number = _of_kernel(self._spot.folder)
             if number:
                 raise self._failure(doing, number)
+        elif self._spot.writable is False:
+            raise self._failure(doing, errno.EACCES)
         block = os.statvfs(self._spot.folder).f_frsize or PAGE
         if not self.spare().holds(-(-size // block) * block, 1):
             raise self._failure(doing, errno.ENOSPC)
@@ -125,7 +129,10 @@ class Obstacles(object):
         folder = self._spot.folder
         if flags(folder) & (inode_flags.IMMUTABLE if doing == "create the directory" else ~0):
             raise self._failure(doing, errno.EPERM)
-        if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+        writable = self._spot.writable
+        if writable is None:
+            writable = os.access(folder, os.W_OK | os.X_OK, effective_ids=True)
+        if not writable:
             raise self._failure(doing, errno.EACCES)
 
     def _replaced(self, doing: str) -> None:
@@ -159,6 +166,7 @@ def at(
     counts: bool = True,
     planned: Tuple[int, int] = (0, 0),
     shared: bool = False,
+    writable: Optional[bool] = None,
 ) -> Obstacles:
     """The obstacles at a path that is ``real`` without the links on the way.
 
@@ -169,8 +177,8 @@ def at(
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     there = real if counts and os.path.lexists(real) else ""
-    spot = Spot(path, folder, direct=direct, there=there, planned=planned, shared=shared)
-    return Obstacles(spot)
+    spot = Spot(path, folder, direct=direct, there=there, planned=planned)
+    return Obstacles(spot._replace(shared=shared, writable=writable))
 
 
 def keeps_from_executing(path: str) -> bool:

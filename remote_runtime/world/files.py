@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Generator, List, Optional
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
+from remote_runtime.rights import ours
 from remote_runtime.system.files import Files, Status
 from remote_runtime.system.trouble import failure
+from remote_runtime.system.walk import has_acl
 from remote_runtime.world.clouds import Clouds
 from remote_runtime.world.layer import Layer
 from remote_runtime.world.nodes import Found, Node
@@ -39,6 +41,8 @@ class WorldFiles(Files):
                     self._clouds.heed("path", link, True, since)
         if found.within is not None:
             raise self._untold(path, found.within)
+        if os.geteuid() != 0:
+            self._require_seen(found)
         return found
 
     @staticmethod
@@ -122,6 +126,7 @@ class WorldFiles(Files):
             raise ResourceError("could not read %s: it is not a regular file" % path)
         if node.content is None:
             raise Unknowable("what %s will hold is not known before %s has run" % (path, node.by))
+        self._require_readable(path, node)
         return node.content
 
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
@@ -147,8 +152,14 @@ class WorldFiles(Files):
         kept = found.node is not None and not found.node.opaque
         planned = self._layer.planned(found.path)
         counts = found.there or kept
-        shared = self._host.in_shared_folder(found.path)
-        on_host = obstacles.at(path, found.path, counts=counts, planned=planned, shared=shared)
+        on_host = obstacles.at(
+            path,
+            found.path,
+            counts=counts,
+            planned=planned,
+            shared=self._host.in_shared_folder(found.path),
+            writable=self._may_write(os.path.dirname(found.path)),
+        )
         points = self._layer.mount_points(path)
         mount = self._layer.mounted(found.path)
         if mount is None and not points:
@@ -156,6 +167,33 @@ class WorldFiles(Files):
         from remote_runtime.world.on_mount import OnMount
 
         return OnMount(path, on_host, mount=mount, taken=planned, points=points)
+
+    # -- rights, which root needs none of ---------------------------------------------------------
+
+    def _planned_folder(self, path: str) -> Optional[Node]:
+        """The folder that is planned there, where its attributes say who may do what."""
+        node = self._layer.nodes.get(path)
+        return node if node is not None and node.kind == "directory" else None
+
+    def _may_write(self, folder: str) -> Optional[bool]:
+        """Whether names may be made in a folder by its planned attributes; None without such."""
+        node = self._planned_folder(folder) if os.geteuid() != 0 else None
+        if node is None or has_acl(folder):
+            return None
+        return ours(node.mode, node.uid, node.gid) & 3 == 3
+
+    def _require_seen(self, found: Found) -> None:
+        """``Unknowable`` below a folder that is closed to us until it is changed."""
+        path = found.path
+        while path != "/" and found.there and found.node is None:
+            path = os.path.dirname(path)
+            node = self._planned_folder(path)
+            if node is not None and os.path.isdir(path) and not _enterable(path):
+                raise Unknowable("what %s holds is not seen before %s opens it" % (path, node.by))
+
+    def _require_readable(self, path: str, node: Node) -> None:
+        if os.geteuid() != 0 and not ours(node.mode, node.uid, node.gid) & 4 and not has_acl(path):
+            raise failure("read", path, OSError(errno.EACCES, ""))
 
     # -- work of our own --------------------------------------------------------------------------
 
@@ -183,3 +221,7 @@ class WorldFiles(Files):
 
     def staged(self, name: str) -> None:
         self._host.staged(name)
+
+
+def _enterable(folder: str) -> bool:
+    return os.access(folder, os.X_OK, effective_ids=True)

@@ -1,11 +1,15 @@
 """What a file of the host holds that keeps its content in a preview (target)."""
 
+from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content
+from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files, Status
+
+_CLOSED = "resource.file.eacces"
 
 
 class OnHost(Content):
-    """Read when it is asked for."""
+    """Read when it is asked for; ``Unknowable`` where that has to be allowed first."""
 
     def __init__(self, path: str, status: Status, files: Files) -> None:
         self._path, self._status, self._files = path, status, files
@@ -14,7 +18,18 @@ class OnHost(Content):
     @property
     def sha256(self) -> str:  # type: ignore[override]  # worked out when it is asked for
         """Its hash."""
-        return self._files.sha256(self._path, self._status)
+        try:
+            return self._files.sha256(self._path, self._status)
+        except ResourceError as error:
+            raise self._judged(error) from error
 
     def chunks(self) -> Chunks:
-        return self._files.blocks(self._path)
+        try:
+            yield from self._files.blocks(self._path)
+        except ResourceError as error:
+            raise self._judged(error) from error
+
+    def _judged(self, error: ResourceError) -> Exception:
+        if error.kind != _CLOSED:
+            return error
+        return Unknowable("what %s holds is not read before its mode is changed" % self._path)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Status
     from remote_runtime.system.obstacles import Obstacles
 
-
 ATTRIBUTES = ("owner", "group", "mode")
 
 
@@ -287,6 +286,7 @@ class Resource(PathType):
     def _rehearse_store(self, content: Optional[Content], want: Wanted) -> None:
         size = content.size if content is not None else 0
         self._obstacles().writing(size, want.uid, want.gid)
+        modes.require_readable(self.name, want.mode, size)
         validate = str(self.properties.get("validate") or "")
         if content is not None and validate:
             self.provider.rehearse(

@@ -8,7 +8,9 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
 from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt, Fog, PathEffect, below, everything
 from remote_runtime.errors import ResourceError
-from tests.remote_runtime.fakes import FolderTest, context, item
+from tests.remote_runtime.fakes import ROOT, FolderTest, context, item
+
+NOBODY = 65534
 
 
 class WorldFilesTest(FolderTest):
@@ -104,6 +106,46 @@ class WorldFilesTest(FolderTest):
         for mode, found in ((0o644, ""), (0o755, self.path("tool"))):
             self.expect("tool", "file", mode=mode, content=Text("#!/bin/sh\n"))
             self.assertEqual(self.context.user_commands.find(self.path("tool")), found)
+
+    @unittest.skipUnless(ROOT, "only root can become another user")
+    def test_what_our_attributes_allow(self) -> None:
+        """Without root's rights those that are planned count: of folders, and of files to read."""
+        os.chmod(self.root, 0o755)
+        for name, mode in (("open", 0o755), ("shut", 0o555), ("hidden", 0)):
+            os.mkdir(self.path(name))
+            os.chown(self.path(name), NOBODY, NOBODY)
+            os.chmod(self.path(name), mode)
+        self.write("open/f", b"x")
+        self.write("open/g", b"x", 0o600)
+        os.chown(self.path("open/f"), NOBODY, NOBODY)
+        os.chown(self.path("open/g"), NOBODY, NOBODY)
+        os.chmod(self.path("open/g"), 0)
+        os.seteuid(NOBODY)
+        self.addCleanup(os.seteuid, 0)
+        self.expect("open", "directory", mode=0o555)
+        self.expect("shut", "directory", mode=0o755)
+        self.expect("hidden", "directory", mode=0o755)
+        self.expect("shut/new", "directory", mode=0o500)
+        self.expect("open/f", "file", mode=0)
+        self.expect("open/g", "file", mode=0o600)
+        files = self.context.files
+        for name, kind in (("open/n", "eacces"), ("shut/n", ""), ("shut/new/n", "eacces")):
+            found = ""
+            try:
+                files.obstacles(self.path(name)).writing(1)
+            except ResourceError as error:
+                found = error.kind.rpartition(".")[2]
+            self.assertEqual(found, kind, name)
+        with self.assertRaisesRegex(ResourceError, "permission denied"):
+            files.sha256(self.path("open/f"))
+        for look in (
+            lambda: files.sha256(self.path("open/g")),
+            lambda: files.read(self.path("open/g"), 9),
+            lambda: files.status(self.path("hidden/n")),
+            lambda: files.exists(self.path("hidden/n")),
+        ):
+            with self.assertRaises(Unknowable):
+                look()
 
     def test_names_in_a_directory(self) -> None:
         """Those that are there, without what goes and with what comes."""
