@@ -81,8 +81,10 @@ class Template:
     def render_text(self, scope: Scope) -> str:
         """The text, also where it is one expression only."""
         return "".join(
-            piece if isinstance(piece, str) else as_text(piece.evaluate(scope))
-            for piece in self.pieces
+            [
+                piece if isinstance(piece, str) else as_text(piece.evaluate(scope))
+                for piece in self.pieces
+            ]
         )
 
 

@@ -27,6 +27,8 @@ class Outlook(NamedTuple):
 
     ``shares``: it may come to the same on several hosts but for its texts, ``shares_texts``: with
     them. These are guesses by what it spells out; a wrong one costs time and nothing else.
+    ``alone_texts`` are its texts in their order, where nothing else of it has to be rendered or
+    decided.
     """
 
     now: tuple[str, ...]
@@ -35,6 +37,7 @@ class Outlook(NamedTuple):
     texts: frozenset[str]
     shares: bool
     shares_texts: bool
+    alone_texts: tuple[str, ...]
 
     @classmethod
     def on(cls, declared: Declared) -> Outlook:
@@ -49,13 +52,18 @@ class Outlook(NamedTuple):
             PATH in declared.values or declared.type.tree in declared.values or declared.type.own
         )
         shares = constant and not _reads_own(declared, decide)
+        texts = tuple(key for key in declared.values if kinds[key].blob)
+        plain = isinstance(declared.name, str) and not (
+            declared.control or declared.foreach or decide
+        )
         return cls(
             now=tuple(key for key in keys if key not in late),
             deferred=tuple(late),
             decide=decide,
-            texts=frozenset(key for key in declared.values if kinds[key].blob),
+            texts=frozenset(texts),
             shares=shares,
             shares_texts=shares and not _reads_own(declared, declared.templated),
+            alone_texts=texts if shares and plain else (),
         )
 
 

@@ -22,6 +22,27 @@ from orchestrator.planning.final import check_final, check_name, fit
 from orchestrator.planning.travel import SOURCE, Travel
 from remote_runtime.errors import Problem
 
+_NOTHING_LATE: tuple[Hashable, ...] = (frozenset(), "", False)
+
+
+def filled(declared: Declared, scope: Scope, alike: AlikeResources, index: int) -> Compiled | None:
+    """A resource of which texts alone are rendered, and which came to the same on another host but
+    for these; None for any other, and where anything is wrong."""
+    outlook = alike.outlook(declared)
+    if not outlook.alone_texts:
+        return None
+    kinds, texts = declared.type.properties, []
+    try:
+        for key in outlook.alone_texts:
+            text = render_value(declared.values[key], scope)
+            if text.__class__ is not str or kinds[key].complaints(text):
+                return None
+            texts.append(text.encode("utf-8"))
+    except (EvaluationError, NeedFileError, UnicodeEncodeError):
+        return None
+    alone = declared, index, declared.name, True, (), _NOTHING_LATE
+    return alike.get(alone, tuple(texts), outlook)
+
 
 class Rendering:
     """One resource at one host; ``problems`` keep the host's plan from being made.

@@ -15,7 +15,7 @@ from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.data import plan_error
 from orchestrator.planning.loops import Groups, at_turn, turns
 from orchestrator.planning.parts import Part, Place, Refusal
-from orchestrator.planning.rendering import Rendering, names_vary
+from orchestrator.planning.rendering import Rendering, filled, names_vary
 from orchestrator.planning.resources import Resources
 from orchestrator.planning.travel import Travel
 from remote_runtime.errors import Problem
@@ -194,6 +194,9 @@ class Walk:
     def _render(
         self, part: Part, scope: Scope, *, index: int, declared: Declared, managed: bool
     ) -> Compiled | None:
+        known = filled(declared, scope, part.alike, index)
+        if known is not None:
+            return known
         rendering = Rendering(declared, scope, part.travel, part.alike)
         entry = rendering.compile(index)
         if managed:
