@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Seque
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import UnitEffect
 from remote_runtime.resources.service import unit as units
+from remote_runtime.resources.service.mounts import needed
 from remote_runtime.resources.service.provider import Status
 from remote_runtime.resources.service.unit import is_below
 from remote_runtime.resources.service.unit_files import (
@@ -123,7 +124,8 @@ class ForeseenUnits(object):
         found = [o for o in units.words(shown.get(_REVERSE[key], "")) if not self._replanned(o)]
         for other in self._names:
             if other not in found and self._replanned(other):
-                named = self.definition(other).text.words("Unit", key)
+                unit = self.definition(other)
+                named = unit.text.words("Unit", key) + (needed(unit) if key == "Requires" else [])
                 found += [other] if name in named else []
         return found
 

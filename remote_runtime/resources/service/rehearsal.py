@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Iterator, List, Optional, Tuple
 from remote_runtime.changes import Unknowable
 from remote_runtime.resources.service import mounts
 from remote_runtime.resources.service.foreseen import ForeseenUnits
+from remote_runtime.resources.service.ordering import cycle
 from remote_runtime.resources.service.process import Process
 from remote_runtime.resources.service.unit_files import Definition
 
@@ -34,7 +35,12 @@ class Rehearsal(object):
         unit = self._units.definition(name)
         if not unit.path:
             return ""  # systemd has it from elsewhere
-        looks = (self._dependencies(unit, depth), self._conditions(unit), self._trigger(unit))
+        looks = (
+            self._cycle(unit) if not depth else iter(()),
+            self._dependencies(unit, depth),
+            self._conditions(unit),
+            self._trigger(unit),
+        )
         found = next((why for look in looks for why in look), "")
         if found:
             return found
@@ -63,6 +69,11 @@ class Rehearsal(object):
         if not unit.path or not unit.name.endswith(".service"):
             return False
         return unit.kind == "oneshot" and not unit.text.flag("Service", "RemainAfterExit")
+
+    def _cycle(self, unit: Definition) -> Iterator[str]:
+        names = cycle(self._units, unit)
+        if names:
+            yield "can never start: %s" % " waits for ".join(names)
 
     def _dependencies(self, unit: Definition, depth: int) -> Iterator[str]:
         for key, other in self._needed(unit):

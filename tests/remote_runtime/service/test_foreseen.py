@@ -124,6 +124,17 @@ class ForeseenTest(unittest.TestCase):
         plan.context.expect([UnitEffect("x.service", active=True)], Doubt(), "service#x")
         self.assertEqual(self.previewed(plan), ["Would have stopped", "Would have started"])
 
+    def test_units_that_a_mount_takes_along(self):
+        """What has its folder on a mount stops with that."""
+        below = "[Service]\nWorkingDirectory=/srv/x\nExecStart=/bin/sh\n"
+        plan = self.plan(("srv.mount", {"ensure": "stopped"}), ("x", {}), x=below)
+        nothing = self.host.units["nosuch.service"]
+        self.host.units["srv.mount"] = nothing.replace("nosuch.service", "srv.mount")
+        with plan.noop():
+            units = plan.resources[0].provider._foreseen()
+            self.assertEqual(units.by("Requires", "srv.mount"), ["x.service"])
+            self.assertEqual(units.by("BindsTo", "srv.mount"), [])
+
     def test_names_that_systemctl_quotes(self):
         """What is bound to a unit goes with it, whether or not there is a backslash in its name."""
         name = "b\\x2d1.service"
