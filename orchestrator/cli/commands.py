@@ -205,7 +205,7 @@ def unknown_command(name: str, commands: Iterable[str], below: str = "") -> Usag
     """The error for a word that is no command, with the nearest one; ``below`` another command."""
     import difflib
 
-    guess = difflib.get_close_matches(name, commands, 1, 0.5)
+    guess = difflib.get_close_matches(name, commands, 1, 0.65)
     words = ["ccm", *([below] if below else [])]
     hint = f"did you mean '{' '.join([*words, *guess])}'?"
     if not guess:

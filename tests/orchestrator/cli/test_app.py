@@ -111,6 +111,7 @@ def test_the_overview_lists_every_command(capsys: pytest.CaptureFixture[str]) ->
     ("words", "told"),
     [
         (["psuh"], "did you mean 'ccm push'?"),
+        (["events"], "'ccm --help' lists the commands"),
         (["--verison"], "there is no option"),
         (["push", "--frks", "3", "-i", "x", "y"], "did you mean --forks?"),
         (["push", "-i", "x"], "MANIFEST"),
