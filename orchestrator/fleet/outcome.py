@@ -18,6 +18,8 @@ TIMED_OUT = "host.timeout"  # --timeout was over
 CUT_OFF = "run.cut"  # ccm was killed, and nobody was there to tell the host's end
 HELD_BACK = "rollout.held"
 REFUSAL = "plan.refused"  # what the kinds begin with that refuse a host
+OF_NO_USE = tuple(f"{REFUSAL}.{how}" for how in ("drifted", "used", "expired"))
+"""Of these: the same plan is refused once more, so that another one has to be made."""
 
 _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": "unknown"}
 # In the order of the records.

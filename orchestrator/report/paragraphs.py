@@ -67,7 +67,7 @@ def ways_on(failure: SharedFailure, asked: Asked) -> Iterator[tuple[str, str]]:
     if failure.results and failure.results[0].hint:
         results = list(failure.results)
         yield f"→ {results[0].hint}", to_run(results)
-    if len(failure.hosts) > 1:
+    if len(failure.hosts) > 1 and failure.kind not in outcome.OF_NO_USE:
         yield going_on(failure.outcome, failure.hosts, asked)
 
 

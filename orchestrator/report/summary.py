@@ -181,6 +181,7 @@ class Summary:
     def _going_on(self, block: Block) -> Iterator[str]:
         """How to go on with hosts that failed, where no paragraph above tells it."""
         failed = block.result.had_turn and block.outcome != outcome.OK
+        failed = failed and block.result.kind not in outcome.OF_NO_USE
         if failed and not self._told and len(block.hosts) > 1:
             words, option = going_on(block.outcome, block.hosts, self._asked)
             for line in wrapped(words, self._style.width - 4, option):

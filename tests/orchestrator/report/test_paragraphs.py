@@ -57,6 +57,13 @@ def test_one_host_has_no_others() -> None:
     ]
 
 
+def test_a_plan_that_is_of_no_use_any_more_is_not_pushed_again() -> None:
+    """What hosts refuse for good is told without the command that they would refuse once more."""
+    for kind, goes_on in (("used", False), ("drifted", False), ("unrecorded", True)):
+        refused = FAILURE._replace(outcome="refused", kind=f"plan.refused.{kind}", resources=[])
+        assert any("again on these" in line for line in lines(refused)) is goes_on
+
+
 def test_hosts_that_were_not_reached_have_their_hint() -> None:
     """What to do about it stands before how to go on; its command is for all of the hosts."""
     results = tuple(

@@ -168,6 +168,15 @@ def test_hosts_that_cannot_be_reached_for_one_reason_stand_together() -> None:
     assert "→ start sshd" in text
 
 
+def test_a_plan_that_hosts_refuse_for_good_is_not_pushed_again() -> None:
+    """How to go on is what they say: with another plan."""
+    for kind, goes_on in (("used", False), ("identity", True)):
+        told = Told("web1", "web2")
+        for host in ("web1", "web2"):
+            told.end(host, "refused", kind=f"plan.refused.{kind}", message="plan anew")
+        assert ("again on these" in told.summary()) is goes_on
+
+
 def test_hosts_whose_keys_are_new_stand_together() -> None:
     """Fingerprints and moments part nobody, and the command to run is for all of the block."""
     told = Told("web1", "web2", "db1", "db2")
