@@ -108,7 +108,9 @@ class Conversation:
     def carry_out(self, enter: Callable[[Phase], None]) -> "Reboot | None":
         """Send the plan and take everything up to ``done``; what reboots the host, if it goes down
         before. CcmError."""
-        names = tuple(map(self._shown, self._resources))
+        together = " ".join(self._resources)  # most plans have nothing to hide or to leave out
+        as_they_are = self._shown(together) == together
+        names = self._resources if as_they_are else tuple(map(self._shown, self._resources))
         subscribed = tuple(
             (self._shown(name), tuple(map(self._shown, sources)))
             for name, sources in self._plan.subscriptions()
