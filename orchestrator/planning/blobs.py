@@ -107,6 +107,12 @@ class TextBlob(Blob):
         return len(self._data)
 
     @property
+    def reference_json(self) -> bytes:
+        """See ``Blob``."""
+        digest = sha256(self._data).hexdigest().encode("ascii")
+        return b'{"$blob":"%b","size":%d}' % (digest, len(self._data))
+
+    @property
     def text(self) -> str:
         """See ``Blob``."""
         return self._data.decode("utf-8")

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 def sha256(data: bytes = b"", size: int = 0) -> "_Hash":
     """Like ``hashlib.sha256``, for about ``size`` bytes: OpenSSL's where that is loaded or pays."""
-    if "_hashlib" in sys.modules:
-        import hashlib
-
-        return hashlib.sha256(data)
-    found: _Hash = digest.sha256(data, size or len(data))
+    loaded = sys.modules.get("_hashlib")  # the import statement would take as long as the hash
+    found: _Hash
+    if loaded is None:
+        found = digest.sha256(data, size or len(data))
+    else:
+        found = loaded.openssl_sha256(data)
     return found
