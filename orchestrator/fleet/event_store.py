@@ -86,14 +86,16 @@ class EventStore(Subscriber):
 
     def _latest(self) -> dict[str, dict[str, Event]]:
         """Host → name or alias → its latest event."""
-        if self._read is None:
-            self._read = {}
+        found = self._read
+        if found is None:
+            found = {}
             for event, _ in self.lines():
-                latest = self._read.setdefault(event["host"], {})
+                latest = found.setdefault(event["host"], {})
                 latest[f"{event['type']}#{event['name']}"] = event
                 if event.get("alias"):
                     latest[f"{event['type']}#{event['alias']}"] = event
-        return self._read
+            self._read = found  # whole: the plans of several hosts are made side by side
+        return found
 
 
 def session_store(noop: bool = True) -> EventStore | None:

@@ -68,7 +68,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "tests/orchestrator/cli/test_report.py": ("orchestrator/cli/diff.py",),
     "tests/orchestrator/cli/test_session.py": (
         "orchestrator/cli/status.py",
-        "orchestrator/fleet/event_store.py",
         "orchestrator/report/session.py",
     ),
     "tests/orchestrator/cluster/test_dask.py": (
