@@ -1,7 +1,7 @@
 """Runs read back from their folders (controller); ``run_folder`` says what is in one."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -107,9 +107,8 @@ class KeptRun:
     def _left(self, hosts: dict[str, None]) -> list[HostResult]:
         """What is known of hosts whose end was not told."""
         tallies = {host: Tally() for host in hosts}
-        for event, again in self._again():
-            if event["host"] in tallies:
-                tallies[event["host"]].add(event, again)
+        for event, again in self._again(hosts):
+            tallies[event["host"]].add(event, again)
         phases: dict[str, list[tuple[Phase, float]]] = {host: [] for host in hosts}
         planned = dict.fromkeys(hosts, 0)
         for turn in self.turns():
@@ -131,13 +130,14 @@ class KeptRun:
             for host in hosts
         ]
 
-    def _again(self) -> Iterator[tuple[dict[str, Any], bool]]:
-        """The events, each with whether its host told of the same resource before."""
+    def _again(self, hosts: Container[str]) -> Iterator[tuple[dict[str, Any], bool]]:
+        """The events of these, each with whether its host told of the same resource before."""
         seen: set[tuple[str, str, str]] = set()
-        for event, _ in self.events():
-            key = event["host"], event["type"], event["name"]
-            yield event, key in seen
-            seen.add(key)
+        for told in self._happened(True, hosts):
+            for event, _ in happening.transaction_events(told):
+                key = event["host"], event["type"], event["name"]
+                yield event, key in seen
+                seen.add(key)
 
     def turns(self) -> Iterator[happening.HostPhase | happening.HostPlanned]:
         """When hosts entered which phase, and which resources they have. InputError."""
@@ -188,12 +188,15 @@ class KeptRun:
             raise _unreadable(self.path / "events.jsonl", error) from error
 
     def _happened(
-        self, whole: bool
+        self, whole: bool, hosts: Container[str] | None = None
     ) -> Iterator[happening.ResourceEvent | happening.ResourcesStable]:
-        """What became of resources, as the run told it. InputError for what is damaged."""
+        """What became of resources, as the run told it; of all hosts or of these. InputError for
+        what is damaged."""
         path = self.path / "events.jsonl"
         try:
             for number, line, turns in told_lines(self.path, self.run_id):
+                if turns is not None and hosts is not None and turns.host not in hosts:
+                    continue  # most of a run, and no event is made for it
                 if turns is None:
                     told = [(json.loads(line), line)]
                 elif turns.is_placed and not whole:
@@ -202,7 +205,9 @@ class KeptRun:
                 else:
                     told = list(expanded(turns, number))
                 for event, text in told:
-                    yield happening.ResourceEvent(sound(event, number)["host"], event, text)
+                    host = sound(event, number)["host"]
+                    if hosts is None or host in hosts:
+                        yield happening.ResourceEvent(host, event, text)
         except (OSError, ValueError, RecursionError) as error:
             raise _unreadable(path, error) from error
 
