@@ -18,6 +18,7 @@ from orchestrator.planning.parts import Part, Place, Refusal
 from orchestrator.planning.rendering import Rendering, filled, names_vary
 from orchestrator.planning.resources import Resources
 from orchestrator.planning.travel import Travel
+from orchestrator.planning.veiling import veil
 from remote_runtime.errors import Problem
 from remote_runtime.masking import SHORTEST, strings_of
 
@@ -84,7 +85,7 @@ class Walk:
             self._problems = disagreements(managed)
         if self._problems or compiled is None:
             raise plan_error(self._problems, list(self.secrets))
-        return compiled
+        return veil(compiled, self.found, tuple(self.secrets))
 
     def _manifest(
         self, place: Place, by: Declared | None, handed: Mapping[str, Any], managed: bool
@@ -161,8 +162,6 @@ class Walk:
     ) -> Compiled:
         """Put a resource, with what it applies, behind those that came so far."""
         entry = self._groups.spelt_out(entry)
-        if entry.blobs and not entry.outline.item.sensitive:
-            entry = self._veiled(entry)
         at, begin, opens = len(self.found), -1, False
         self.found.append(entry)
         self.declared.append(declared)
@@ -175,14 +174,6 @@ class Walk:
             self.turns[at] = (declared, scope, place.part.travel)
             scope.environ.hear(repr(declared.raw))
         self._rows.append(_Row(declared, entry, place=number, runs=runs, opens=opens, begin=begin))
-        return entry
-
-    def _veiled(self, entry: Compiled) -> Compiled:
-        """The resource, with no hash of its content to be told where that holds a secret."""
-        secrets = tuple(self.secrets)
-        for blob in entry.blobs:
-            if blob.holds(secrets):
-                return entry.extended(entry.children, veiled=True)
         return entry
 
     def _note(self, part: Part, resources: Resources, is_child: bool) -> None:

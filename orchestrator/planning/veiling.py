@@ -1,0 +1,42 @@
+"""Hides the hash of content that holds a secret (controller).
+
+Only once all of a plan is made are all of its secrets known: a child manifest may call secret what
+a file before it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from orchestrator.planning.compiled import Compiled
+
+
+def veil(
+    resources: tuple[Compiled, ...], found: list[Compiled], secrets: Sequence[str]
+) -> tuple[Compiled, ...]:
+    """The resources of a plan, of which those whose content holds a secret are marked, so that no
+    event tells a hash of it. ``found`` are all of them, pre-order, which are replaced there."""
+    known = tuple(secrets)
+    holding = {at for at, entry in enumerate(found) if entry.blobs and _holds(entry, known)}
+    if not holding:
+        return resources
+    return tuple(_veiled(resources, found, holding, iter(range(len(found)))))
+
+
+def _holds(entry: Compiled, secrets: tuple[str, ...]) -> bool:
+    hidden = entry.outline.item.sensitive
+    return not hidden and any(blob.holds(secrets) for blob in entry.blobs)
+
+
+def _veiled(
+    resources: Sequence[Compiled], found: list[Compiled], holding: set[int], places: Iterator[int]
+) -> Iterator[Compiled]:
+    for entry in resources:
+        at = next(places)
+        children = tuple(_veiled(entry.children, found, holding, places))
+        if at in holding:
+            entry = entry.extended(children, veiled=True)
+        elif children:
+            entry = entry._replace(children=children)
+        found[at] = entry
+        yield entry
