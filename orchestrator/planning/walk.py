@@ -13,6 +13,7 @@ from orchestrator.manifest.references import Named, check_names
 from orchestrator.planning.agreement import disagreements
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.data import plan_error
+from orchestrator.planning.implications import masked_texts
 from orchestrator.planning.loops import Groups, at_turn, turns
 from orchestrator.planning.parts import Part, Place, Refusal
 from orchestrator.planning.rendering import Rendering, filled, names_vary
@@ -85,7 +86,8 @@ class Walk:
             self._problems = disagreements(managed)
         if self._problems or compiled is None:
             raise plan_error(self._problems, list(self.secrets))
-        return veil(compiled, self.found, tuple(self.secrets))
+        secrets = dict.fromkeys((*self.secrets, *masked_texts(compiled)))
+        return veil(compiled, self.found, tuple(secrets))
 
     def _manifest(
         self, place: Place, by: Declared | None, handed: Mapping[str, Any], managed: bool

@@ -17,6 +17,10 @@ ccm:
         - /etc/own: {content: "{{ Host.name }} hunter2-of-db"}
         - /etc/plain: {content: "{{ Host.name }}"}
         - /etc/hidden: {content: "hunter2-of-db", sensitive: true}
+        - /etc/netrc: {content: "login me password swordfish"}
+    - archive:
+        - /srv/app.tgz:
+            {url: "https://x/a.tgz", password: swordfish, username: me, owner: root, group: root}
     - apply: [{child.yaml: {data: {password: "{{ Data.password }}"}}}]
     - file: [{/etc/behind: {content: "hunter2-of-db"}}]
 """
@@ -32,12 +36,12 @@ ccm:
 
 
 def test_a_child_may_call_secret_what_stands_before_it(tmp_path: Path) -> None:
-    """No event tells a hash of what any manifest of the plan has for a secret."""
+    """No event tells a hash of what any resource or manifest of the plan has for a secret."""
     (tmp_path / "child.yaml").write_text(CHILD, encoding="utf-8")
     makes = planner(tmp_path, SITE)
     for name in ("a", "b", "c"):
         plan = makes.plan(FakeHost(name), gathered())
-        veiled = ["/etc/before", "/etc/own", "/etc/inner", "/etc/behind"]
+        veiled = ["/etc/before", "/etc/own", "/etc/netrc", "/etc/inner", "/etc/behind"]
         assert [item.name for item in plan.items if item.veiled] == veiled
         told = parse({"t": "plan", "run_id": "1", "resources": entries(plan)})
         assert [item.name for item in each_of(told.items) if item.veiled] == veiled
