@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 _PULLED = ("Requires", "BindsTo", "Wants", "Upholds")
 BOUND = ("Requires", "BindsTo", "PartOf")
 """What names the units that one stops with."""
+_STOPS, _STOPPED_FROM = "PropagatesStopTo", "StopPropagatedFrom"
 _SOON = ("OnActiveSec", "OnBootSec", "OnStartupSec")
+_UNNEEDED = "StopWhenUnneeded"
 _MOST = 200  # units that one action is followed to
 
 
@@ -63,9 +65,10 @@ class Consequences(object):
 
     def _stop(self, name: str, running: Dict[str, bool]) -> None:
         running[name] = False
-        for key in BOUND:
-            for other in self._units.by(key, name):
-                self._stop_running(other, running)
+        told = self._units.definition(name).text.words("Unit", _STOPS)
+        told += self._units.by(_STOPPED_FROM, name)
+        for other in told + [o for key in BOUND for o in self._units.by(key, name)]:
+            self._stop_running(other, running)
 
     def _stop_running(self, name: str, running: Dict[str, bool]) -> None:
         followed = len(running) < _MOST and name not in running
@@ -90,7 +93,14 @@ class Consequences(object):
             else:
                 folders = runtime_folders(unit, self._context)
                 effects += [PathEffect(folder.path, "absent") for folder in folders]
+            if not runs:
+                effects += [_unneeded(unit, other) for other in self._let_go(unit)]
         return effects
+
+    def _let_go(self, unit: Definition) -> List[str]:
+        """The units that stop once nothing needs them, of those that this one needs."""
+        needed = [other for key in _PULLED for other in unit.text.words("Unit", key)]
+        return [o for o in needed if self._units.definition(o).text.flag("Unit", _UNNEEDED)]
 
     def _enabled(self, name: str) -> List[Effect]:
         effects: List[Effect] = []
@@ -144,6 +154,11 @@ def _triggers(unit: Definition) -> List[str]:
 
 def _triggered(unit: Definition, other: str) -> Fog:
     doubt = Doubt(UNKNOWN, "%s may start it at once" % unit.name)
+    return Fog(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
+
+
+def _unneeded(unit: Definition, other: str) -> Fog:
+    doubt = Doubt(UNKNOWN, "%s stops where nothing but %s needs it" % (other, unit.name))
     return Fog(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
 
 

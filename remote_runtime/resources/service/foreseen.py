@@ -121,9 +121,10 @@ class ForeseenUnits(object):
     def by(self, key: str, name: str) -> List[str]:
         """The units that name this one in a setting such as Requires."""
         shown = self._show(name)
-        found = [o for o in units.words(shown.get(_REVERSE[key], "")) if not self._replanned(o)]
+        reverse = units.words(shown.get(_REVERSE.get(key, ""), ""))
+        found = [o for o in reverse if not self._replanned(o)]
         for other in self._names:
-            if other not in found and self._replanned(other):
+            if other not in found and (key not in _REVERSE or self._replanned(other)):
                 unit = self.definition(other)
                 named = unit.text.words("Unit", key) + (needed(unit) if key == "Requires" else [])
                 found += [other] if name in named else []

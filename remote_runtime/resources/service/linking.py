@@ -1,7 +1,7 @@
 """What keeps systemd from making and removing the links of a unit (target; in previews only)."""
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Tuple
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.service.foreseen import ForeseenUnits
@@ -38,6 +38,13 @@ class Linking(object):
 
     def _made(self, unit: Definition, link: str, rule: str) -> bool:
         """Whether it would be made, not there already."""
+        if rule == ALIAS and _kind(os.path.basename(link)) != _kind(unit.name):
+            raise ResourceError(
+                "%s cannot be enabled: it cannot have the alias %s"
+                % (unit.name, os.path.basename(link)),
+                kind="service.failed",
+                hint="correct its unit file",
+            )
         there = self._files.status(link)
         if there is None:
             folder = os.path.dirname(link)
@@ -56,3 +63,9 @@ class Linking(object):
                 hint="look what stands there",
             )
         return other
+
+
+def _kind(name: str) -> Tuple[str, str]:
+    """What an alias has in common with its unit: the instance and the type."""
+    stem, _, suffix = name.rpartition(".")
+    return "".join(stem.partition("@")[1:]), suffix

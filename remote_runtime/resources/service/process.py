@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Iterator, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.resources.service.folders import own_folders
+from remote_runtime.resources.service.hidden import BOUND, hiding
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import Program, UnitText
 from remote_runtime.rights import Rights, interpreter_of
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # systemd's own
 _IMAGES = ("RootImage", "ExtensionImages", "MountImages")
-_ELSEWHERE = (*_IMAGES, "RootDirectory", "BindPaths")
+_ROOT = "RootDirectory"
+_ELSEWHERE = (*_IMAGES, _ROOT, "BindPaths")
 _IN_PLACE = ("ReadWritePaths", "ReadOnlyPaths", "InaccessiblePaths", "ExecPaths", "NoExecPaths")
-_BOUND = ("BindPaths", "BindReadOnlyPaths")
+_LAID = (*BOUND, "TemporaryFileSystem")
 _STREAMS = ("StandardInput", "StandardOutput", "StandardError")
 _BUILT_IN = (0, 65534)  # systemd knows these numbers by itself
 _HEAD = 256  # bytes of a program
@@ -28,6 +30,7 @@ class Process(object):
 
     def __init__(self, context: "Context") -> None:
         self._context = context
+        self._files = context.files
 
     def lacks(self, unit: Definition) -> Iterator[str]:
         """Each thing that is not as it must be, in words that go on from the unit's name."""
@@ -35,13 +38,23 @@ class Process(object):
         user = text.expand(text.last("Service", "User")) or ""
         yield from self._accounts(text, user)
         for path in text.words("Service", "EnvironmentFile"):
-            if _is_plain(path) and not self._context.files.exists(path):
+            if _is_plain(path) and not self._files.exists(path):
                 yield "needs its EnvironmentFile %s, which is not there" % path
         yield from self._streams(text)
         yield from self._own_folders(unit)
         yield from self._mounted(unit)
-        if not any(text.all("Service", key) for key in _ELSEWHERE):
+        elsewhere = [key for key in _ELSEWHERE if text.all("Service", key)]
+        if not elsewhere:
             yield from self._on_this_root(unit, user)
+        elif elsewhere == [_ROOT] and not any(text.all("Service", key) for key in _LAID):
+            yield from self._in_root(text)
+
+    def socket_lacks(self, unit: Definition) -> Iterator[str]:
+        """The accounts that a socket is to belong to and that are not there."""
+        for kind, key in (("user", "SocketUser"), ("group", "SocketGroup")):
+            name = unit.text.last("Socket", key)
+            if name and "%" not in name and not self._is_there(kind, name):
+                yield "is of the %s %s, which is not there" % (kind, name)
 
     def _accounts(self, text: UnitText, user: str) -> Iterator[str]:
         if text.flag("Service", "DynamicUser"):
@@ -63,7 +76,7 @@ class Process(object):
     # -- files and folders ------------------------------------------------------------------------
 
     def _streams(self, text: UnitText) -> Iterator[str]:
-        files = self._context.files
+        files = self._files
         for key in _STREAMS:
             kind, _, path = (text.expand(text.last("Service", key)) or "").partition(":")
             if kind not in ("file", "append", "truncate") or not path.startswith("/"):
@@ -79,13 +92,13 @@ class Process(object):
 
     def _own_folders(self, unit: Definition) -> Iterator[str]:
         for own in own_folders(unit, self._context):
-            there = own.kind == "directory" and self._context.files.exists(own.path)
-            if there and not self._context.files.is_directory(own.path):
+            there = own.kind == "directory" and self._files.exists(own.path)
+            if there and not self._files.is_directory(own.path):
                 yield "needs the folder %s, where something else is" % own.path
 
     def _mounted(self, unit: Definition) -> Iterator[str]:
         """What is mounted for it alone has to be there, unless a dash says otherwise."""
-        text, files = unit.text, self._context.files
+        text, files = unit.text, self._files
         root = text.expand(text.last("Service", "RootDirectory")) or ""
         if root.startswith("/") and not files.is_directory(root):
             yield "needs its RootDirectory %s, which is not there" % root
@@ -93,9 +106,9 @@ class Process(object):
             return
         own = [made.path for made in own_folders(unit, self._context)]
         bound = [w.split(":")[1] for w in text.words("Service", "BindPaths") if ":" in w]
-        for key in _IN_PLACE + _BOUND:
+        for key in _IN_PLACE + BOUND:
             for word in text.words("Service", key):
-                path = word.lstrip("+").split(":")[0] if key in _BOUND else word.lstrip("+")
+                path = word.lstrip("+").split(":")[0] if key in BOUND else word.lstrip("+")
                 if path.startswith("/") and path not in own + bound and not files.exists(path):
                     yield "needs %s (%s), which is not there" % (path, key)
 
@@ -104,7 +117,7 @@ class Process(object):
         rights = self._rights(text, user)
         folder = text.expand(text.last("Service", "WorkingDirectory")) or ""
         if folder.startswith("/") and folder not in self._made(unit):
-            if not self._context.files.is_directory(folder):
+            if not self._files.is_directory(folder):
                 yield "needs its WorkingDirectory %s, which is not there" % folder
             elif not rights.reach(folder + "/"):
                 yield "needs its WorkingDirectory %s, which %s may not enter" % (folder, user)
@@ -112,8 +125,22 @@ class Process(object):
             for program in text.programs(key):
                 ignored = program.ignored and (key != "ExecStart" or unit.kind == "oneshot")
                 if program.path and not ignored:
+                    hides = "" if program.privileged else hiding(text, program.path)
+                    if hides:
+                        yield "runs %s, which its %s hides" % (program.path, hides)
                     why = self._unusable(program, user, rights)
                     yield from [why] if why else []
+
+    def _in_root(self, text: UnitText) -> Iterator[str]:
+        """A program that is not there below the service's own root, where no link is on its way."""
+        root = (text.expand(text.last("Service", _ROOT)) or "").rstrip("/")
+        for program in text.programs("ExecStart"):
+            path = program.path or ""
+            ways = [path[:at] for at, char in enumerate(path + "/") if at and char == "/"]
+            linked = any(self._files.link(root + way) for way in ways)
+            known = root and path.startswith("/") and not linked
+            if known and not self._files.exists(root + path):
+                yield "runs %s, which is not there below %s" % (path, root)
 
     def _made(self, unit: Definition) -> Tuple[str, ...]:
         return tuple(own.path for own in own_folders(unit, self._context))
@@ -125,11 +152,11 @@ class Process(object):
         accounts = self._context.accounts
         if text.flag("Service", "DynamicUser") or not (user or group) or "%" in (group or ""):
             user_only = accounts.identity("nobody") if text.flag("Service", "DynamicUser") else None
-            return Rights(self._context.files, user_only)
+            return Rights(self._files, user_only)
         try:
-            return Rights(self._context.files, accounts.identity(user or None, group))
+            return Rights(self._files, accounts.identity(user or None, group))
         except Unknowable:
-            return Rights(self._context.files, None)
+            return Rights(self._files, None)
 
     def _unusable(self, program: Program, user: str, rights: Rights) -> str:
         """Why a program cannot be begun by the user, root where none is named."""
@@ -139,13 +166,13 @@ class Process(object):
         if not program.privileged and not rights.execute(found):
             return "runs %s as %s, who may not execute it" % (found, user)
         try:
-            with closing(self._context.files.blocks(found, follow=True)) as blocks:
+            with closing(self._files.blocks(found, follow=True)) as blocks:
                 head = next(blocks, b"")[:_HEAD]
         except Unknowable:
             return ""
         if head.startswith(b"#!"):
             interpreter = interpreter_of(head).decode("utf-8", "replace")
-            if interpreter.startswith("/") and not self._context.files.exists(interpreter):
+            if interpreter.startswith("/") and not self._files.exists(interpreter):
                 return "runs %s, whose interpreter %s is not there" % (found, interpreter)
         elif not head.strip() or _is_text(head):
             return "runs %s, which does not begin with #! and is no program" % found
@@ -160,7 +187,7 @@ class Process(object):
             return found, "" if found else "runs %s, which systemd does not find" % program
         if programs.is_program(program):
             return program, ""
-        if self._context.files.exists(program):
+        if self._files.exists(program):
             return "", "runs %s, which is not executable" % program
         return "", "runs %s, which is not there" % program
 

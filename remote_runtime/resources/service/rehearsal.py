@@ -185,10 +185,24 @@ class Rehearsal(object):
         result = commands.run(argv)
         return "Conditions failed." not in result.stdout + result.stderr
 
+    def _has_time(self, unit: Definition) -> bool:
+        """Whether systemd makes out when a timer is to start something, as far as it says."""
+        keys = [key for key, _ in unit.text.settings("Timer", "On")]
+        commands = self._context.commands
+        if set(keys) != {"OnCalendar"} or not commands.find("systemd-analyze"):
+            return True
+        times = unit.text.all("Timer", "OnCalendar")
+        said = (commands.run(("systemd-analyze", "calendar", "--", time)) for time in times)
+        return any("Failed to parse" not in result.stderr for result in said)
+
     def _trigger(self, unit: Definition) -> Iterator[str]:
         """What a timer, path or socket starts has to be there."""
         stem, _, suffix = unit.name.rpartition(".")
         section = {"timer": "Timer", "path": "Path", "socket": "Socket"}.get(suffix)
+        if suffix == "socket":
+            yield from self._process.socket_lacks(unit)
+        elif suffix == "timer" and not self._has_time(unit):
+            yield "says no time that systemd can read"
         if section is None or (suffix == "socket" and unit.text.flag("Socket", "Accept")):
             return
         key = "Service" if suffix == "socket" else "Unit"

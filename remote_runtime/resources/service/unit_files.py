@@ -24,6 +24,17 @@ _LIMIT = 1 << 20  # bytes of a unit file
 _TYPES = ("simple", "exec", "forking", "oneshot", "dbus", "notify", "notify-reload", "idle")
 LINKED_FROM = {"WantedBy": ".wants", "RequiredBy": ".requires", "UpheldBy": ".upholds"}
 ALIAS = "Alias"
+_SAYS = {  # what systemd asks one of
+    "timer": (
+        "OnActiveSec", "OnBootSec", "OnStartupSec", "OnUnitActiveSec", "OnUnitInactiveSec",
+        "OnCalendar", "OnClockChange", "OnTimezoneChange",
+    ),
+    "path": ("PathExists", "PathExistsGlob", "PathChanged", "PathModified", "DirectoryNotEmpty"),
+    "socket": (
+        "ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO", "ListenSpecial",
+        "ListenNetlink", "ListenMessageQueue", "ListenUSBFunction",
+    ),
+}  # fmt: skip
 _RULES = (*LINKED_FROM, ALIAS)
 
 
@@ -48,13 +59,17 @@ class Definition(NamedTuple):
     @property
     def refused(self) -> bool:
         """Whether systemd would not load it: a service without anything to start, a oneshot that
-        never were done, a mount of nothing or at a place that is not its own."""
+        never were done, a mount of nothing or at a place that is not its own, another unit that
+        says nothing of what it is for."""
         if self.masked:
             return False
         if self.name.endswith((".mount", ".automount")):
             return self._is_misplaced()
-        if not self.name.endswith(".service"):
-            return False
+        suffix = self.name.rpartition(".")[2]
+        if suffix != "service":
+            return suffix in _SAYS and not any(
+                self.text.all(suffix.capitalize(), key) for key in _SAYS[suffix]
+            )
         if self.text.misnames:
             return True
         starts = len(self.text.programs("ExecStart"))

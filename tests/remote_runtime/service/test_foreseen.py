@@ -2,9 +2,9 @@
 
 import unittest
 
-from remote_runtime.changes import Missing
+from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.content import Content
-from remote_runtime.effects import Doubt, PathEffect, UnitEffect
+from remote_runtime.effects import Doubt, Fog, PathEffect, UnitEffect
 from remote_runtime.errors import ResourceError, UnsettledError
 
 from .plan import Plan, RecordedHost
@@ -134,6 +134,35 @@ class ForeseenTest(unittest.TestCase):
             units = plan.resources[0].provider._foreseen()
             self.assertEqual(units.by("Requires", "srv.mount"), ["x.service"])
             self.assertEqual(units.by("BindsTo", "srv.mount"), [])
+
+    def test_units_that_one_stops_or_lets_go(self):
+        """By what either of them says; what stops unneeded may stop or not."""
+        rows = [
+            ("[Unit]\nPropagatesStopTo=y.service\n" + RUN, RUN, "Would have started"),
+            (RUN, "[Unit]\nStopPropagatedFrom=x.service\n" + RUN, "Would have started"),
+            (RUN, RUN, ""),
+        ]
+        running = [UnitEffect(name, active=True) for name in ("x.service", "y.service")]
+        for one, other, expected in rows:
+            plan = self.plan(("x", {"ensure": "stopped"}), ("y", {}), x=one, y=other)
+            plan.context.expect(running, Doubt(), "service#both")
+            self.assertEqual(self.previewed(plan), ["Would have stopped", expected], one + other)
+        lazy = "[Unit]\nStopWhenUnneeded=yes\n" + RUN
+        plan = self.plan(("x", {"ensure": "stopped"}), x="[Unit]\nWants=y.service\n" + RUN, y=lazy)
+        plan.context.expect(running, Doubt(), "service#both")
+        with plan.noop():
+            effects = plan.resources[0].provider.consequences("stop", "x")
+        fogs = [each for each in effects if isinstance(each, Fog)]
+        self.assertEqual([fog.covers("unit", "y.service", True) for fog in fogs], [True])
+
+    def test_units_that_another_upholds(self):
+        """Whether such a unit stays stopped is a race."""
+        keeper = "[Unit]\nUpholds=y.service\n" + RUN
+        plan = self.plan(("x", {}), ("y", {"ensure": "stopped"}), x=keeper, y=RUN)
+        running = [UnitEffect(name, active=True) for name in ("x.service", "y.service")]
+        plan.context.expect(running, Doubt(), "service#both")
+        with self.assertRaisesRegex(Unknowable, "x.service upholds y.service"):
+            self.previewed(plan)
 
     def test_names_that_systemctl_quotes(self):
         """What is bound to a unit goes with it, whether or not there is a backslash in its name."""

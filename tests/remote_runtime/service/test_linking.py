@@ -49,6 +49,17 @@ class LinkingTest(FolderTest):
         os.symlink("other.service", self.path("y.service"))
         self.assertEqual(self.refused("n.service"), "failed")
 
+    def test_aliases_that_cannot_be(self):
+        """One of another type, or of an instance where it is none."""
+        for unit, alias, kind in (
+            ("x.service", "y.socket", "failed"),
+            ("x.service", "y@.service", "failed"),
+            ("t@1.service", "y.service", "failed"),
+            ("t@1.service", "y@1.service", ""),
+        ):
+            self.units = FakeUnits({unit: "[Install]\nAlias=%s\n" % alias})
+            self.assertEqual(self.refused(unit), kind, alias)
+
     @unittest.skipUnless(ROOT, "only root may set flags")
     def test_a_folder_that_stays_as_it_is(self):
         """Nothing is made or removed there; once an alias is made the rest does not matter."""

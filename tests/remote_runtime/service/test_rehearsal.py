@@ -34,13 +34,17 @@ class RehearsalTest(FolderTest):
             RUN % ("@%s other" % self.program) + "User=ccm-app\nGroup=0\n",
             RUN % self.program + "User=65534\nSupplementaryGroups=0\n",
             RUN % "/nowhere/%m" + "WorkingDirectory=-/nowhere\nEnvironmentFile=-/nowhere\n",
-            RUN % "/only/there" + "RootDirectory=%s\n" % self.root,
+            RUN % "/run" + "RootDirectory=%s\n" % self.root,
+            RUN % "/only/there" + "RootDirectory=%s\nBindReadOnlyPaths=/usr:/only\n" % self.root,
+            RUN % "/opt/bound/run" + "BindPaths=/tmp:/opt/bound\nInaccessiblePaths=/opt\n",
+            RUN % "+/%s" % self.program.lstrip("/") + "PrivateTmp=yes\n",
             RUN % self.program + "ReadWritePaths=-/nowhere +/tmp\nBindPaths=/tmp:/made\n",
             RUN % self.program
             + "StandardOutput=append:%s/log\nStandardError=journal\n" % self.root,
             RUN % self.program + "ExecStartPre=-/nowhere\n",
             RUN % self.program + "Type=oneshot\nRemainAfterExit=yes\nExecStart=-/nowhere\n",
-            RUN % self.program + "User=nobody-knows\nDynamicUser=yes\n",
+            RUN % "sh" + "User=nobody-knows\nDynamicUser=yes\n",
+            RUN % "/bin/sh" + "TemporaryFileSystem=/bin\nBindReadOnlyPaths=/usr/bin:/bin\n",
         ):
             self.assertEqual(self.why(text), "", text)
 
@@ -103,6 +107,33 @@ class RehearsalTest(FolderTest):
             self.assertEqual(self.why(unit), expected, unit)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root runs units as others")
+    def test_what_its_own_settings_hide(self):
+        """Another root, and folders that the unit keeps from its programs."""
+        rows = [
+            (
+                RUN % "/only/there" + "RootDirectory=%s\n" % self.root,
+                "runs /only/there, which is not there below %s" % self.root,
+            ),
+            (
+                RUN % "/tmp/run" + "PrivateTmp=yes\n",
+                "runs /tmp/run, which its PrivateTmp hides",
+            ),
+            (
+                RUN % "/root/run" + "ProtectHome=tmpfs\n",
+                "runs /root/run, which its ProtectHome hides",
+            ),
+            (
+                RUN % "/opt/run" + "InaccessiblePaths=-/opt\n",
+                "runs /opt/run, which its InaccessiblePaths hides",
+            ),
+            (
+                RUN % "/srv/a/run" + "TemporaryFileSystem=/srv:ro\nBindReadOnlyPaths=/opt:/srv/b\n",
+                "runs /srv/a/run, which its TemporaryFileSystem hides",
+            ),
+        ]
+        for text, expected in rows:
+            self.assertEqual(self.why(text), expected, text)
+
     def test_what_its_user_may_not_reach(self):
         """Each folder on the way counts, and the program's own rights unless root runs it."""
         os.mkdir(self.path("closed"), 0o700)

@@ -69,9 +69,17 @@ class States(unittest.TestCase):
             ({"x.service": "[Service]\nExecStop=/a\nRemainAfterExit=yes\n"}, "loaded"),
             ({"x.service": "[Service]\nType=dbus\nExecStart=/a\n"}, "bad-setting"),
             ({"x.service": "[Service]\nExecStart=/a\nExecReload=b/c\n"}, "bad-setting"),
+            ({"x.timer": "[Timer]\nUnit=x.service\n"}, "bad-setting"),
+            ({"x.timer": "[Timer]\nOnBootSec=1\n"}, "loaded"),
+            ({"x.socket": "[Socket]\nMode=0600\n"}, "bad-setting"),
+            ({"x.socket": "[Socket]\nListenFIFO=/run/x\n"}, "loaded"),
+            ({"x.path": "[Path]\nPathExists=\n"}, "bad-setting"),
+            ({"x.target": "[Unit]\n"}, "loaded"),
         ]
         for texts, expected in rows:
-            self.assertEqual(files(texts)["LoadState"], expected, texts)
+            self.assertEqual(
+                files(texts, next(iter(texts), "x.service"))["LoadState"], expected, texts
+            )
 
     def test_types(self):
         """A service is of type simple unless something else follows from its settings."""

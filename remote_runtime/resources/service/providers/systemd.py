@@ -1,7 +1,7 @@
 """Services of systemd (target)."""
 
 import os
-from typing import TYPE_CHECKING, Dict, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set
 
 from remote_runtime.base import Effect, Item, Properties, Unknowable
 from remote_runtime.context import Context
@@ -187,6 +187,9 @@ class Provider(ServiceProvider):
             self._rehearse_start(name, full, units)
         elif verb == STOP and units.goes(full):
             raise UnsettledError("once it is stopped there is no unit %s any more" % full)
+        elif verb == STOP:
+            for other in self._upholding(full, units):
+                raise Unknowable("%s upholds %s and may start it at once" % (other, full))
         elif verb == DISABLE and units.elsewhere(units.definition(full)):
             raise UnsettledError("once it is disabled there is no unit %s any more" % full)
         elif verb == ENABLE and units.shown(full).get("Id", full) != full:
@@ -201,6 +204,19 @@ class Provider(ServiceProvider):
 
             linking = Linking(self.context, units)
             (linking.rehearse if verb == ENABLE else linking.rehearse_removal)(full)
+
+    def _upholding(self, full: str, units: "ForeseenUnits") -> List[str]:
+        """The running units that have systemd start one again whenever it stops."""
+        result = self.context.commands.run((*SHOW[:-1], "--property=UpheldBy", "--", full))
+        lines = [line for line in result.stdout.splitlines() if line.startswith("UpheldBy=")]
+        named = [other for line in lines for other in line.partition("=")[2].split()]
+        named += units.by("Upholds", full)
+        return [
+            other
+            for other in dict.fromkeys(named)
+            if full in units.definition(other).text.words("Unit", "Upholds")
+            and units.status(other).running
+        ]
 
     def _rehearse_start(self, name: str, full: str, units: "ForeseenUnits") -> None:
         """``ResourceError`` where it would not run, or not for long."""
