@@ -106,7 +106,6 @@ class RehearsalTest(FolderTest):
         for unit, expected in rows:
             self.assertEqual(self.why(unit), expected, unit)
 
-    @unittest.skipUnless(os.geteuid() == 0, "only root runs units as others")
     def test_what_its_own_settings_hide(self):
         """Another root, and folders that the unit keeps from its programs."""
         rows = [
@@ -134,6 +133,7 @@ class RehearsalTest(FolderTest):
         for text, expected in rows:
             self.assertEqual(self.why(text), expected, text)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root runs units as others")
     def test_what_its_user_may_not_reach(self):
         """Each folder on the way counts, and the program's own rights unless root runs it."""
         os.mkdir(self.path("closed"), 0o700)
