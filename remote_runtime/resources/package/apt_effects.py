@@ -13,6 +13,7 @@ from remote_runtime.base import (
     UnitEffect,
 )
 from remote_runtime.effects import UNKNOWN
+from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import deb_scripts
 from remote_runtime.resources.package.deb_contents import (
     SYSUSERS,
@@ -29,8 +30,10 @@ from remote_runtime.resources.package.reach import Reach
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.system.files import Status
 
 SHA256 = "sha256:"
+_BELOW_FILE = "resource.file.enotdir"
 
 
 class Consequences(object):
@@ -153,7 +156,7 @@ class Consequences(object):
         gone: Set[str] = set()
         found: List[str] = []
         for path in sorted(paths, reverse=True):
-            status = files.status(path)
+            status = self._status(path)
             if status is None or path in staying or self._reach.stays(path):
                 continue
             if status.kind == "directory":
@@ -163,6 +166,15 @@ class Consequences(object):
             gone.add(path)
             found.append(path)
         return found
+
+    def _status(self, path: str) -> "Optional[Status]":
+        """What is at a path; nothing where a file stands on the way, which makes room."""
+        try:
+            return self._context.files.status(path)
+        except ResourceError as error:
+            if error.kind != _BELOW_FILE:
+                raise
+            return None
 
     def _shared(self, path: str) -> bool:
         if self._owners is None:

@@ -82,7 +82,7 @@ class DebConsequences(Consequences):
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
         """As dpkg does: what nobody edited is replaced, and of what somebody did it would ask."""
         files = self._context.files
-        found = files.status(member.path)
+        found = self._status(member.path)
         if found is not None and found.kind == "symlink":
             self._linked(member.path)
             return
