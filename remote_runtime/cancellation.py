@@ -1,7 +1,9 @@
 """How a run is ended early (target): one flag that every wait of the runtime listens to."""
 
 import os
-from typing import Any
+from typing import Any, Sequence
+
+_LONGEST = 2**31 - 1  # milliseconds that poll takes
 
 
 class Cancelled(BaseException):
@@ -10,6 +12,16 @@ class Cancelled(BaseException):
 
 class GoingDown(BaseException):
     """The host goes down, and the run with it: nothing is told of the resource that is at work."""
+
+
+def await_input(ends: Sequence[int], seconds: float) -> None:
+    """Wait until one of these descriptors can be read or has ended, and at most so long."""
+    import select
+
+    poll = select.poll()  # select takes no descriptor from 1024 on
+    for end in ends:
+        poll.register(end, select.POLLIN)
+    poll.poll(min(_LONGEST, max(0, -int(-seconds * 1000 // 1))))
 
 
 class Cancellation(object):
@@ -63,9 +75,7 @@ class Cancellation(object):
 
     def sleep(self, seconds: float) -> None:
         """Sleep, or raise ``Cancelled`` as soon as the run is to end."""
-        import select
-
-        select.select([self.wakeup], [], [], max(0.0, seconds))
+        await_input([self.wakeup], seconds)
         self.check()
 
 

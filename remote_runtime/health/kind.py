@@ -97,8 +97,8 @@ class Probe(object):
         A thread that is still blocked then is left behind; it ends with the process.
         """
         import os
-        import select
 
+        from remote_runtime.cancellation import await_input
         from remote_runtime.lean.threads import Thread
 
         ours, theirs = os.pipe()  # each side closes its end: the thread may outlive this call
@@ -115,7 +115,7 @@ class Probe(object):
         Thread(work).start()
         try:
             wakeup = self.context.cancellation.wakeup
-            select.select([ours, wakeup], [], [], max(0.0, seconds))
+            await_input([ours, wakeup], seconds)
         finally:
             os.close(ours)
         self.context.check_cancelled()

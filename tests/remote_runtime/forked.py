@@ -82,12 +82,17 @@ class Forked(object):
         return code
 
     def _ended(self, timeout: Optional[float]) -> Optional[int]:
-        if self.returncode is None and select.select([self._status], [], [], timeout)[0]:
+        if self.returncode is None and self._has_status(timeout):
             status = int(self._status.readline())
             self._status.close()
             signalled = os.WIFSIGNALED(status)
             self.returncode = -os.WTERMSIG(status) if signalled else os.WEXITSTATUS(status)
         return self.returncode
+
+    def _has_status(self, timeout: Optional[float]) -> bool:
+        poll = select.poll()  # select takes no descriptor from 1024 on
+        poll.register(self._status, select.POLLIN)
+        return bool(poll.poll(None if timeout is None else timeout * 1000))
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
