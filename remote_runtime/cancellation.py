@@ -1,7 +1,7 @@
 """How a run is ended early (target): one flag that every wait of the runtime listens to."""
 
 import os
-from typing import Any, Sequence
+from typing import Any, List, Sequence
 
 _LONGEST = 2**31 - 1  # milliseconds that poll takes
 
@@ -14,14 +14,16 @@ class GoingDown(BaseException):
     """The host goes down, and the run with it: nothing is told of the resource that is at work."""
 
 
-def await_input(ends: Sequence[int], seconds: float) -> None:
-    """Wait until one of these descriptors can be read or has ended, and at most so long."""
+def await_input(ends: Sequence[int], seconds: float) -> List[int]:
+    """Wait until one of these descriptors can be read or has ended, and at most so long; which of
+    them are so then."""
     import select
 
     poll = select.poll()  # select takes no descriptor from 1024 on
     for end in ends:
         poll.register(end, select.POLLIN)
-    poll.poll(min(_LONGEST, max(0, -int(-seconds * 1000 // 1))))
+    ready = poll.poll(min(_LONGEST, max(0, -int(-seconds * 1000 // 1))))
+    return [end for end, _ in ready]
 
 
 class Cancellation(object):

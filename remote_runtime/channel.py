@@ -8,7 +8,7 @@ from _collections import deque  # type: ignore[import-not-found]  # collections 
 from typing import Any, Callable, Deque, Optional, Tuple
 
 from remote_runtime import wire
-from remote_runtime.cancellation import Cancellation
+from remote_runtime.cancellation import Cancellation, await_input
 from remote_runtime.errors import ProtocolError
 from remote_runtime.lean.threads import Condition, Event, Thread
 from remote_runtime.stable import MOST_TURNS, StableTurns, Turn
@@ -241,12 +241,10 @@ class Channel(object):
 
     def _read_until_end(self) -> str:
         """Read frames until the run is over; return why it ended."""
-        import select
-
         decoder = wire.Decoder(wire.MAX_FROM_CONTROLLER)
         wakeup = self._cancellation.wakeup
         while not self._cancellation.is_set():
-            ready = select.select([self._reading, wakeup], [], [], self._silence)[0]
+            ready = await_input([self._reading, wakeup], self._silence)
             if not ready:
                 return "the controller was silent for %g seconds" % self._silence
             if self._reading not in ready:

@@ -4,6 +4,7 @@ import os
 import time
 from typing import Any, List
 
+from remote_runtime.cancellation import await_input
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 
@@ -87,9 +88,7 @@ class Guard(object):
         return opened
 
     def _watch(self) -> None:
-        import select
-
-        ready = select.select([self._wakeup, self._stopped], [], [], self.limit.left)[0]
+        ready = await_input([self._wakeup, self._stopped], self.limit.left)
         if self._stopped in ready:
             return
         with self._lock:
