@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 _RUNNING = ("active", "reloading", "refreshing")
 _STOPPED = ("inactive", "failed", "maintenance")  # neither on its way up nor on its way down
-# Enabling and disabling do nothing to these, so they satisfy either.
 _BY_LINKS = ("enabled", "disabled")
+# Enabling and disabling do nothing to these, so they satisfy either.
 _EITHER = ("static", "indirect", "generated", "transient")
 _ENABLED = ("enabled", "alias", *_EITHER)
 _DISABLED = ("disabled", "linked", "linked-runtime", "masked", "masked-runtime", *_EITHER)
