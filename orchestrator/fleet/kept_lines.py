@@ -10,7 +10,9 @@ from orchestrator.fleet.event_check import kept_problem
 from orchestrator.fleet.stable_turns import PREFIX, Form, StableTurns, read_line
 from remote_runtime.errors import ProtocolError
 
-_DAMAGED = (LookupError, TypeError, AttributeError, OverflowError, ProtocolError)
+_DAMAGED = (
+    LookupError, TypeError, AttributeError, OverflowError, RecursionError, ProtocolError,
+)  # fmt: skip
 
 
 def whole_lines(path: Path) -> Iterator[str]:

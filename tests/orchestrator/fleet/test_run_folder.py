@@ -124,6 +124,16 @@ def test_a_line_that_does_not_say_where_resources_stand_is_read_as_their_events(
     assert [(e.event, e.line) for e in told] == list(turns.events())
 
 
+def test_a_line_that_nests_too_deep_is_told_as_damaged() -> None:
+    """However it is read, and whatever the folder holds."""
+    keep("20260314T091502Z-aaaaaa")
+    path = kept_run().path / "events.jsonl"
+    path.write_text('{"stable":' + "[" * 200_000 + "\n", encoding="utf-8")
+    for read in (kept_run().events, kept_run().lines, kept_run().replay):
+        with pytest.raises(InputError, match=r"events\.jsonl cannot be read: "):
+            list(read())
+
+
 def test_stable_resources_that_are_not_known_are_told_with_their_line() -> None:
     """Where the record of the resources is damaged, the line is named that cannot be told."""
     folder = begin()
