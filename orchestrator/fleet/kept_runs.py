@@ -133,7 +133,7 @@ class KeptRun:
     def _again(self, hosts: Container[str]) -> Iterator[tuple[dict[str, Any], bool]]:
         """The events of these, each with whether its host told of the same resource before."""
         seen: set[tuple[str, str, str]] = set()
-        for told in self._happened(True, hosts):
+        for told in self._happened(whole=True, hosts=hosts):
             for event, _ in happening.transaction_events(told):
                 key = event["host"], event["type"], event["name"]
                 yield event, key in seen
@@ -164,52 +164,41 @@ class KeptRun:
         InputError where they cannot be read.
         """
         try:
-            for line, _, _ in self._told():
-                yield line
+            for number, line, turns in told_lines(self.path, self.run_id):
+                if turns is None:
+                    yield line
+                else:
+                    yield from (text for _, text in expanded(turns, number))
         except (OSError, ValueError) as error:
             raise _unreadable(self.path / "events.jsonl", error) from error
 
-    def _told(self) -> Iterator[tuple[str, int, dict[str, Any] | None]]:
-        """Each transaction event as JSON text, with the number of the line that tells it; itself
-        where it was made of what is kept. OSError, ValueError."""
-        for number, line, turns in told_lines(self.path, self.run_id):
-            if turns is None:
-                yield line, number, None
-                continue
-            for event, text in expanded(turns, number):
-                yield text, number, event
-
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
         """The transaction events and the JSON text of each. InputError for one that is damaged."""
-        try:
-            for line, number, made in self._told():
-                yield sound(made or json.loads(line), number), line
-        except (OSError, ValueError, RecursionError) as error:
-            raise _unreadable(self.path / "events.jsonl", error) from error
+        for told in self._happened(whole=True):
+            yield from happening.transaction_events(told)
 
     def _happened(
-        self, whole: bool, hosts: Container[str] | None = None
+        self, *, whole: bool, hosts: Container[str] | None = None
     ) -> Iterator[happening.ResourceEvent | happening.ResourcesStable]:
-        """What became of resources, as the run told it; of all hosts or of these. InputError for
-        what is damaged."""
-        path = self.path / "events.jsonl"
+        """What became of resources, as the run told it, or each event by itself (``whole``); of all
+        hosts or of these. InputError for what is damaged."""
         try:
             for number, line, turns in told_lines(self.path, self.run_id):
                 if turns is not None and hosts is not None and turns.host not in hosts:
                     continue  # most of a run, and no event is made for it
                 if turns is None:
-                    told = [(json.loads(line), line)]
+                    told = iter([(json.loads(line), line)])
                 elif turns.is_placed and not whole:
                     yield happening.ResourcesStable(turns.host, turns)
                     continue
                 else:
-                    told = list(expanded(turns, number))
+                    told = expanded(turns, number)
                 for event, text in told:
                     host = sound(event, number)["host"]
                     if hosts is None or host in hosts:
                         yield happening.ResourceEvent(host, event, text)
         except (OSError, ValueError, RecursionError) as error:
-            raise _unreadable(path, error) from error
+            raise _unreadable(self.path / "events.jsonl", error) from error
 
     def notices(self) -> Iterator[happening.HostNotice]:
         """The warnings and errors of hosts, and under the host "" those about the record itself."""
@@ -284,7 +273,7 @@ class KeptRun:
         )
         yield from self.rollout()
         yield from self.turns()
-        yield from self._happened(whole)
+        yield from self._happened(whole=whole)
         yield from self.notices()
         for result in self.results():
             yield happening.HostFinished(result)
