@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from functools import lru_cache
 from threading import Lock
 from typing import NamedTuple
 
@@ -75,7 +76,8 @@ def _reads_own(declared: Declared, keys: Iterable[str]) -> bool:
 
 
 class AlikeResources:
-    """What the resources of a manifest were compiled to, by all that this depends on. Thread-safe.
+    """What the resources of a manifest were compiled to, by all that this depends on; the
+    ``outlook`` of each. Thread-safe.
 
     It forgets all that it knows when that takes more than ``most`` bytes.
     """
@@ -86,16 +88,7 @@ class AlikeResources:
         self._known: dict[Hashable, Compiled] = {}
         self._skeletons: dict[Hashable, Skeleton] = {}
         self._bytes = 0
-        self._outlooks: dict[Declared, Outlook] = {}
-
-    def outlook(self, declared: Declared) -> Outlook:
-        """How a resource is rendered, found once."""
-        known = self._outlooks.get(declared)
-        if known is None:
-            if len(self._outlooks) >= MOST_OUTLOOKS:
-                self._outlooks = {}
-            known = self._outlooks[declared] = Outlook.on(declared)
-        return known
+        self.outlook: Callable[[Declared], Outlook] = lru_cache(MOST_OUTLOOKS)(Outlook.on)
 
     def get(self, key: Hashable, texts: tuple[bytes, ...], outlook: Outlook) -> Compiled | None:
         """What it comes to with these texts; None where no host had the same key."""

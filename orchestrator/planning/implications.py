@@ -56,18 +56,15 @@ class Implications:
     """Thread-safe: at worst something is made twice. Hosts that mask the same share it."""
 
     def __init__(self) -> None:
-        self._of_secrets: dict[tuple[str, ...], tuple[EventMaker, _Known]] = {}
+        self._of_secrets = lru_cache(MOST_MASKS)(_nothing_yet)
 
     def masking(self, secrets: tuple[str, ...]) -> Masking:
         """Those of a host on which these texts are masked."""
-        found = self._of_secrets.get(secrets)
-        if found is None:
-            if len(self._of_secrets) >= MOST_MASKS:
-                self._of_secrets.clear()
-            found = self._of_secrets.setdefault(
-                secrets, (EventMaker(Mask(secrets)), _Known(Recurring(), {}, {}))
-            )
-        return Masking(*found, hides=bool(secrets))
+        return Masking(*self._of_secrets(secrets), hides=bool(secrets))
+
+
+def _nothing_yet(secrets: tuple[str, ...]) -> tuple[EventMaker, _Known]:
+    return EventMaker(Mask(secrets)), _Known(Recurring(), {}, {})
 
 
 class Masking:

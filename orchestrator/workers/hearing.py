@@ -1,6 +1,8 @@
 """What a worker tells becomes the events of the run again (controller)."""
 
 import json
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from orchestrator.fleet import events as happening
@@ -23,19 +25,11 @@ _MOST_SHARED = 5_000
 
 
 class SharedForms:
-    """What plans imply of resources, held once however many workers tell of it; see ``Form``."""
+    """The forms that workers tell of, each held once however many of them do: that ``of`` a line.
+    Thread-safe."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Form] = {}
-
-    def of(self, line: str) -> Form:
-        """The one of that line."""
-        found = self._known.get(line)
-        if found is None:
-            if len(self._known) >= _MOST_SHARED:
-                self._known.clear()
-            found = self._known[line] = Form.read(line)
-        return found
+        self.of: Callable[[str], Form] = lru_cache(_MOST_SHARED)(Form.read)
 
 
 class Heard:
