@@ -49,36 +49,32 @@ class NoneDue(Refreshes):
     """
 
     def __init__(self, remember: Callable[[], Refreshes]) -> None:
-        self._remember = remember
-        self._kept: Optional[Refreshes] = None
+        self._remember: Optional[Callable[[], Refreshes]] = remember
+        self._kept = Refreshes()
 
     @property
     def due(self) -> bool:
-        return self._kept is not None and self._kept.due
+        return self._kept.due
 
     def since(self, item: Item) -> str:
-        return "" if self._kept is None else self._kept.since(item)
+        return self._kept.since(item)
 
     def owed(self, item: Item) -> str:
-        return "" if self._kept is None else self._kept.owed(item)
+        return self._kept.owed(item)
 
     def begin(self, item: Item) -> bool:
-        if self._kept is None:
-            self._kept = self._remember()
+        if self._remember is not None:
+            self._kept, self._remember = self._remember(), None
         return self._kept.begin(item)
 
     def end(self, changed: bool) -> None:
-        if self._kept is not None:
-            self._kept.end(changed)
+        self._kept.end(changed)
 
     def served(self, item: Item, fired: Sequence[str]) -> None:
-        if self._kept is not None:
-            self._kept.served(item, fired)
+        self._kept.served(item, fired)
 
     def released(self, item: Item) -> None:
-        if self._kept is not None:
-            self._kept.released(item)
+        self._kept.released(item)
 
     def close(self) -> None:
-        if self._kept is not None:
-            self._kept.close()
+        self._kept.close()
