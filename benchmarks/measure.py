@@ -27,7 +27,7 @@ class Series:
 
     def median(self, figure: str) -> float:
         """The median of a figure over the samples."""
-        return statistics.median(getattr(sample, figure) for sample in self.samples)
+        return float(statistics.median(getattr(sample, figure) for sample in self.samples))
 
     def spread(self, figure: str) -> tuple[float, float]:
         """The smallest and largest sample of a figure."""
@@ -73,6 +73,6 @@ def run(
     failed = [child for child in children if child.returncode not in expected]
     if failed:
         text = log.read_text(errors="replace")[-2000:]
-        raise RuntimeError(f"{failed[0].args} exited {failed[0].returncode}:\n{text}")
+        raise RuntimeError(f"{failed[0].args!r} exited {failed[0].returncode}:\n{text}")
     log.unlink()
     return Sample(wall, cpu, hosts_cpu() - before, peak)

@@ -177,4 +177,5 @@ def record(site: Path) -> Recording:
     last = recorder.links[-1]
     if result.tally.stable != result.planned:
         raise RuntimeError("the machine did not stay as desired")
-    return Recording(last.nonce, last.runtime, *map(bytes, last.heard), last.sent)
+    greeting, answer = map(bytes, last.heard)
+    return Recording(last.nonce, last.runtime, greeting, answer, last.sent)

@@ -72,7 +72,7 @@ class _Server(asyncssh.SSHServer):
         return True
 
     def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
-        return key == self._key
+        return bool(key == self._key)
 
     def session_requested(self) -> _Session:
         return _Session(self)

@@ -99,8 +99,9 @@ class Case(NamedTuple):
         commanded = [one for one in made if one.commands]
         found = mismatches([one for one in made if not one.commands], self.world.read_all)
         if commanded:
-            looking = {"status_only": True, "monitor_only": True}
-            event = self.world.run(self.item(), self.scenario.ready, **looking)[-1]
+            event = self.world.run(
+                self.item(), self.scenario.ready, status_only=True, monitor_only=True
+            )[-1]
             found += judge(commanded, answers(made, event, Mask()), Mask(), False)
         return found
 

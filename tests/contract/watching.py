@@ -50,7 +50,8 @@ class _Watch:
             sys.addaudithook(self._note)  # for good: there is no way to take one back
             self._installed = True
         self._thread, self._looks = threading.get_ident(), looks
-        self.seen = seen = []
+        seen: list[_Seen] = []
+        self.seen = seen
         return seen
 
     def _note(self, event: str, arguments: Sequence[Any]) -> None:

@@ -67,7 +67,7 @@ class Block(NamedTuple):
 
 def on_a_host(page: Path) -> bool:
     """Whether the example of a type's page can only be tried on a host of the lab."""
-    return getattr(module_of(page.stem), "ON_A_HOST", False)
+    return bool(getattr(module_of(page.stem), "ON_A_HOST", False))
 
 
 def blocks(page: Path, language: str) -> Iterator[Block]:

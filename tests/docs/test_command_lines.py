@@ -114,7 +114,9 @@ def test_commands_do_what_they_say_here(page: Path, tmp_path: Path) -> None:
     assert "4" not in run(text, tmp_path)
 
 
-@pytest.mark.parametrize("page", list(filter(on_a_host, TYPE_PAGES)), ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [page for page in TYPE_PAGES if on_a_host(page)], ids=lambda page: page.stem
+)
 def test_commands_do_what_they_say_on_a_host(page: Path, tmp_path: Path, lab: Lab) -> None:
     """Run for a real host over SSH, the commands change things once."""
     host = lab.hosts["web1"]

@@ -45,13 +45,13 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 
 
 @pytest.fixture(scope="module")
-def on_threads(fleet: Fleet) -> Scene:
+def on_threads(fleet: Fleet) -> Alike:
     """What a scene comes to on threads; played once."""
     return functools.cache(lambda scene: fleet.play(scene, "threads"))
 
 
 @pytest.fixture
-def alike(fleet: Fleet, engine: str, on_threads: Scene) -> Alike:
+def alike(fleet: Fleet, engine: str, on_threads: Alike) -> Alike:
     """Plays a scene on the engine and on threads: what it comes to, which has to be the same."""
 
     def play(scene: Scene) -> Any:

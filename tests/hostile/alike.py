@@ -194,7 +194,8 @@ def _told(plan: HostPlan, payload: bytes, host: str) -> tuple[list[str], dict[st
         for item in each_of(part.items, managed=True):
             if item.secrets and not item.sensitive:
                 mask.add(secrets_of(item))
-    maker, turns, events = EventMaker(mask), StableTurns(), []
+    maker, turns = EventMaker(mask), StableTurns()
+    events: list[str] = []
     for item in each_of(seen.items):
         outcome = Outcome(item)
         outcome.provider = "posix"

@@ -15,7 +15,7 @@ SECRETS = (
     *(hashlib.sha256(text).hexdigest()[5:9] for text in (b"on web0", b"on web1")),
     "0644", "true", "$blob", "content", "\u00e9\u00e9\u00e9\u00e9", "Bearer abcdefgh12",
 )  # fmt: skip
-TEXTS = (
+TEXTS: tuple[Any, ...] = (
     "", "a", "b", "present", "absent", "0644", "0600", "y" * 5000, "\u00e9\u263a", "\x07\x1b[31m",
     "\ud800", "{{ 1 }}", '"$tree"', '{"$blob":"x","size":1}', "https://me:p4ssw0rd@h/x", "a?b=c",
     "Authorization: Bearer abcdefgh", "h/?token=abcdefgh1234", "line\r\nline", "\u2028\u202e", 1,

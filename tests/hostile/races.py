@@ -36,7 +36,7 @@ class _Actions:
         app = f"{world.home}/app"
         self._archive = str(world.top / "a.tar")
         self._make_archive()
-        bob = {"owner": str(UID), "group": str(UID)}
+        bob: dict[str, Any] = {"owner": str(UID), "group": str(UID)}
 
         def file(name: str, index: int = 0, **properties: Any) -> Item:
             return item("file", f"{app}/{name}", index, properties=properties)

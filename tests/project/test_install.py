@@ -78,8 +78,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def built(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with what ``python -m build`` makes: an sdist, and the wheel made of that."""
     target = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", target, checkout]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(target)]
+    done = subprocess.run([*command, str(checkout)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return target
 
@@ -99,7 +99,7 @@ def index(built: Path, pyz: Path) -> Path:
         for name in archive.namelist():
             if name.startswith("wheels/") and "ccm_push" not in name:
                 (built / Path(name).name).write_bytes(archive.read(name))
-    download = [sys.executable, "-m", "pip", "download", "-q", "-d", built, "hatchling"]
+    download = [sys.executable, "-m", "pip", "download", "-q", "-d", str(built), "hatchling"]
     subprocess.run(download, check=True)
     return built
 
@@ -108,7 +108,7 @@ def install(version: str, folder: Path, index: Path, what: str | Path) -> Path:
     """Install into a clean environment from a folder of wheels alone, and return its ccm."""
     home = folder / "venv"
     run(python(version), "-m", "venv", "--without-pip", home, cwd=folder)
-    pip = [sys.executable, "-m", "pip", "--python", home / "bin/python", "install", "-q"]
+    pip = [sys.executable, "-m", "pip", "--python", str(home / "bin/python"), "install", "-q"]
     pip.append("--no-compile")  # of all modules, most of which nobody imports here
     run(*pip, "--no-index", "--find-links", index, what, cwd=folder)
     return home / "bin/ccm"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.lab import Host, Lab
-from tests.push.command import Ccm, Run
+from tests.push.command import Ccm, Event, Run
 
 NAME = "web1"
 
@@ -96,7 +96,7 @@ class Target:
             site = site.replace(word, value)
         return site
 
-    def event(self, run: Run, resource: str) -> dict:
+    def event(self, run: Run, resource: str) -> Event:
         """The event of a resource; files are named relative to the folder."""
         return run.event(self.id(resource), NAME)
 

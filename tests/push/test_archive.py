@@ -14,7 +14,7 @@ import pytest
 
 from tests.docs.pages import DOCS, blocks
 from tests.lab import Host
-from tests.push.command import Run
+from tests.push.command import Event, Run
 from tests.push.target import Target
 from tests.remote_runtime.archive import server
 from tests.remote_runtime.archive.making import APP, member, tar, zipped
@@ -38,10 +38,9 @@ def beside(host: Host) -> str:
     return host.address.rsplit(".", 1)[0] + ".1"
 
 
-def found(target: Target, done: Run, name: str) -> dict:
+def found(target: Target, done: Run, name: str) -> Event:
     """The event of an archive, named relative to the folder."""
-    event: dict = done.event(f"archive#{target.folder}/{name}")
-    return event
+    return done.event(f"archive#{target.folder}/{name}")
 
 
 SITE = f"""\

@@ -8,13 +8,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from orchestrator.fleet.event_check import ADDED
 from tests.lab import Host, Lab
-from tests.push.command import EVENT, Ccm, Run
+from tests.push.command import EVENT, Ccm, Event, Run
 from tests.push.target import NAME, Target, on_this_machine
 
 OWNED = ("--owner", "OWNER", "--group", "GROUP", "--mode", "0644")
@@ -38,7 +39,7 @@ class Script:
         hosts = ("-i", str(self._target.inventory), "-l", NAME)
         return self.ccm.run("ensure", *filled, *hosts)
 
-    def events(self) -> list[dict]:
+    def events(self) -> list[Event]:
         """The session's events, in order."""
         paths = sorted(Path(self.store).glob("*.event"))
         found = [json.loads(path.read_text()) for path in paths]
@@ -53,7 +54,7 @@ class Script:
 
 
 @pytest.fixture
-def script(target: Target) -> "Script":
+def script(target: Target) -> Iterator[Script]:
     script = Script(target)
     yield script
     script.close()

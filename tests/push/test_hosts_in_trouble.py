@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from tests.lab import (
     with_minimal_python,
     without_python,
 )
+from tests.lab.rootfs import Prepare
 from tests.push.command import Ccm, runtimes
 
 TOUCH = """\
@@ -47,7 +49,7 @@ def wait_for(host: Host, path: str, seconds: float = 30) -> None:
         time.sleep(0.1)
 
 
-def result(ccm: Ccm, inventory: Path, site: str, *options: str) -> tuple[int, dict[str, dict]]:
+def result(ccm: Ccm, inventory: Path, site: str, *options: str) -> tuple[int, dict[str, Any]]:
     """Push with --json; return the exit code and the result of each host by name."""
     done = ccm.run("push", "-i", str(inventory), "--json", *options, str(ccm.site(site)))
     document = json.loads(done.stdout)
@@ -207,7 +209,7 @@ def test_hosts_by_their_python(ccm: Ccm, tmp_path: Path) -> None:
         v for v in ("3.6", "3.7", "3.8", "3.9", "3.10", "3.12", "3.13") if find_interpreter(v)
     ]
     print("interpreters found:", ", ".join(versions) or "none")
-    prepare = {"none": without_python, "minimal": with_minimal_python}
+    prepare: dict[str, Prepare] = {"none": without_python, "minimal": with_minimal_python}
     prepare |= {
         f"py{v.replace('.', '')}": in_order(without_python, with_interpreter(v)) for v in versions
     }

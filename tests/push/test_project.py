@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,7 +54,7 @@ def made(project: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in sorted((project / "made").iterdir())}
 
 
-def runs(ccm: Ccm) -> list[dict]:
+def runs(ccm: Ccm) -> list[dict[str, Any]]:
     """What is kept of each run, the oldest first."""
     folders = sorted((ccm.scratch / "state/ccm/runs").iterdir())
     return [json.loads((folder / "run.json").read_text()) for folder in folders]

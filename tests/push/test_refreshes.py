@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ ccm:
 def test_a_mistake_and_its_correction(target: Target) -> None:
     """What a failed test of a configuration kept from being restarted is restarted once."""
 
-    def push(value: str, *options: str, stop: str = "false") -> dict:
+    def push(value: str, *options: str, stop: str = "false") -> dict[str, Any]:
         run = target.push(SITE.replace("VALUE", value).replace("STOP", stop), *options)
         events = {event["name"]: event for event in run.events}
         return {**events, "code": run.code, "output": run.output}

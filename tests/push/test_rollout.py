@@ -59,7 +59,7 @@ def fleet(ccm: Ccm, tmp_path: Path) -> Fleet:
     return Fleet(ccm, tmp_path / "fleet")
 
 
-def document(fleet: Fleet, site: Path, *options: str) -> tuple[int, dict]:
+def document(fleet: Fleet, site: Path, *options: str) -> tuple[int, dict[str, Any]]:
     done = fleet.ccm.run("push", "-i", str(fleet.inventory), "--json", *options, str(site))
     assert done.stdout, done.stderr
     return done.code, json.loads(done.stdout)

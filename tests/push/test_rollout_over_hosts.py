@@ -79,8 +79,8 @@ class Fleet:
             said = box.run(f"cd {NOTES}; grep -H . *.begin *.end 2>/dev/null || true").stdout
             times: dict[str, float] = {}
             for line in said.splitlines():
-                name, _, at = line.partition(":")
-                times[name] = float(at)
+                name, _, told = line.partition(":")
+                times[name] = float(told)
             for name, at in times.items():
                 number, _, what = name.partition(".")
                 if what == "begin":

@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.lab import Host, Lab
-from tests.push.command import Ccm, Run, runtimes
+from tests.push.command import Ccm, Event, Run, runtimes
 from tests.push.target import Target
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "scaffold"
 ONE = "ccm:\n  resources:\n    - scaffold:\n        - DIR/out: {source: tpl%s}\n"
 
 
-def found(target: Target, done: Run, name: str = "out") -> dict:
+def found(target: Target, done: Run, name: str = "out") -> Event:
     """The event of a scaffold, named relative to the folder."""
-    event: dict = done.event(f"scaffold#{target.folder}/{name}")
-    return event
+    return done.event(f"scaffold#{target.folder}/{name}")
 
 
 def templates(target: Target, **files: str | bytes) -> None:

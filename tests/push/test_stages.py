@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ ccm:
         (self.folder / f"{name}.yaml").write_text(text, encoding="utf-8")
         return f"{name}.yaml"
 
-    def write(self, *stages: dict) -> Path:
+    def write(self, *stages: dict[str, Any]) -> Path:
         path = self.folder / "release.yaml"
         path.write_text(json.dumps({"stages": stages}), encoding="utf-8")
         return path

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ class Flickering(Release):
             f"while test -e {self.asked}; do sleep 0.1; done"
         )
 
-    def flicker(self, *options: str) -> dict:
+    def flicker(self, *options: str) -> dict[str, Any]:
         """Push, doing what the hook asks for; the document of the run."""
         words = ("push", "-i", str(self.inventory), "--json", *options)
         process = self.ccm.start(*words, str(self.folder / "release.yaml"))
@@ -57,7 +58,7 @@ class Flickering(Release):
         finally:
             process.kill()
         assert process.returncode == 3, stderr
-        found: dict = json.loads(stdout)
+        found: dict[str, Any] = json.loads(stdout)
         return found
 
 

@@ -128,9 +128,9 @@ def test_a_secret_is_masked_whatever_way_a_test_tells_it(pushed: Target) -> None
         assert "s3cr3t" not in report.read_text()
     site = pushed.ccm.site(pushed.filled(SITE))
     hosts = f"--hosts=ccm://web1?inventory={pushed.inventory}&manifest={site}"
-    words = ["-m", "pytest", "-rA", "-p", "no:cacheprovider", hosts, f"--junitxml={report}", own]
+    own_way = ["-m", "pytest", "-rA", "-p", "no:cacheprovider", hosts, f"--junitxml={report}", own]
     plain = subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, env=pushed.ccm.environment
+        [sys.executable, *own_way], capture_output=True, text=True, env=pushed.ccm.environment
     )
     assert plain.returncode == 1, plain.stdout
     assert "because of [masked]" in plain.stdout

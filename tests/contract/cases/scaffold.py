@@ -1,5 +1,6 @@
 """Folders that are rendered on the controller."""
 
+import functools
 import os
 import shutil
 from typing import Any
@@ -54,7 +55,7 @@ def absent(world: World) -> Scenario:
         world.path("app"),
         {"ensure": "absent", "source": source(world)},
         {
-            name: lambda name=name: world.write(f"app/{name}", "")
+            name: functools.partial(world.write, f"app/{name}", "")
             for name in ("app.conf", "bin/run")
         },
     )

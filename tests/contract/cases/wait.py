@@ -24,11 +24,16 @@ def file(world: World) -> Scenario:
 def gone(world: World) -> Scenario:
     """A lock that somebody lets go of."""
     path = world.write("lock", "")
+
+    def let_go() -> None:
+        if os.path.exists(path):
+            os.remove(path)
+
     return Scenario(
         "unlocked",
         {"ensure": "absent", "file": path, "interval": "100ms", "timeout": "30s"},
         {"condition": lambda: world.write("lock", "")},
-        meanwhile=lambda: os.path.exists(path) and os.remove(path),
+        meanwhile=let_go,
     )
 
 

@@ -19,7 +19,7 @@ from tests.orchestrator.transport.fakes import local
 Said = tuple[int, str] | tuple[int, str, str]
 """An exit code, what went to stdout and, if anything, to stderr."""
 
-DEBIAN: Mapping[str, Said] = {
+DEBIAN: Mapping[str, tuple[int, str]] = {
     "uname -s": (0, "Linux\n"),
     "uname -m": (0, "x86_64\n"),
     "cat /etc/os-release": (0, 'ID=debian\nVERSION_ID="12"\n'),
