@@ -14,7 +14,7 @@ from tests.orchestrator.fleet.fakes import SETTINGS, FakeConnector, FakeHost, Fa
 
 def gates(options: RolloutOptions) -> list[Gate]:
     planner = FakePlanner([])
-    push = Push("push", "site.yaml", None, planner)  # type: ignore[arg-type]  # not looked at
+    push = Push("push", "site.yaml", None, planner)
     targets = Targets([FakeHost("web1")], FakeConnector(), 5)
     how = How(RunSettings("run-1", "alice@desk"), {}, rollout=options)
     output = Output(OutputOptions(), RunOptions())

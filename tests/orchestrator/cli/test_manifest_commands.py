@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -234,7 +235,12 @@ def test_the_manifest_schema_knows_the_types(site: Path) -> None:
     assert check.is_valid(yaml.safe_load(SITE))
     good = [{"file": [{"defaults": {"owner": "root"}}, {"/a": {"mode": "{{ Data.m }}"}}]}]
     assert check.is_valid({"ccm": {"resources": good}})
-    for bad in ({"exec": [{"a": {"onlyfi": "x"}}]}, {"fil": []}, {"exec": {"command": "x"}}):
+    mistaken: list[dict[str, Any]] = [
+        {"exec": [{"a": {"onlyfi": "x"}}]},
+        {"fil": []},
+        {"exec": {"command": "x"}},
+    ]
+    for bad in mistaken:
         assert not check.is_valid({"ccm": {"resources": [bad]}})
 
 

@@ -89,7 +89,7 @@ def test_hosts_that_only_a_relay_reaches(inner_hosts: Lab, tmp_path: Path) -> No
     ccm = Ccm(tmp_path, {trust.VARIABLE: str(tls)})
     (tmp_path / "site").mkdir()
     site = ccm.site(SITE, "site/site.yaml")
-    hosts = {
+    hosts: dict[str, dict[str, Any]] = {
         name: {"address": f"{INSIDE}.{number}", "user": "root", "vars": {"color": "blue"}}
         for number, name in ((2, "in1"), (3, "in2"))
     }
@@ -98,10 +98,10 @@ def test_hosts_that_only_a_relay_reaches(inner_hosts: Lab, tmp_path: Path) -> No
     cluster = DaskCluster(tmp_path / "dask", tls, host=relay.gateway)
     try:
         _worker(relay, cluster, tls)
-        words = ("-i", str(inventory), "--connect-timeout", "2s", "--json", str(site))
+        words = ["-i", str(inventory), "--connect-timeout", "2s", "--json", str(site)]
         alone = _told(ccm.run("push", "--noop", *words))
         assert {host["outcome"] for host in alone["hosts"].values()} == {"unreachable"}
-        words = ("--engine", cluster.engine, *words)
+        words = ["--engine", cluster.engine, *words]
         preview = _told(ccm.run("push", "--noop", *words))
         assert preview["summary"]["changed"] == 4, preview
         pushed = ccm.run("push", *words)

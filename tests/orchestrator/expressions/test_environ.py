@@ -60,7 +60,9 @@ def test_a_secret_is_heard_however_it_is_read(source: str, name: str) -> None:
 
 def test_hosts_are_told_apart() -> None:
     """What the templates of one host read is no secret of another, which need not know it."""
-    environ, mine, others = Environ(VARIABLES), {}, {}
+    environ = Environ(VARIABLES)
+    mine: dict[str, None] = {}
+    others: dict[str, None] = {}
     evaluate("Environ.DB_PASSWORD", environ=environ.told_to(mine))
     evaluate("Environ.HOME", environ=environ.told_to(others))
     assert list(mine) == ["hunter2-hunter2"]

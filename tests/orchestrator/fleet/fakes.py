@@ -34,7 +34,7 @@ class FakeHost(NamedTuple):
 class FakeLink:
     """A link; ``other`` runs the far end in a thread and is given the far end."""
 
-    def __init__(self, other: Callable[["FarEnd"], None]) -> None:
+    def __init__(self, other: Callable[["FarEnd"], Any]) -> None:
         self.nonce, self.runtime, self.host_key = NONCE, RUNTIME, ""
         self._inbox: queue.Queue[bytes] = queue.Queue(maxsize=64)
         self._outbox: queue.Queue[bytes] = queue.Queue(maxsize=64)
@@ -44,7 +44,7 @@ class FakeLink:
         self._thread = threading.Thread(target=self._play, args=(other, far), daemon=True)
         self._thread.start()
 
-    def _play(self, other: Callable[["FarEnd"], None], far: "FarEnd") -> None:
+    def _play(self, other: Callable[["FarEnd"], Any], far: "FarEnd") -> None:
         try:
             other(far)
         except HungUpError:

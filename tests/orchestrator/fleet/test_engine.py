@@ -1,5 +1,7 @@
 """Engines: the same task of a host, wherever it is worked on."""
 
+from typing import Any
+
 from orchestrator.fleet.engine import Job, RunMeans, Threads
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.registration.publisher import Publisher
@@ -22,4 +24,5 @@ def test_threads_work_on_a_host_in_the_thread_that_runs_its_task() -> None:
     result = make(FakeHost("web1")).run()
     engine.close()
     assert (result.host, result.outcome, result.tally.stable) == ("web1", "ok", 1)
-    assert {event.host for event in recorder.events} == {"web1"}
+    told: list[Any] = list(recorder.events)
+    assert {event.host for event in told} == {"web1"}

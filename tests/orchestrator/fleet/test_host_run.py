@@ -149,9 +149,8 @@ def test_stable_resources_are_registered() -> None:
 
     class Registering(FakePlanner):
         def plan(self, host: Any, gathered: Any) -> Any:
-            plan = super().plan(host, gathered)
-            # of this one alone
-            plan.registrations = lambda identity: [identity]  # type: ignore[attr-defined]
+            plan: Any = super().plan(host, gathered)
+            plan.registrations = lambda identity: [identity]
             return plan
 
     announced = Announced()
@@ -597,8 +596,11 @@ def test_a_source_that_shrinks_ends_the_host_s_run() -> None:
         def chunks(self) -> Any:
             yield b"abc"
 
-    script = _after_plan(lambda far: (far.say("want", shas=["a" * 64]), far.hear())[0])
-    result, _ = run_against(script, blobs={"a" * 64: Shrunk(10)})
+    def want(far: FarEnd) -> None:
+        far.say("want", shas=["a" * 64])
+        far.hear()
+
+    result, _ = run_against(_after_plan(want), blobs={"a" * 64: Shrunk(10)})
     assert (result.outcome, result.kind) == ("failed", "plan.blob")
     assert "push again" in result.hint
 

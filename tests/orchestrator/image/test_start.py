@@ -36,11 +36,11 @@ def converged(folder: Path) -> list[dict[str, Any]]:
     path = folder / "app.conf"
     path.write_bytes(content)
     path.chmod(0o644)
-    found = path.stat()
-    owner = {"owner": str(found.st_uid), "group": str(found.st_gid)}
+    status = path.stat()
+    owner = {"owner": str(status.st_uid), "group": str(status.st_gid)}
     blob = {"$blob": hashlib.sha256(content).hexdigest(), "size": len(content)}
     properties = {"ensure": "present", "content": blob, "mode": "0644", **owner}
-    found = [
+    found: list[dict[str, Any]] = [
         {"type": "file", "name": str(path), "properties": properties},
         {"type": "exec", "name": "x", "properties": {"command": "true", "creates": str(path)}},
     ]

@@ -11,6 +11,7 @@ from orchestrator.kept_plans.kept_plan import KeptPlan
 from orchestrator.kept_plans.making import PlanMaker
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions
+from orchestrator.planning.host_plan import HostPlan
 
 NOW = 1_795_000_000
 SITE = """\
@@ -62,20 +63,26 @@ def event(host: str, name: str, **members: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def host_kept(host: str, plan: HostPlan) -> happening.HostKept:
+    """What the plan that is made keeps of a host."""
+    record = plan.kept()
+    assert record is not None
+    return happening.HostKept(host, record)
+
+
 def ended(host: str, kind: str = "", **result: Any) -> happening.HostFinished:
     return happening.HostFinished(HostResult(host, Tally(), kind=kind, **result))
 
 
-def keep(
-    folder: Path, text: str = SITE, hosts: tuple[str, ...] = ("web1", "web2"), **about: Any
-) -> KeptPlan:
-    """A plan for these hosts, each of which would get all files of the site."""
+def keep(folder: Path, text: str = SITE, /, **about: Any) -> KeptPlan:
+    """A plan for ``hosts``, each of which would get all files of the site."""
+    hosts = about.pop("hosts", ("web1", "web2"))
     made = planner(folder, text, data=about.pop("data", ()))
     maker = PlanMaker(made)
     maker.handle(happening.RunStarted("R", NOW, hosts, True))
     for name in hosts:
         plan = maker.plan(FakeHost(name), gathered(f"id of {name}"))
-        maker.handle(happening.HostKept(name, plan.kept()))
+        maker.handle(host_kept(name, plan))
         for item in plan.items:
             told = event(name, item.name, **about.pop(item.name, {}))
             maker.handle(happening.ResourceEvent(name, told, json.dumps(told)))

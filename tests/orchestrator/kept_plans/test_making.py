@@ -16,6 +16,7 @@ from tests.orchestrator.kept_plans.made import (
     ended,
     event,
     gathered,
+    host_kept,
     keep,
     planner,
 )
@@ -149,7 +150,7 @@ def test_a_host_that_is_planned_again(tmp_path: Path) -> None:
     maker.handle(happening.RunStarted("R", NOW, ("web1",), True))
     for _ in range(2):
         plan = maker.plan(FakeHost("web1"), gathered("id of web1"))
-        maker.handle(happening.HostKept("web1", plan.kept()))
+        maker.handle(host_kept("web1", plan))
         for item in plan.items:
             each = event("web1", item.name)
             maker.handle(happening.ResourceEvent("web1", each, json.dumps(each)))

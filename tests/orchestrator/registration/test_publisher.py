@@ -40,6 +40,9 @@ class Memory:
     def remove(self, entries: Sequence[Registration]) -> None:
         raise NotImplementedError
 
+    def initialize(self, replicas: int, max_age: float) -> None:
+        raise NotImplementedError
+
 
 def test_batches() -> None:
     """Many hosts cost few batches, an endpoint that is told twice goes out once, the newest."""

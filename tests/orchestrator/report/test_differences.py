@@ -23,7 +23,7 @@ def test_a_run_does_not_differ_from_itself() -> None:
 def test_a_push_that_did_as_previewed_does_not_differ() -> None:
     """A preview and its push are compared by what changes, not by whether it was done."""
     one, two = Kept("web1", run_id=ONE, noop=True), Kept("web1", run_id=TWO)
-    message = {"noop": True, "noop_message": "Would have updated attributes"}
+    message: dict[str, Any] = {"noop": True, "noop_message": "Would have updated attributes"}
     one.event("web1", "/etc/x", "changed", changes=CHANGE, prediction="certain", **message)
     two.event("web1", "/etc/x", "changed", changes=CHANGE)
     assert compared(one, two).of("web1") == []

@@ -26,7 +26,7 @@ def test_failures_are_told_once_with_what_picks_their_hosts() -> None:
     kept = Kept("web1", "web2", "web3")
     for number in (1, 2):
         error = ["exit code 1, expected 0", f"starting\ncould not connect to db{number}"]
-        members = {"type": "exec", "error": error, "exit_code": 1}
+        members: dict[str, Any] = {"type": "exec", "error": error, "exit_code": 1}
         kept.event(f"web{number}", "migrate", "failed", **members)
     gone = {"outcome": "unreachable", "kind": "transport.connect", "message": "web3 is silent",
             "phase": Phase.CONNECTING}  # fmt: skip

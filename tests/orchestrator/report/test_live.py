@@ -128,8 +128,8 @@ def test_the_failures_of_the_most_hosts_are_seen() -> None:
     for number in range(3):
         for at in range(3 + number):
             error = ["exit code 1", f"could not connect to db{number}"]
-            members = {"type": "exec", "name": "z" * (at + 1), "error": error, "status": "failed"}
-            event = {**make_event(**members), "host": f"w{number}"}
+            event = make_event("exec", "z" * (at + 1), error=error, status="failed")
+            event["host"] = f"w{number}"
             live.handle(happening.ResourceEvent(f"w{number}", event, ""))
         live.handle(happening.HostFinished(HostResult(f"w{number}", Tally(), "failed")))
     lines = [line.rstrip() for line in drawn(live, 80, 30)]

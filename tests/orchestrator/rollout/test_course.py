@@ -35,7 +35,7 @@ class Touched(FakeConnector):
     """Notes in which order hosts are reached; those in ``down`` are not."""
 
     def __init__(
-        self, down: Sequence[str] = (), script: Callable[[FarEnd], None] = FarEnd.carry_out_plan
+        self, down: Sequence[str] = (), script: Callable[[FarEnd], Any] = FarEnd.carry_out_plan
     ) -> None:
         super().__init__(script)
         self.down = down

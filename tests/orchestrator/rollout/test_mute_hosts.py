@@ -26,7 +26,7 @@ def _looked_at_often(monkeypatch: pytest.MonkeyPatch) -> None:
     ("options", "begun"),
     [
         (RolloutOptions(waves=parse_waves("1,100%")), ["h0"]),
-        (RolloutOptions(per=[parse_per("rack=1")]), ["h0", "h2", "h4"]),
+        (RolloutOptions(per=(parse_per("rack=1"),)), ["h0", "h2", "h4"]),
         (RolloutOptions(), ["h0", "h1", "h2", "h3"]),
         (RolloutOptions(max_fail=parse_amount("1")), ["h0", "h1", "h2"]),
         (RolloutOptions(max_fail=parse_amount("0")), ["h0", "h1"]),

@@ -1,6 +1,7 @@
 """What is wrong with a type is told with its place, before any host is contacted."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,7 +141,7 @@ def test_an_unknown_keyword_is_told_with_the_nearest(tmp_path: Path) -> None:
     assert found["there is no keyword 'minlength' here"].hint == "did you mean minLength?"
 
 
-SCHEMAS = {
+SCHEMAS: dict[str, dict[str, Any]] = {
     "'x-ccm-title' is a required property": {"x-ccm-title": None},
     "additionalProperties: False was expected": {"additionalProperties": True},
     "'description' is a required property": {"properties": {"a": {"type": "string"}}},

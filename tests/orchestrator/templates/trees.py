@@ -1,6 +1,7 @@
 """Renders folders of templates for a host that was never contacted."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ needs_gotpl = pytest.mark.skipif(
 )
 
 
-def fill(folder: Path, files: dict[str, str | bytes]) -> Path:
+Files = Mapping[str, str] | Mapping[str, str | bytes]
+
+
+def fill(folder: Path, files: Files) -> Path:
     """Write files by path; ``x/`` at the end makes a directory."""
     for name, content in files.items():
         path = folder / name
@@ -28,13 +32,11 @@ def fill(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
-def tree(folder: Path, files: dict[str, str | bytes], **settings: Any) -> Tree:
+def tree(folder: Path, files: Files, **settings: Any) -> Tree:
     return Tree(fill(folder, files), "t/", TreeSettings(**settings))
 
 
-def render(
-    folder: Path, files: dict[str, str | bytes], engine: str = "jet", **settings: Any
-) -> dict[str, str]:
+def render(folder: Path, files: Files, engine: str = "jet", **settings: Any) -> dict[str, str]:
     """The text of every file that comes of a folder."""
     found = {}
     for file in tree(folder, files, engine=engine, **settings).render(host(folder).names):
@@ -43,14 +45,14 @@ def render(
     return found
 
 
-def refused(folder: Path, files: dict[str, str | bytes], **settings: Any) -> str:
+def refused(folder: Path, files: Files, **settings: Any) -> str:
     """Why a folder is refused before any host is contacted."""
     with pytest.raises(InputError) as caught:
         tree(folder, files, **settings)
     return str(caught.value)
 
 
-def failure(folder: Path, files: dict[str, str | bytes], **settings: Any) -> str:
+def failure(folder: Path, files: Files, **settings: Any) -> str:
     """Why a folder cannot be rendered for a host."""
     with pytest.raises(EvaluationError) as caught:
         render(folder, files, **settings)

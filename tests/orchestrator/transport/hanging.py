@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import paramiko
+from paramiko.common import AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
 from tests.orchestrator.transport.fakes import Host
 from tests.orchestrator.transport.sshd import make_key, public
@@ -42,17 +43,17 @@ class Door(paramiko.ServerInterface):
     def check_auth_password(self, username: str, password: str) -> int:
         self._pass(LOGIN)
         self.over.wait(self.slow)
-        return paramiko.AUTH_SUCCESSFUL
+        return AUTH_SUCCESSFUL
 
     def check_channel_request(self, kind: str, chanid: int) -> int:
         self._pass(SESSION)
-        return paramiko.OPEN_SUCCEEDED
+        return OPEN_SUCCEEDED
 
     def check_channel_direct_tcpip_request(
         self, chanid: int, origin: tuple[str, int], destination: tuple[str, int]
     ) -> int:
         self.over.wait(self.slow / 10)
-        return paramiko.OPEN_SUCCEEDED
+        return OPEN_SUCCEEDED
 
     def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
         if self.where == UPLOAD:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport import Settings
-from orchestrator.transport.known_hosts import KnownHosts, fingerprint, hashed, name_matches
+from orchestrator.transport.known_hosts import KnownHosts, Line, fingerprint, hashed, name_matches
 from orchestrator.transport.route import Route, Router
 from orchestrator.transport.trusting import Shown, judge, trust
 from remote_runtime.errors import InputError
@@ -113,7 +113,7 @@ def test_large_files_are_quick(tmp_path: Path) -> None:
     path = tmp_path / "known"
     path.write_text("".join(f"h{n} {text(KEY_A)}\n" for n in range(10_000)))
     KnownHosts([path]).lookup("h1")
-    found = []
+    found: list[list[Line]] = []
     calls = calls_of(lambda: found.extend(KnownHosts([path]).lookup(f"h{n}") for n in range(100)))
     assert all(found)
     assert calls < 100 * 1000  # one for each line would be ten times that

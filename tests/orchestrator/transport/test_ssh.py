@@ -150,6 +150,7 @@ def test_a_host_that_hangs_up_has_shown_its_key(sshd: Sshd, connect: Connect) ->
     """What is known of a host is told of one that is lost in the next moment, too."""
     login = connect().login(sshd.host(), lambda phase: None)
     connection = login._connection
+    assert connection is not None
     known = connection.host_key
     connection.session.close()
     assert connection.host_key == known

@@ -9,6 +9,12 @@ from pathlib import Path
 
 import paramiko
 import pytest
+from paramiko.common import (
+    AUTH_FAILED,
+    AUTH_SUCCESSFUL,
+    OPEN_FAILED_ADMINISTRATIVELY_PROHIBITED,
+)
+from paramiko.server import InteractiveQuery
 
 from orchestrator.transport import Credentials, ssh_login
 from orchestrator.transport.credentials import REFUSALS
@@ -32,15 +38,13 @@ class Door(paramiko.ServerInterface):
     def check_auth_password(self, username: str, password: str) -> int:
         self.tried.append(("password", password))
         if "password" not in self.methods:
-            return paramiko.AUTH_FAILED
+            return AUTH_FAILED
         return self._checked(password)
 
-    def check_auth_interactive(
-        self, username: str, submethods: str
-    ) -> int | paramiko.InteractiveQuery:
+    def check_auth_interactive(self, username: str, submethods: str) -> int | InteractiveQuery:
         if "keyboard-interactive" not in self.methods:
-            return paramiko.AUTH_FAILED
-        return paramiko.InteractiveQuery("", "", ("Password: ", False))
+            return AUTH_FAILED
+        return InteractiveQuery("", "", ("Password: ", False))
 
     def check_auth_interactive_response(self, responses: list[str]) -> int:
         self.tried.append(("keyboard-interactive", responses[0]))
@@ -48,12 +52,12 @@ class Door(paramiko.ServerInterface):
 
     def _checked(self, password: str) -> int:
         if password != "s3cret":
-            return paramiko.AUTH_FAILED
+            return AUTH_FAILED
         self.accepted += 1
-        return paramiko.AUTH_SUCCESSFUL
+        return AUTH_SUCCESSFUL
 
     def check_channel_request(self, kind: str, chanid: int) -> int:
-        return paramiko.OPEN_FAILED_ADMINISTRATIVELY_PROHIBITED
+        return OPEN_FAILED_ADMINISTRATIVELY_PROHIBITED
 
 
 class Server:
@@ -148,7 +152,7 @@ class _Stalling(Door):
         if self.cut and self.server is not None:
             self.server.hang_up()
         self.over.wait(60)
-        return paramiko.AUTH_FAILED
+        return AUTH_FAILED
 
 
 @pytest.mark.parametrize(

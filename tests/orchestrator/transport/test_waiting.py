@@ -57,7 +57,9 @@ def connector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Conne
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     monkeypatch.setattr(ssh_login, "AUTH_TIMEOUT", LATEST)
     monkeypatch.setattr(ssh_transport, "CHANNEL_TIMEOUT", LATEST)
-    monkeypatch.setitem(Opening.__init__.__kwdefaults__, "timeout", LATEST)
+    defaults = Opening.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "timeout", LATEST)
     config = tmp_path / "ssh_config"
     config.write_text("")
     with Connector(
@@ -128,7 +130,8 @@ def test_a_name_server_is_waited_for_as_long(
     connector: Connector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The resolver, which has bounds of its own, is left behind."""
-    over, known = threading.Event(), socket.getaddrinfo
+    over = threading.Event()
+    known: Any = socket.getaddrinfo
 
     def resolve(*given: Any, flags: int = 0, **more: Any) -> Any:
         if not flags & socket.AI_NUMERICHOST:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from orchestrator.verify.observing import observe
 from orchestrator.verify.subject import Subject
 from remote_runtime.errors import CcmError, UnreachableError
 from remote_runtime.masking import Mask
-from tests.orchestrator.verify.fakes import Script
+from tests.orchestrator.verify.fakes import Said, Script
 
 
 def files(count: int) -> list[list[Expectation]]:
@@ -22,7 +23,7 @@ def files(count: int) -> list[list[Expectation]]:
 
 def test_a_hundred_resources_cost_two_round_trips() -> None:
     """What chooses testinfra's modules is one, all the questions of all resources the other."""
-    answers = {}
+    answers: dict[str, Said] = {}
     for n in range(100):
         path = f"/etc/f{n}"
         answers |= {f"stat -c %F -- {path}": (0, "regular file")}
@@ -36,11 +37,16 @@ def test_a_hundred_resources_cost_two_round_trips() -> None:
     assert [one.holds for one in found[99]] == [True, False, True, True, True]
 
 
+def saying(told: str) -> Callable[[Any], str]:
+    """Finds the same on each host."""
+    return lambda host: told
+
+
 def test_a_secret_at_the_cut_is_masked() -> None:
     """What was found is masked whole before it is cut."""
     for before in range(180, 205):
         told = "x" * before + "s3cret-value and more"
-        one = Expectation("x", "y", lambda host, told=told: told, lambda found: False)
+        one = Expectation("x", "y", saying(told), lambda found: False)
         ((answer,),) = observe("web1", [[one]], Script({}).read_all, Mask(["s3cret-value"]))
         assert "s3c" not in answer.instead
 
@@ -95,7 +101,7 @@ def test_questions_without_end_are_a_defect() -> None:
 def test_a_lost_host_ends_it() -> None:
     """What the connection raises comes through testinfra's modules unchanged."""
 
-    def lost(commands: object) -> list:
+    def lost(commands: object) -> list[Any]:
         raise UnreachableError("gone")
 
     with pytest.raises(UnreachableError):

@@ -7,9 +7,11 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from orchestrator.transport import Link
 from orchestrator.verify import answering
 from orchestrator.verify.shell import MAX_OUTPUT, Shell
 from remote_runtime.errors import ProtocolError, UnreachableError
@@ -146,6 +148,11 @@ class Wire:
         self.closed = True
 
 
+def shell_on(wire: Wire) -> Shell:
+    """A shell over what stands in for a link."""
+    return Shell("web1", cast(Link, wire), 1.0)
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -157,7 +164,7 @@ class Wire:
 def test_an_answer_that_cannot_be_is_refused(said: bytes) -> None:
     """A host cannot make the controller wait for gigabytes; its channel is closed."""
     wire = Wire(said)
-    shell = Shell("web1", wire, 1.0)
+    shell = shell_on(wire)
     with pytest.raises(ProtocolError):
         shell.run(b"true")
     assert wire.closed
@@ -176,7 +183,7 @@ def test_answers_are_bounded_together() -> None:
     """A host cannot fill the controller's memory with many answers that are all large."""
     wire = Torrent(b"")
     with pytest.raises(ProtocolError):
-        Shell("web1", wire, 1.0).read_all([b"true"] * 100)
+        shell_on(wire).read_all([b"true"] * 100)
     assert wire.closed
 
 
@@ -199,11 +206,11 @@ def test_a_host_that_takes_no_bytes_is_lost(monkeypatch: pytest.MonkeyPatch) -> 
     """It cannot keep a verify waiting by not reading what it is asked."""
     monkeypatch.setattr("orchestrator.verify.shell.PATIENCE", 0.1)
     with pytest.raises(UnreachableError, match="web1 was lost"):
-        Shell("web1", Wall(), 1.0).run(b"true")
+        shell_on(Wall()).run(b"true")
 
 
 def test_a_host_that_hangs_up_is_lost(tmp_path: Path) -> None:
     """Half an answer is none."""
-    shell = Shell("web1", Wire(struct.pack(">i", 0)), 1.0)
+    shell = shell_on(Wire(struct.pack(">i", 0)))
     with pytest.raises(UnreachableError, match="it ended the session"):
         shell.run(b"true")

@@ -43,6 +43,10 @@ LONG = 600.0
 class Connectors(FakeConnector):
     """Fake links that a copy of this process opens; some hosts are down."""
 
+    def become_password(self) -> str | None:
+        """Nobody needs one for sudo."""
+        return None
+
     def share(self) -> None:
         """There are no passwords."""
 
@@ -165,8 +169,8 @@ class Run:
     def by_host(self) -> dict[str, list[Any]]:
         found: dict[str, list[Any]] = {}
         for event in self.recorder.events:
-            name = event.result.host if isinstance(event, happening.HostFinished) else event.host
-            found.setdefault(name, []).append(shown(event))
+            told: Any = event.result if isinstance(event, happening.HostFinished) else event
+            found.setdefault(told.host, []).append(shown(event))
         return found
 
 

@@ -43,7 +43,7 @@ def joined(here: list[Any], there: list[Any]) -> Questions:
 
 def test_each_planner_asks_its_like() -> None:
     """Those that ask nothing have no place among them; many may ask at the same time."""
-    here = [AskingPlanner(), FakePlanner([]), AskingPlanner()]
+    here: list[Any] = [AskingPlanner(), FakePlanner([]), AskingPlanner()]
     there = [AskingPlanner("one"), FakePlanner([]), AskingPlanner("two")]
     joined(here, there)
     assert [here[0].ask(1), here[2].ask([2])] == [["one", 1], ["two", [2]]]

@@ -68,7 +68,7 @@ def test_a_result_arrives_as_it_was() -> None:
     assert finished.result.record() == result.record()
 
 
-def shown(event: Any) -> list[dict]:
+def shown(event: Any) -> list[dict[str, Any]]:
     return [told for told, _ in event.turns.events()]
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ import pytest
 from orchestrator.fleet.engine import Job
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.workers import forking
+from orchestrator.workers.channel import Channel
 from orchestrator.workers.hand import Hand
 from orchestrator.workers.processes import Processes
 from tests.orchestrator.fleet.fakes import SETTINGS, FakePlanner
@@ -107,15 +109,16 @@ def _is_alive(pid: int) -> bool:
 
 def test_what_cannot_be_started_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the second process is refused, the error is told and the first one is let go."""
-    started, ended = [], []
+    started: list[bool] = []
+    ended: list[int] = []
 
     def start(serve: Any, others: Any) -> Any:
         if started:
             raise OSError(11, "Resource temporarily unavailable")
         started.append(True)
-        ours, theirs = forking.socket.socketpair()
+        ours, theirs = socket.socketpair()
         theirs.close()
-        return forking.Started(os.getpid(), forking.Channel(ours))
+        return forking.Started(os.getpid(), Channel(ours))
 
     monkeypatch.setattr(forking, "start", start)
     monkeypatch.setattr(forking.Process, "ending", lambda process: ended.append(process.pid))

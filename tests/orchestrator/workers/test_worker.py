@@ -14,6 +14,7 @@ from orchestrator.fleet.engine import Job
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.workers import worker
 from orchestrator.workers.channel import Channel
+from orchestrator.workers.telling import Outbox
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost
 from tests.orchestrator.workers.scenes import Connectors, Remembering, hanging
 
@@ -109,10 +110,10 @@ def test_it_ends_when_its_controller_is_gone(scene: Scene) -> None:
 def test_what_it_cannot_tell_ends_it(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """A defect in telling is told by the worker's end: no host's events are lost in silence."""
 
-    def broken(self: worker.Outbox, event: happening.Event) -> None:
+    def broken(self: Outbox, event: happening.Event) -> None:
         raise RuntimeError("what is this")
 
-    monkeypatch.setattr(worker.Outbox, "handle", broken)
+    monkeypatch.setattr(Outbox, "handle", broken)
     scene.say("begin", [[0, "web1"]])
     scene.await_("fweb1")
     assert [str(error) for error in scene.failures] == ["what is this"]
