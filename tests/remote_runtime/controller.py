@@ -56,7 +56,7 @@ class Target(object):
         self.frames = []  # type: List[Dict[str, Any]]
         self.raw = []  # type: List[bytes]
         self.read_files = []  # type: List[Dict[str, Any]]
-        self.on = {}  # type: Dict[str, Callable[[Dict[str, Any]], None]]
+        self.on = {}  # type: Dict[str, Callable[[Dict[str, Any]], object]]
         self.answer = self._answer  # to each frame
         self.plan = {}  # type: Dict[str, Any]
         self.process = None  # type: Any  # its pipes are there
@@ -134,7 +134,7 @@ class Target(object):
 
     def end(self) -> int:
         """Wait for the process and return its exit code."""
-        code = self.process.wait(20)
+        code: int = self.process.wait(20)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             stream.close()
         return code
@@ -213,11 +213,11 @@ def alive(pid: int) -> bool:
         return False
 
 
-def within(seconds: float, condition: Callable[[], bool]) -> bool:
+def within(seconds: float, condition: Callable[[], object]) -> bool:
     """Whether a condition comes true in time."""
     deadline = time.time() + seconds
     while time.time() < deadline:
         if condition():
             return True
         time.sleep(0.02)
-    return condition()
+    return bool(condition())

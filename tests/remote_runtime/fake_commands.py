@@ -55,7 +55,7 @@ class FakeCommands(object):
 
 
 def make_context(commands: FakeCommands, items: Sequence[Item] = (), noop: bool = False) -> Context:
-    """A run with a fake command door; it keeps notices in ``notices``."""
+    """A run with a fake command door; ``notices_of`` has what it notices."""
     notices: List[Tuple[str, str]] = []
     context = fakes.context(
         items,
@@ -65,3 +65,9 @@ def make_context(commands: FakeCommands, items: Sequence[Item] = (), noop: bool 
     )
     context.__dict__["notices"] = notices
     return context
+
+
+def notices_of(context: Context) -> List[Tuple[str, str]]:
+    """What a context of ``make_context`` has kept."""
+    kept: List[Tuple[str, str]] = context.__dict__["notices"]
+    return kept

@@ -170,7 +170,7 @@ class Script(object):
         return refresh and not self.behaviour.get("unheeding")
 
     def unsettled(self, state: State) -> str:
-        return self.behaviour.get("unsettled", "")
+        return str(self.behaviour.get("unsettled", ""))
 
     def supposed(self, refresh: bool) -> List[Action]:
         return [Action("Would have acted", self.act)]
@@ -216,7 +216,7 @@ def engine(
 
 def run_items(
     items: Sequence[Item],
-    registry: Optional[ScriptRegistry] = None,
+    registry: Any = None,
     noop: bool = False,
     fail_on_error: bool = False,
     render: Any = None,

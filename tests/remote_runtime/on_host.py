@@ -66,5 +66,6 @@ def apply(host: Host, *resources: dict[str, Any], **plan: Any) -> Run:
 
 def resource(kind: str, name: str, **properties: Any) -> dict[str, Any]:
     """Return one item of a plan; `subscribe` and `require` stand beside the properties."""
-    outside = {key: properties.pop(key) for key in ("subscribe", "require") if key in properties}
+    beside = [key for key in properties if key in ("subscribe", "require")]
+    outside = {key: properties.pop(key) for key in beside}
     return {"type": kind, "name": name, "properties": properties, **outside}

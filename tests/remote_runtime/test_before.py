@@ -16,7 +16,7 @@ Resource = Dict[str, Any]
 
 
 class BeforeTest(RuntimeTest):
-    def file(self, name: str, **properties: Any) -> Resource:
+    def want(self, name: str, **properties: Any) -> Resource:
         wanted = dict(ATTRIBUTES, **properties)
         return {"type": "file", "name": self.path(name), "properties": wanted}
 
@@ -52,21 +52,21 @@ class BeforeTest(RuntimeTest):
         copy = {"type": "file", "name": self.path("copy"), "properties": dict(
             ATTRIBUTES, source=self.path("in"))}  # fmt: skip
         cases = {
-            "what is made": ([self.file("in", content="new\n")], copy),
+            "what is made": ([self.want("in", content="new\n")], copy),
             "where nothing is": ([self.absent("in")], copy),
-            "its name twice": ([self.file("copy", content="new\n"), self.file("in")], copy),
+            "its name twice": ([self.want("copy", content="new\n"), self.want("in")], copy),
             "creates": (
-                [self.file("in", content="x")],
+                [self.want("in", content="x")],
                 self.shell("x", creates=self.path("in")),
             ),
             "guard": (
                 [self.absent("doomed")],
                 self.shell("x", onlyif="test -e " + self.path("doomed")),
             ),
-            "fog": ([self.shell("any")], self.file("there", content="old\n")),
-            "failing": ([self.file("no/in", content="x")], copy),
-            "failing in fog": ([self.shell("any"), self.file("no/in", content="x")], copy),
-            "a child in noop": ([dict(self.file("in", content="x"), noop=True)], copy),
+            "fog": ([self.shell("any")], self.want("there", content="old\n")),
+            "failing": ([self.want("no/in", content="x")], copy),
+            "failing in fog": ([self.shell("any"), self.want("no/in", content="x")], copy),
+            "a child in noop": ([dict(self.want("in", content="x"), noop=True)], copy),
         }
         for what, (first, resource) in cases.items():
             whole = self.preview(*first, resource).events
@@ -76,7 +76,7 @@ class BeforeTest(RuntimeTest):
 
     def test_the_layer_counts(self) -> None:
         """A file that an earlier plan would write is there for a later one, and only for it."""
-        first = [self.file("in", content="x")]
+        first = [self.want("in", content="x")]
         waits = self.shell("x", creates=self.path("in"))
         self.assertEqual(self.behind(first, waits).events[0]["status"], "stable")
         self.assertEqual(self.preview(waits).events[0]["status"], "changed")
@@ -85,7 +85,7 @@ class BeforeTest(RuntimeTest):
 
     def test_names_end_at_the_plan(self) -> None:
         """What a plan requires and subscribes to stands in itself; a failure before is not its."""
-        first = [self.file("a", content="x"), self.file("no/b", content="x"), self.file("c")]
+        first = [self.want("a", content="x"), self.want("no/b", content="x"), self.want("c")]
         name = "file#" + self.path("a")
         follower = dict(self.shell("x", refresh_only=True), subscribe=[name])
         needy = dict(self.shell("y"), require=[name])
@@ -98,9 +98,9 @@ class BeforeTest(RuntimeTest):
     def test_several_in_their_order(self) -> None:
         """Each plan sees all before it; their events are neither told nor counted."""
         plans = [
-            {"resources": [self.file("a", content="1"), self.file("b", source=self.path("a"))]},
+            {"resources": [self.want("a", content="1"), self.want("b", source=self.path("a"))]},
             {"resources": [self.absent("a")]},
-            {"resources": [self.file("c", source=self.path("b"))]},
+            {"resources": [self.want("c", source=self.path("b"))]},
         ]
         target = self.preview(
             self.shell("a", creates=self.path("a")),
@@ -118,9 +118,9 @@ class BeforeTest(RuntimeTest):
         """A notice of an earlier plan is that of its own preview."""
         os.mkdir(self.path("d"))
         os.symlink("d", self.path("link"))
-        undone = [self.file("d/x", content="x"), self.absent("link/x")]
+        undone = [self.want("d/x", content="x"), self.absent("link/x")]
         self.assertIn("undo each other", self.preview(*undone).of("notice")[0]["text"])
-        target = self.behind(undone, self.file("y", content="y"))
+        target = self.behind(undone, self.want("y", content="y"))
         self.assertEqual((target.of("progress"), target.of("notice")), ([], []))
 
     def test_deferred_templates(self) -> None:
@@ -132,14 +132,14 @@ class BeforeTest(RuntimeTest):
         target.on["content"] = lambda frame: target.send(
             {"t": "rendered", "id": 3, "properties": {"content": "got it"}}
         )
-        late = dict(self.file("out"), deferred_render=True)
-        copy = self.file("copy", source=self.path("out"))
+        late = dict(self.want("out"), deferred_render=True)
+        copy = self.want("copy", source=self.path("out"))
         child = {"type": "apply", "name": "c.yaml", "applies": "c.yaml", "children": [
             self.shell("x", creates=self.path("out"))]}  # fmt: skip
         target.push(
             child,
             noop=True,
-            before=[{"resources": [self.file("in", content="data"), late, copy]}],
+            before=[{"resources": [self.want("in", content="data"), late, copy]}],
         )
         self.assertEqual([f["index"] for f in target.of("render")], [3])
         self.assertEqual(target.raw, [b"data"])
@@ -148,12 +148,12 @@ class BeforeTest(RuntimeTest):
     def test_blobs(self) -> None:
         """The content of an earlier plan is asked for where a later one reads it, for no diff."""
         target = self.target(b"data\n")
-        unread = self.file("b", content=blob(b"never\n"))
+        unread = self.want("b", content=blob(b"never\n"))
         target.push(
-            self.file("copy", source=self.path("a")),
+            self.want("copy", source=self.path("a")),
             noop=True,
             diff=True,
-            before=[{"resources": [self.file("a", content=blob(b"data\n")), unread]}],
+            before=[{"resources": [self.want("a", content=blob(b"data\n")), unread]}],
         )
         self.assertIn("+data", json.dumps(target.events[0]["changes"]))
         self.assertEqual([f["shas"] for f in target.of("want")], [[blob(b"data\n")["$blob"]]])
@@ -161,8 +161,8 @@ class BeforeTest(RuntimeTest):
     def test_digests_are_of_the_own_resources(self) -> None:
         """A plan that is kept has a digest for each own event, made behind what comes first."""
         self.write("in", b"old")
-        copy = self.file("copy", source=self.path("in"))
-        first = [self.file("in", content="new")]
+        copy = self.want("copy", source=self.path("in"))
+        first = [self.want("in", content="new")]
         binding = {"salt": SALT}
         (whole,) = self.preview(*first, copy, binding=binding).events[1:]
         (behind,) = self.behind(first, copy, binding=binding).events
@@ -175,7 +175,7 @@ class BeforeTest(RuntimeTest):
         self.write("in", (SECRET + "\n").encode())
         password = dict(self.shell("y", environment=["P=pr0perty"]), secrets=["environment"])
         target = self.preview(
-            self.file("copy", source=self.path("in")),
+            self.want("copy", source=self.path("in")),
             self.shell("echo %s P=pr0perty" % SECRET),
             diff=True,
             before=[{"resources": [password], "secrets": [SECRET]}],
@@ -192,10 +192,10 @@ class BeforeTest(RuntimeTest):
         )
         failing = dict(follower, properties=dict(follower["properties"], command="false"))
         head = {"manifest": "infra/one.yaml"}
-        self.target().push(self.file("a", content="x"), failing, digest="1" * 64, **head)
+        self.target().push(self.want("a", content="x"), failing, digest="1" * 64, **head)
         state = self.remembered()
         looks = self.shell("x", creates=self.path("made"))
-        first = {"resources": [self.file("a", content="x"), follower], "digest": "2" * 64}
+        first = {"resources": [self.want("a", content="x"), follower], "digest": "2" * 64}
         (due,) = self.preview(looks, before=[dict(first, **head)], run_id="R2").events
         self.assertEqual(due["prediction"], "assumed")
         elsewhere = [dict(first, manifest="infra/other.yaml")]
@@ -211,14 +211,15 @@ class BeforeTest(RuntimeTest):
 
     def test_only_a_preview(self) -> None:
         """A push has no plans before it, nor has one that is held to a kept plan."""
-        resource = self.file("a", content="x")
-        before = [{"resources": [self.file("b", content="x")]}]
+        resource = self.want("a", content="x")
+        before = [{"resources": [self.want("b", content="x")]}]
         binding = {"salt": SALT, "serial": "cd" * 16}
         for settings in ({}, {"noop": True, "binding": binding}, {"binding": binding}):
             error = self.refusal(resource, before=before, **settings)
             self.assertEqual(error["kind"], "protocol.plan", settings)
             self.assertIn("only a preview", error["message"])
-        for broken in ({}, [1], [{"resources": 1}], [{"resources": [{"type": "file"}]}]):
+        wrong: List[Any] = [{}, [1], [{"resources": 1}], [{"resources": [{"type": "file"}]}]]
+        for broken in wrong:
             error = self.refusal(resource, before=broken or {"a": 1}, noop=True)
             self.assertEqual(error["kind"], "protocol.plan", broken)
         self.assertEqual(os.listdir(self.root), [])

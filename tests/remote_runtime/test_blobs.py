@@ -1,5 +1,6 @@
 import hashlib
 import unittest
+from typing import Tuple
 
 from remote_runtime.blobs import BATCH, COUNT, Blobs, Part
 from remote_runtime.errors import ProtocolError
@@ -11,7 +12,7 @@ def sha(content: bytes) -> str:
 
 
 class BlobsTest(unittest.TestCase):
-    def announced(self, *contents: bytes) -> "tuple":
+    def announced(self, *contents: bytes) -> Tuple[BlobStore, Blobs]:
         store = BlobStore(*contents)
         blobs = Blobs(store.fetch)
         for content in contents:

@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 import unittest
-from typing import Any
+from typing import Any, List
 from unittest import mock
 
 from remote_runtime import wire
@@ -65,7 +65,8 @@ class ChannelTest(unittest.TestCase):
         )
         self.addCleanup(self.end, channel, cancellation)
         channel.start()
-        decoder, frames = wire.Decoder(wire.MAX_FROM_TARGET), []  # type: Any
+        decoder = wire.Decoder(wire.MAX_FROM_TARGET)
+        frames: List[wire.Frame] = []
 
         def following() -> Any:
             while not frames:
@@ -91,7 +92,8 @@ class ChannelTest(unittest.TestCase):
 
     def test_the_end_waits_for_what_keeps_it_back(self) -> None:
         """The last seconds are for the controller to read; a slow disk has its own."""
-        begun, ended = threading.Event(), []  # type: Any
+        begun = threading.Event()
+        ended: List[bool] = []
 
         def before(beat: Any) -> bytes:
             begun.set()

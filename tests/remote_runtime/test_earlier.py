@@ -2,6 +2,7 @@ import grp
 import hashlib
 import os
 import unittest
+from typing import Any, Dict, List, Tuple
 
 from remote_runtime.earlier import parse
 from remote_runtime.engine import Turn
@@ -23,8 +24,8 @@ class EarlierTest(unittest.TestCase):
 
     def test_what_is_broken_is_refused(self) -> None:
         """Anything but the three flags is a broken plan."""
-        for entry in ({"resources": []}, {"resources": {"a#b": {}}}, {"pending": 1},
-                      {"resources": {"a#b": dict(GOOD, met="yes")}}):  # fmt: skip
+        entries: List[Any] = [{"resources": []}, {"resources": {"a#b": {}}}, {"pending": 1}]
+        for entry in [*entries, {"resources": {"a#b": dict(GOOD, met="yes")}}]:
             with self.assertRaises(ProtocolError):
                 parse(entry)
 
@@ -35,7 +36,7 @@ class EarlierTest(unittest.TestCase):
             "t#bad": Turn(False),
             "t#preview": Turn(True, True, noop=True),
         }
-        cases = [
+        cases: List[Tuple[Dict[str, Any], bool, str]] = [
             ({"require": ("t#good",)}, False, "changed"),
             ({"require": ("t#bad",)}, False, "skipped"),
             ({"require": ("t#never",)}, False, "skipped"),
@@ -51,8 +52,8 @@ class EarlierTest(unittest.TestCase):
             ("t#bad", True, False),
         ):
             registry = ScriptRegistry(a=Script())
-            fields = {"subscribe": (reference,)}
-            (event,) = run_items([item("t", "a", **fields)], registry, noop, turns=turns)
+            fired = item("t", "a", subscribe=(reference,))
+            (event,) = run_items([fired], registry, noop, turns=turns)
             self.assertEqual(event["refreshed"], refreshed, (reference, noop))
 
 

@@ -1,6 +1,6 @@
 import json
 import unittest
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.changes import Action, Change, Missing, Unknowable
@@ -15,8 +15,8 @@ def error() -> ResourceError:
 
 
 class EngineTest(unittest.TestCase):
-    def run_names(self, *items: Any, **options: Any) -> "dict":
-        scripts = {}
+    def run_names(self, *items: Any, **options: Any) -> Dict[str, Any]:
+        scripts: Dict[str, Script] = {}
         for entry in items:
             for one_of in (entry, *entry.children):
                 scripts.setdefault(one_of.name, Script())
@@ -75,7 +75,7 @@ class EngineTest(unittest.TestCase):
         other = item("t", "other", left_out="tags")
         away = item("t", "away", left_out="tags", needed=True, managed=False)
         differs = item("t", "differs", left_out="tags", needed=True)
-        fields = {"left_out": "tags", "applies": "x.yaml"}
+        fields: Dict[str, Any] = {"left_out": "tags", "applies": "x.yaml"}
         events = self.run_names(
             item("t", "one", children=(settled, other, away), **fields),
             item("t", "two", children=(settled, differs), **fields),
@@ -136,7 +136,7 @@ class EngineTest(unittest.TestCase):
         """It is the latest event of a resource that counts."""
         shared = Script(act=error())
         first, again = item("t", "a"), item("t", "a", alias="again")
-        events = []
+        events: List[Dict[str, Any]] = []
 
         class Healing(ScriptRegistry):
             def create(self, wanted: Any, prepare: bool = True) -> object:
@@ -284,7 +284,8 @@ class EngineTest(unittest.TestCase):
 
     def test_what_gates_a_prediction(self) -> None:
         """It is never surer than what it requires or subscribes to; a command may fail."""
-        for fields in ({"require": ("t#a",)}, {"subscribe": ("t#a",)}):
+        ways: List[Dict[str, Any]] = [{"require": ("t#a",)}, {"subscribe": ("t#a",)}]
+        for fields in ways:
             events = self.run_names(
                 item("t", "a"), item("t", "b", **fields), noop=True,
                 scripts={"a": Script(chancy=True), "b": Script()},
@@ -396,7 +397,7 @@ class EngineTest(unittest.TestCase):
     def test_deferred_render_of_a_pending_file(self) -> None:
         """A template that reads what is yet to be written gives an unknown prediction in noop."""
 
-        def render(wanted: object) -> "dict":
+        def render(wanted: object) -> Dict[str, Any]:
             raise Unknowable("/etc/x does not exist")
 
         items = [item("t", "a"), item("t", "b", deferred_render=True)]
@@ -547,7 +548,7 @@ class EngineTest(unittest.TestCase):
     def test_interrupted_child(self) -> None:
         """A run that is cancelled within a child has an event of the child and of what applies it,
         and none after them."""
-        events = []
+        events: List[Dict[str, Any]] = []
         child = item("t", "a", 1)
         parent = self.apply(child, item("t", "never", 2))
         items = [parent, item("t", "after", 3)]
@@ -564,11 +565,11 @@ class EngineTest(unittest.TestCase):
         self.assertEqual(events["a"]["manifest"], "p.yaml")
         self.assertNotIn("manifest", events["p"])
 
-    def interrupted(self, script: Script) -> "dict":
+    def interrupted(self, script: Script) -> Dict[str, Any]:
         """The only event of two items, of which the first is cancelled."""
         items = [item("t", "a"), item("t", "b")]
         shared = context(items)
-        events = []
+        events: List[Dict[str, Any]] = []
         with self.assertRaises(Cancelled):
             engine(shared, ScriptRegistry(a=script), events).run(items)
         return one(events)

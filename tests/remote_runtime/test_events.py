@@ -2,6 +2,7 @@ import base64
 import json
 import re
 import unittest
+from typing import Any, Dict, List
 
 from remote_runtime.changes import Change, Ended
 from remote_runtime.difference import unified
@@ -121,10 +122,11 @@ class EventTest(unittest.TestCase):
         """Of content that holds a secret no hash is told, neither the new one nor the former."""
         old, new = "sha256:" + "a" * 64, "sha256:" + "b" * 64
         wanted = {"$blob": "b" * 64, "size": 12}
-        for fields in (
+        cases: List[Dict[str, Any]] = [
             {"veiled": True, "properties": {"content": wanted}},
             {"deferred_render": True, "properties": {"content": "pin s3cret!"}},
-        ):
+        ]
+        for fields in cases:
             outcome = Outcome(item("file", "/f", **fields))
             outcome.changes = [Change("content", old, new, "too large: %s" % old)]
             text = json.dumps(EventMaker(Mask(["s3cret!"])).make(outcome, False, 0))

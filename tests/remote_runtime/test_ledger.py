@@ -250,7 +250,7 @@ class StateTest(LedgerTest):
     def warning(self) -> str:
         level, text = self.told[0]
         self.assertEqual(level, "warning")
-        return text
+        return str(text)
 
     def test_it_cannot_be_written(self) -> None:
         """That is a warning, not a failure."""

@@ -1,6 +1,6 @@
 import json
 import unittest
-from typing import Any
+from typing import Any, List
 from unittest import mock
 
 from remote_runtime import registry
@@ -77,7 +77,8 @@ class RegistryTest(unittest.TestCase):
     def test_prepared_once(self) -> None:
         """A provider is told once all items that it may get."""
         items = [item("exec", "a"), item("exec", "b", provider="shell"), item("exec", "c")]
-        chosen, told = Registry(context(items)), []
+        chosen = Registry(context(items))
+        told: List[Any] = []
         provider: Any = chosen.choose(items[0], {})
         provider.prepare = told.append
         for entry in (items[0], items[2]):

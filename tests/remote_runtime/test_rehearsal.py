@@ -31,7 +31,7 @@ class RehearsalTest(FolderTest):
         target.push(*resources, **settings)
         return target
 
-    def file(self, name: str, **properties: Any) -> Dict[str, Any]:
+    def want(self, name: str, **properties: Any) -> Dict[str, Any]:
         wanted = dict({"owner": OWNER, "group": GROUP, "mode": "0644"}, **properties)
         return {"type": "file", "name": self.path(name), "properties": wanted}
 
@@ -52,7 +52,7 @@ class RehearsalTest(FolderTest):
 
     def test_digests_only_when_asked(self) -> None:
         """Only a preview that is kept tells digests, the same each time, others for other salts."""
-        plan = [self.file("a", content="x"), self.file("b", content="x")]
+        plan = [self.want("a", content="x"), self.want("b", content="x")]
         self.assertNotIn("observed", self.run_plan(*plan, noop=True).events[0])
         first, again = self.binding(*plan), self.binding(*plan)
         self.assertEqual(first, again)
@@ -62,7 +62,7 @@ class RehearsalTest(FolderTest):
 
     def test_as_planned(self) -> None:
         """A host that is as it was observed is changed, and the plan is used up there."""
-        plan = [self.file("a", content="x"), self.file("gone", ensure="absent")]
+        plan = [self.want("a", content="x"), self.want("gone", ensure="absent")]
         self.write("gone", b"old")
         binding = self.binding(*plan)
         target = self.run_plan(*plan, binding=binding)
@@ -73,7 +73,7 @@ class RehearsalTest(FolderTest):
 
     def test_drift_refuses(self) -> None:
         """What is no longer as observed is named, nothing is changed, and the plan stays usable."""
-        plan = [self.file("a", content="x"), self.file("b", content="new", mode="0600")]
+        plan = [self.want("a", content="x"), self.want("b", content="new", mode="0600")]
         self.write("b", b"old")
         os.chmod(self.path("b"), 0o644)
         binding = self.binding(*plan)
@@ -90,7 +90,7 @@ class RehearsalTest(FolderTest):
 
     def test_what_a_file_that_goes_holds_is_observed(self) -> None:
         """A file that was edited since is not removed."""
-        plan = [self.file("gone", ensure="absent")]
+        plan = [self.want("gone", ensure="absent")]
         self.write("gone", b"old")
         binding = self.binding(*plan)
         self.write("gone", b"new")
@@ -100,7 +100,7 @@ class RehearsalTest(FolderTest):
 
     def test_as_desired_already_is_fine(self) -> None:
         """Somebody did it meanwhile: that is no drift."""
-        plan = [self.file("a", content="x"), self.file("b", content="x")]
+        plan = [self.want("a", content="x"), self.want("b", content="x")]
         binding = self.binding(*plan)
         self.write("a", b"x")
         os.chmod(self.path("a"), 0o644)
@@ -109,7 +109,7 @@ class RehearsalTest(FolderTest):
 
     def test_what_was_stable_and_would_change_is_drift(self) -> None:
         """A plan that changes nothing of a file lets nothing of it be changed."""
-        plan = [self.file("a", content="x")]
+        plan = [self.want("a", content="x")]
         self.run_plan(*plan)
         binding = self.binding(*plan)
         self.write("a", b"edited")
@@ -119,8 +119,8 @@ class RehearsalTest(FolderTest):
 
     def test_other_resources_are_refused(self) -> None:
         """A run with more or fewer turns than were planned changes nothing."""
-        binding = self.binding(self.file("a", content="x"), self.file("b", content="x"))
-        error = self.refusal(self.run_plan(self.file("a", content="x"), binding=binding))
+        binding = self.binding(self.want("a", content="x"), self.want("b", content="x"))
+        error = self.refusal(self.run_plan(self.want("a", content="x"), binding=binding))
         self.assertEqual(error["kind"], "plan.refused.drifted")
 
     def upset(self, name: str) -> Dict[str, Any]:
@@ -132,7 +132,7 @@ class RehearsalTest(FolderTest):
 
     def test_certain_or_not_at_all(self) -> None:
         """What an earlier resource of the run upsets fails unacted where the plan was certain."""
-        plan = [self.upset("b"), self.file("b", content="new")]
+        plan = [self.upset("b"), self.want("b", content="new")]
         self.write("b", b"old")
         os.chmod(self.path("b"), 0o644)
         binding = self.binding(*plan)
@@ -144,7 +144,7 @@ class RehearsalTest(FolderTest):
 
     def test_what_is_not_certain_acts(self) -> None:
         """A prediction that was no promise is no obstacle."""
-        plan = [self.upset("b"), self.file("b", content="new")]
+        plan = [self.upset("b"), self.want("b", content="new")]
         binding = self.binding(*plan)
         binding["certain"] = [0]
         events = self.run_plan(*plan, binding=binding).events
@@ -152,7 +152,7 @@ class RehearsalTest(FolderTest):
 
     def test_an_unwritable_state_refuses(self) -> None:
         """Where it cannot be noted that a plan is used, it is not carried out."""
-        plan = [self.file("a", content="x")]
+        plan = [self.want("a", content="x")]
         binding = self.binding(*plan)
         with open(os.path.join(self.state, "plans"), "w"):
             pass

@@ -72,7 +72,7 @@ class SessionTest(RuntimeTest):
         """A large blob arrives whole in little memory."""
         data = os.urandom(1 << 20) * 48
         target = self.target(data, started=True)
-        peaks = []
+        peaks: List[int] = []
         watch = threading.Thread(target=self.watch, args=(target.process.pid, peaks))
         watch.start()
         self.assertEqual(target.push(self.content("a", data))[0]["error"], [])

@@ -35,7 +35,7 @@ os.rename, os.fsync, os.write = watched_rename, watched_fsync, watched_write
 
 
 class SettlingTest(RuntimeTest):
-    def file(self, number: int) -> Dict[str, Any]:
+    def want(self, number: int) -> Dict[str, Any]:
         name = self.path("files/%d" % number)
         owner, group = os.getuid(), os.getgid()
         properties = {
@@ -51,7 +51,7 @@ class SettlingTest(RuntimeTest):
         os.mkdir(self.path("files"))
         prologue = WATCH.format(root=ROOT, flush=flush, trace=self.path("trace"), failing=failing)
         target = self.target(prologue=prologue)
-        events = target.push(*[self.file(number) for number in range(count)])
+        events = target.push(*[self.want(number) for number in range(count)])
         self.assertEqual([event["status"] for event in events], ["changed"] * count)
         return target
 
@@ -90,7 +90,7 @@ class SettlingTest(RuntimeTest):
         trace = self.path("trace")
         prologue = WATCH.format(root=ROOT, flush=60, trace=trace, failing="files")
         target = self.target(prologue=prologue)
-        events = target.push(self.file(0), look)
+        events = target.push(self.want(0), look)
         self.assertEqual(events[1]["output"].strip(), "0")
         self.assertIn("Input/output error", target.of("notice")[0]["text"])
 

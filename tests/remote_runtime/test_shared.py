@@ -2,12 +2,12 @@
 
 import unittest
 
-from remote_runtime import wire
+from remote_runtime import channel, wire
 from remote_runtime.errors import ProtocolError
 from remote_runtime.shared import Shared, fingerprint
 
 
-class Channel(object):
+class Channel(channel.Channel):
     """Answers with what a test says."""
 
     def __init__(self, known=None):
@@ -17,8 +17,8 @@ class Channel(object):
     def send(self, message, now=False):
         self.sent.append(message)
 
-    def expect(self, kind):
-        return {"t": kind, "known": self.known}
+    def expect(self, *types):
+        return {"t": types[0], "known": self.known}
 
 
 class Asking(unittest.TestCase):

@@ -9,7 +9,7 @@ import ssl
 import subprocess
 import threading
 import time
-from typing import Any, Callable, List, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 Answer = Callable[[Any], None]
 
@@ -28,8 +28,8 @@ class Web(object):
     """
 
     def __init__(self, certificate: str = "", address: str = "127.0.0.1") -> None:
-        self.answers = {}  # type: Dict[str, Answer]
-        self.requests = []  # type: List[Tuple[str, Dict[str, str]]]
+        self.answers: Dict[str, Answer] = {}
+        self.requests: List[Tuple[str, Dict[str, str]]] = []
         web = self
 
         class Handler(http.server.BaseHTTPRequestHandler):

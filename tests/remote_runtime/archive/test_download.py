@@ -5,6 +5,7 @@ import shutil
 import stat
 import threading
 import time
+from typing import Any, List
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.system.files import Files
@@ -166,7 +167,7 @@ class DownloadTest(ArchiveTest):
 
     def test_private_until_it_is_whole(self) -> None:
         """While it arrives it has another name beside its own and is nobody else's to read."""
-        seen = []  # type: Any
+        seen: List[Any] = []
 
         def look(index: int, said: str) -> None:
             for name in self.names("dl"):
@@ -205,7 +206,7 @@ class DownloadTest(ArchiveTest):
 
     def test_progress(self) -> None:
         """While it downloads it says how far it is."""
-        said = []  # type: Any
+        said: List[Any] = []
         run_items([self.archive()], on_progress=lambda index, action: said.append(action))
         self.assertTrue(said)
         self.assertTrue(all(line.startswith("downloading " + self.root) for line in said), said)
@@ -292,7 +293,7 @@ class AccessTest(ArchiveTest):
         """Password, headers, URL credentials and queries stand in no event, failed or not."""
         url = self.web.url("/a.tar.gz?sig=query-token", userinfo="user:url-password@")
         self.web.answers["/a.tar.gz"] = server.garbage
-        said = []  # type: Any
+        said: List[Any] = []
         secret = self.archive(
             url=url,
             username="deploy",

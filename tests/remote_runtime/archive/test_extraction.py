@@ -6,7 +6,7 @@ import stat
 import sys
 import tarfile
 import unittest
-from typing import Any
+from typing import Any, List
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.resources.archive.members import Member
@@ -113,14 +113,14 @@ class ExtractionTest(ArchiveTest):
 
     def test_hostile_zip(self) -> None:
         """The same for zip: paths, symlinks and devices."""
-        entries = [
+        entries: List[Any] = [
             ("../evil", b"x"),
             ("/etc/evil", b"x"),
             ("a/../../evil", b"x", stat.S_IFREG | 0o644),
             ("link", b"/etc", stat.S_IFLNK | 0o777),
             ("link", b"../x", stat.S_IFLNK | 0o777),
             ("device", b"", stat.S_IFCHR | 0o666),
-        ]  # type: List[Any]
+        ]
         for entry in entries:
             self.refused(zipped(("good", b"x"), entry), "is not extracted: ", "a.zip")
 

@@ -1,6 +1,6 @@
 import json
 import unittest
-from typing import Any, Dict
+from typing import Any, Dict, List, Tuple
 
 from remote_runtime import registry
 from remote_runtime.resources.archive import rules, settings
@@ -31,8 +31,8 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(self.problems(), {})
         self.assertEqual(self.problems("/a.tgz"), {})
         self.assertEqual(self.problems(url="http://u:p@[::1]:8080/x%2Etar.gz?a=b#c"), {})
-        extraction = {"extract_parent": "/opt", "creates": "/opt/x", "cleanup": True}
-        self.assertEqual(self.problems(**extraction), {})
+        extracted = self.problems(extract_parent="/opt", creates="/opt/x", cleanup=True)
+        self.assertEqual(extracted, {})
         self.assertEqual(self.problems(username="u", password="p"), {})
         self.assertEqual(self.problems(headers={"Authorization": "Bearer x y"}), {})
 
@@ -68,7 +68,7 @@ class RulesTest(unittest.TestCase):
 
     def test_access(self) -> None:
         """Credentials that cannot be sent are refused, and no message repeats them."""
-        cases = [
+        cases: List[Tuple[Dict[str, Any], str]] = [
             ({"password": "hunter2"}, "password"),
             ({"username": "a:b"}, "username"),
             ({"username": "u", "headers": {"authorization": "hunter2"}}, "headers"),

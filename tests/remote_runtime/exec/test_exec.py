@@ -176,7 +176,8 @@ class ExecTest(FolderTest):
 
     def test_guard_map(self) -> None:
         """What a guard's map sets is its own, exit codes too; what it leaves is the exec's."""
-        guard = {"command": "test $A$B = 12", "environment": ["A=1", "B=2"], "cwd": self.root}
+        guard: Dict[str, Any] = {"command": "test $A$B = 12", "environment": ["A=1", "B=2"]}
+        guard["cwd"] = self.root
         self.assertEqual(self.shell("true", onlyif=guard, environment=["A=3"])["status"], "changed")
         guard = {"command": "exit 3", "returns": [3]}
         self.assertEqual(self.shell("true", onlyif=guard)["status"], "changed")

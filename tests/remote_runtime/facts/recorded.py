@@ -60,7 +60,8 @@ def unprivileged() -> Iterator[None]:
 
 def load(name: str) -> dict[str, Any]:
     """Return one recording."""
-    return yaml.safe_load((MACHINES / name).read_text())
+    found: dict[str, Any] = yaml.safe_load((MACHINES / name).read_text())
+    return found
 
 
 def link(index: int, name: str, mtu: int, flags: list[str], mac: str = "") -> bytes:

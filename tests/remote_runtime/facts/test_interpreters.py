@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,7 +49,7 @@ def runs(program: str) -> bool:
 INTERPRETERS = interpreters()
 
 
-def steady(facts: dict) -> dict:
+def steady(facts: dict[str, Any]) -> dict[str, Any]:
     """Return what cannot change between two gatherings."""
     info = {k: v for k, v in facts["host"]["info"].items() if k not in ("uptime", "procs")}
     return {

@@ -4,10 +4,11 @@ import os
 import stat
 import time
 import unittest
-from typing import Any, Dict
+from typing import Any, Dict, List
 from unittest import mock
 
 from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.lean.digest import sha256
 from remote_runtime.resources.file import wording
 from remote_runtime.system import files
 from remote_runtime.system.files import Files
@@ -241,7 +242,7 @@ class FileTest(FolderTest):
 
     def test_private_until_it_is_finished(self) -> None:
         """While it is written a file has another name beside its own and is nobody else's."""
-        seen = []
+        seen: List[Any] = []
 
         class Watched(Temporary):
             def write(self, data: bytes) -> None:
@@ -493,7 +494,7 @@ class FileTest(FolderTest):
     @unittest.skipUnless(ROOT, "only root gives directories away")
     def test_owner_of_a_directory(self) -> None:
         """Owner and group are those of the directory, new or not, and never of what it holds."""
-        owned = {"ensure": "directory", "owner": "54321", "group": "daemon"}
+        owned: Dict[str, Any] = {"ensure": "directory", "owner": "54321", "group": "daemon"}
         self.apply(self.file("new", **owned))
         os.makedirs(self.path("old"))
         self.write("old/held")
@@ -519,7 +520,7 @@ class FileTest(FolderTest):
         """A file is hashed once per run, and again once it has changed."""
         self.write("a", b"x")
         shared = context()
-        with mock.patch.object(files, "sha256", side_effect=files.sha256) as hashed:
+        with mock.patch.object(files, "sha256", side_effect=sha256) as hashed:
             for _ in range(3):
                 run_items([self.file("a", content="x")], shared=shared)
             self.assertEqual(hashed.call_count, 1)

@@ -4,7 +4,7 @@ import socket
 import socketserver
 import struct
 import threading
-from typing import Dict, List, Tuple
+from typing import Any, Dict, List, Tuple
 
 # question -> records as (type, data); a name in data may point back to the question at offset 12
 Zone = Dict[Tuple[str, int], List[Tuple[int, bytes]]]
@@ -66,7 +66,7 @@ class NameServer(object):
     """Runs until ``close``; ``address`` is HOST:PORT."""
 
     def __init__(self) -> None:
-        self._servers = []  # type: List[Any]
+        self._servers: List[Any] = []
         for _ in range(20):
             udp = socketserver.ThreadingUDPServer(("127.0.0.1", 0), _Udp)
             try:

@@ -1,11 +1,12 @@
 import unittest
+from typing import Any, List, Tuple
 
 from remote_runtime.health import matchers, semver
 from remote_runtime.health.matchers import Lines
 from remote_runtime.health.regex import compiled
 
 # expected, found, whether they fit: as goss has it.
-TABLE = [
+TABLE: List[Tuple[Any, Any, bool]] = [
     ("foo", "foo", True), ("foo", "food", False), ("42", 42, True), ("true", True, True),
     (42, 42, True), (42, "42", True), (42.0, 42, True), (42, "x", False), (1, True, False),
     (True, True, True), (True, False, False), (True, "true", False), (False, 0, False),
@@ -41,7 +42,7 @@ TABLE = [
     ({"semver-constraint": ">1.0.0 <2.0.0 !=1.5.0"}, ["1.0.1", "1.5.0"], False),
     ({"semver-constraint": ">5.0.0 || < 1.5.0"}, "1.0.1", True),
     ({"semver-constraint": ">1.0.0"}, ["one"], False), ({"semver-constraint": ">1.0.0"}, [], False),
-]  # type: List[Tuple[Any, Any, bool]]  # fmt: skip
+]  # fmt: skip
 
 LINES = "alpha\nBeta 2\n!bang\n"
 

@@ -1,4 +1,5 @@
 import unittest
+from typing import Any
 
 from remote_runtime.health.kinds import NAMES, load
 from remote_runtime.health.rules import Unknown, problems
@@ -89,12 +90,12 @@ class RulesTest(unittest.TestCase):
         """What a template will come to is left for later, what stands beside it is not."""
         template = Unknown("{{ x }}")
         self.assertEqual(problems(template), [])
-        rules = {
+        rules: Any = {
             "file": {template: {"exists": template, "mode": {"or": [template, "0644"]}}},
             "dns": {template: {"resolvable": True, "server": template}},
             "http": {"http://x": {"status": {template: 1}, "bdy": ["x"]}},
             "service": template,
-        }  # type: Any
+        }
         self.assertEqual([path for path, _, _ in problems(rules)], [("http", "http://x", "bdy")])
 
     def test_every_kind_needs_its_first_attribute(self) -> None:
@@ -106,7 +107,7 @@ class RulesTest(unittest.TestCase):
 
     def test_depth(self) -> None:
         """Matchers within matchers end somewhere."""
-        deep = "x"  # type: Any
+        deep: Any = "x"
         for _ in range(100):
             deep = {"not": deep}
         found = problems({"user": {"u": {"exists": True, "home": deep}}})

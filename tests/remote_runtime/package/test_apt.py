@@ -18,7 +18,7 @@ from remote_runtime.resources.package import apt_cache, dpkg, locks
 from remote_runtime.resources.package.apt_lists import Lists
 from remote_runtime.system.commands import Result
 
-from ..fake_commands import FakeCommands, make_context
+from ..fake_commands import FakeCommands, make_context, notices_of
 from .plan import Plan, failure, recorded, recorded_commands
 
 INSTALL = "apt-get install -y -q -o DPkg::Options::=--force-confold "
@@ -182,7 +182,7 @@ class Acting(unittest.TestCase):
         commands.on("apt-cache show", "")
         plan = Plan(commands, ("ccm-daemon", {"ensure": "latest"}))
         plan.carry_out()
-        ((level, text),) = plan.context.notices
+        ((level, text),) = notices_of(plan.context)
         self.assertEqual(level, "warning")
         self.assertIn("ccm-broken", text)
 
@@ -201,6 +201,7 @@ class Locked(unittest.TestCase):
         holder = subprocess.Popen(
             [sys.executable, "-c", HOLD, self.lock, str(seconds)], stdout=subprocess.PIPE
         )
+        assert holder.stdout is not None
         self.addCleanup(holder.stdout.close)
         self.addCleanup(holder.wait)
         self.addCleanup(holder.kill)
@@ -212,6 +213,7 @@ class Locked(unittest.TestCase):
         self.assertIsNone(locks.holder([self.lock]))
         holder = self.hold(60)
         found = locks.holder([os.path.join(self.folder, "none"), self.lock])
+        assert found is not None
         self.assertEqual((found.path, found.pid), (self.lock, holder.pid))
         self.assertIn("pid %d" % holder.pid, str(found))
 
@@ -219,7 +221,7 @@ class Locked(unittest.TestCase):
         """The wait ends with the lock, and one notice names the holder."""
         holder = self.hold(0.7)
         locks.wait(self.context, self.look, time.monotonic() + 30)
-        ((level, text),) = self.context.notices
+        ((level, text),) = notices_of(self.context)
         self.assertEqual(level, "waiting")
         self.assertIn("held by", text)
         self.assertIn("pid %d" % holder.pid, text)

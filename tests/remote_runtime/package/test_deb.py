@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import unittest
+from typing import Any, List
 
 from remote_runtime.effects import AccountEffect, Doubt, Fog, PackageEffect, PathEffect, UnitEffect
 from remote_runtime.resources.package import deb_contents, deb_scripts
@@ -157,7 +158,7 @@ class Reading(unittest.TestCase):
         form = json.loads(json.dumps(contents.form()))
         self.assertEqual(deb_contents.parse(form), contents)
         member = list(form["members"][0])
-        for broken in (
+        wrong: List[Any] = [
             None,
             [],
             {},
@@ -177,7 +178,8 @@ class Reading(unittest.TestCase):
             {**form, "scripts": {"postinst": 7}},
             {**form, "scripts": {"config": ""}},
             {**form, "scripts": {"postinst": "x" * (deb_contents.MOST_SCRIPT + 1)}},
-        ):
+        ]
+        for broken in wrong:
             with self.assertRaises(ValueError):
                 deb_contents.parse(broken)
 
@@ -432,11 +434,11 @@ class Probing(unittest.TestCase):
 
     def test_what_cannot_be_learnt_is_tried_once(self):
         """Neither the controller nor apt is asked again in this run."""
-        self.context._channel = Channel({})
+        channel = self.context._channel = Channel({})
         self.probe = Probe(self.context)
         for _ in range(2):
             self.assertEqual(self.contents("0" * 64), {})
-        kinds = [message["t"] for message in self.context._channel.sent]
+        kinds = [message["t"] for message in channel.sent]
         self.assertEqual((kinds, len(self.asked)), (["packages", "package"], 1))
 
     def test_another_package_than_the_index_names_is_not_looked_at(self):

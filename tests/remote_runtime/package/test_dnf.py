@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 import unittest
+from typing import Any, Dict
 
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.effects import Doubt, PackageEffect, PathEffect
@@ -17,7 +18,7 @@ from remote_runtime.resources.package import dnf_errors, locks, rpm_database
 from remote_runtime.resources.package.dnf_lists import Lists
 from remote_runtime.system.commands import Result
 
-from ..fake_commands import FakeCommands, make_context
+from ..fake_commands import FakeCommands, make_context, notices_of
 from ..fakes import ROOT
 from .plan import Plan, failure, recorded
 
@@ -49,7 +50,7 @@ class Told(object):
 class NoLists(object):
     """Lists of which nothing is known but that they are there."""
 
-    known = {}
+    known: Dict[str, Any] = {}
 
     def outdated(self, max_age):
         return ""
@@ -401,7 +402,7 @@ class Acting(unittest.TestCase):
         plan = plan_of(("ccm-hello", {}))
         plan.commands.on("dnf install", said)
         plan.carry_out()
-        ((level, text),) = plan.context.notices
+        ((level, text),) = notices_of(plan.context)
         self.assertEqual(level, "warning")
         self.assertIn("installing ccm-hello is done, though: %post(x", text)
 
@@ -432,7 +433,9 @@ class Acting(unittest.TestCase):
             self.assertIsNone(locks.holder_of_pid_files([path]), text)
         with open(path, "w") as file:
             file.write(str(os.getpid()))
-        self.assertEqual(locks.holder_of_pid_files(["/nonexistent", path]).pid, os.getpid())
+        found = locks.holder_of_pid_files(["/nonexistent", path])
+        assert found is not None
+        self.assertEqual(found.pid, os.getpid())
 
 
 class Choosing(unittest.TestCase):
@@ -541,9 +544,9 @@ class PackageLists(unittest.TestCase):
         self.assertIn("pending " + path, reasons[1])
         shutil.rmtree(os.path.join(self.root, "var"))
         plan = self.plan()
-        with plan.noop(), self.assertRaises(Missing) as caught:
+        with plan.noop(), self.assertRaises(Missing) as missing:
             plan.resources[0].observe()
-        self.assertIn("there are no package lists yet", caught.exception.message)
+        self.assertIn("there are no package lists yet", missing.exception.message)
 
     def test_a_repository_that_may_fail_is_told(self):
         """Where dnf may do without a repository, a refresh that misses it ends with a warning."""
@@ -551,7 +554,8 @@ class PackageLists(unittest.TestCase):
         plan = self.plan(update_cache="1h")
         plan.commands.on("dnf makecache", Result(0, "", "Ignoring repositories: a, b\n"))
         plan.resources[0].observe()
-        self.assertIn(("warning", "the lists of a, b could not be refreshed"), plan.context.notices)
+        warning = ("warning", "the lists of a, b could not be refreshed")
+        self.assertIn(warning, notices_of(plan.context))
 
     def test_a_failed_refresh_is_an_error(self):
         """A repository that cannot be reached fails the resource that wanted fresh lists."""

@@ -1,6 +1,7 @@
 """dpkg's files of settings, and what apt adds: as dpkg 1.21 of Debian 12 was seen to take them."""
 
 import unittest
+from typing import Any
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
@@ -79,7 +80,7 @@ class Settings(unittest.TestCase):
     def test_what_dpkg_says_of_an_option(self):
         """It is told in its words, unless its files have another that it does not take."""
         said = ""
-        commands = fakes.context(noop=True).commands
+        commands: Any = fakes.context(noop=True).commands
         commands.run = lambda argv: Result(2 if said else 0, "", said)
         self.assertEqual(dpkg_settings.trouble(commands, "--log=/x"), "")
         for option, said, why in (

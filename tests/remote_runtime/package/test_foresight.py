@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from typing import Any
 
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.content import Text
@@ -133,7 +134,7 @@ class Simulation(unittest.TestCase):
                 plan.resources[0].observe()
             (action,) = caught.exception.would
             self.assertEqual(action.message, "Would have installed")
-            self.assertTrue(any(isinstance(effect, Fog) for effect in action.effects))
+            self.assertTrue(any(isinstance(effect, Fog) for effect in action.effects or ()))
 
     def test_what_dpkg_would_refuse_fails_the_preview(self):
         """An error of the host's settings is told beforehand, with what would be done."""
@@ -175,6 +176,7 @@ class Beforehand(unittest.TestCase):
     def test_only_root_changes_packages(self):
         """A preview of another user fails as the push would."""
         error = Readiness(self.root, user=lambda: 1000).trouble("installing x")
+        assert error is not None
         self.assertEqual(error.kind, "package.root")
         self.assertIsNone(Readiness(self.root, user=lambda: 0).trouble("installing x"))
 
@@ -185,7 +187,9 @@ class Beforehand(unittest.TestCase):
         readiness = Readiness(self.root, user=lambda: 0)
         self.assertIsNone(readiness.trouble("installing x"))
         open(os.path.join(updates, "0001"), "w").close()
-        self.assertEqual(readiness.trouble("installing x").kind, "package.interrupted")
+        error = readiness.trouble("installing x")
+        assert error is not None
+        self.assertEqual(error.kind, "package.interrupted")
 
     def test_a_lock_that_somebody_holds_is_told(self):
         """Whether the lock is given back in time is unknown; the reason names who holds it."""
@@ -194,6 +198,8 @@ class Beforehand(unittest.TestCase):
         holder = subprocess.Popen(
             [sys.executable, "-c", HOLD, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
+        assert holder.stdin is not None
+        assert holder.stdout is not None
         self.addCleanup(holder.wait)
         self.addCleanup(holder.stdin.close)
         self.addCleanup(holder.stdout.close)
@@ -228,7 +234,8 @@ class Caches(unittest.TestCase):
         """Where the host has none, nothing at all is made."""
         cache = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, cache)
-        options = Workbench(None, cache).options(stale=False)
+        unused: Any = None
+        options = Workbench(unused, cache).options(stale=False)
         self.assertEqual(options[1::2], ["Dir::Cache::pkgcache=", "Dir::Cache::srcpkgcache="])
 
 

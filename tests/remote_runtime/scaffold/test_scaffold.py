@@ -466,7 +466,7 @@ class EventTest(ScaffoldTest):
         self.assertEqual([c["to"] for c in event["changes"]], ["[masked]"] * 2)
 
 
-def wanted(resource: Any, **settings: Any) -> "list":
+def wanted(resource: Any, **settings: Any) -> List[str]:
     """The hashes that a quick look asks for."""
     made = context([resource], **settings)
     scaffold = Registry(made).create(resource)

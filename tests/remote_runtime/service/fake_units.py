@@ -2,12 +2,13 @@
 
 from typing import Dict, List
 
+from remote_runtime.resources.service.foreseen import ForeseenUnits
 from remote_runtime.resources.service.provider import Status
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import UnitText
 
 
-class FakeUnits(object):
+class FakeUnits(ForeseenUnits):
     """Units by their texts; ``running`` names those that run, ``masked`` those that are,
     ``from_elsewhere`` those whose file is only linked to."""
 

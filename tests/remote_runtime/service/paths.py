@@ -1,7 +1,7 @@
 """Paths that only a test knows: what a preview reads of a host's unit files."""
 
 import os
-from typing import Dict, Iterator, List, Optional, Set
+from typing import Dict, Generator, List, Optional, Set
 
 from remote_runtime.system.files import Files, Status
 
@@ -68,5 +68,5 @@ class FakePaths(Files):
     def read(self, path: str, limit: int, follow: bool = False) -> bytes:
         return (self.texts[self._leads_to(path)] or "").encode()
 
-    def blocks(self, path: str, follow: bool = False) -> Iterator[bytes]:
+    def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
         yield self.read(path, 0, follow)

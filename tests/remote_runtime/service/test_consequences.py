@@ -63,6 +63,7 @@ class ConsequencesTest(unittest.TestCase):
         active = {e.name: e.active for e in found if isinstance(e, UnitEffect)}
         self.assertEqual(active, {"x.service": True, "a-b.slice": True, "a.slice": True})
         fog = Consequences(self.context, self.units).of("stop", "a.slice")[-1]
+        assert isinstance(fog, Fog)
         self.assertTrue(fog.covers("unit", "x.service", True))
         self.assertFalse(fog.covers("unit", "a.slice", True))
 
@@ -94,7 +95,9 @@ class ConsequencesTest(unittest.TestCase):
         effects = Consequences(self.context, units).of("start", "x.service")
         mounts = [e.path for e in effects if isinstance(e, MountEffect)]
         self.assertEqual(mounts, ["/srv/ccm-x", "/srv/ccm-x/y", "/var/lib/ccm-x"])
-        self.assertEqual(effects[-1].path, "/var/lib/ccm-x")
+        made = effects[-1]
+        assert isinstance(made, PathEffect)
+        self.assertEqual(made.path, "/var/lib/ccm-x")
 
     def test_a_mount_that_stops(self):
         """What it hid nobody can tell."""
@@ -102,6 +105,7 @@ class ConsequencesTest(unittest.TestCase):
         units.running = ["srv-x.mount"]
         _, gone, fog = Consequences(self.context, units).of("stop", "srv-x.mount")
         self.assertEqual(gone, MountEffect("/srv/x", present=False))
+        assert isinstance(fog, Fog)
         self.assertTrue(fog.covers("path", "/srv/x/y", False))
 
     def test_disabling_what_is_linked_from_elsewhere(self):
@@ -145,6 +149,7 @@ class ConsequencesTest(unittest.TestCase):
         self.assertEqual(self.of("start", "x", {"x": text})[1:], once([made]))
         units = FakeUnits({"a.mount": "[Mount]\nWhere=/a\nType=tmpfs\nOptions=mode=u+x\n"})
         effect = Consequences(self.context, units).of("start", "a.mount")[-1]
+        assert isinstance(effect, MountEffect)
         self.assertEqual(effect.mode, 0o1777)
 
     def test_enabling(self):

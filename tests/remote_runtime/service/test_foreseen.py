@@ -1,10 +1,11 @@
 """What a preview says of services once earlier resources would have changed something."""
 
 import unittest
+from typing import List
 
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.content import Content
-from remote_runtime.effects import Doubt, Fog, PathEffect, UnitEffect
+from remote_runtime.effects import Doubt, Effect, Fog, PathEffect, UnitEffect
 from remote_runtime.errors import ResourceError, UnsettledError
 
 from .plan import Plan, RecordedHost
@@ -99,9 +100,10 @@ class ForeseenTest(unittest.TestCase):
 
     def test_a_unit_that_a_package_takes_along(self):
         """It is not there any more, stopped or not."""
-        gone = [PathEffect("/lib/systemd/system/ccm-daemon.service", "absent")]
-        gone += [
-            PathEffect("/usr" + gone[0].path, "absent"),
+        file = PathEffect("/lib/systemd/system/ccm-daemon.service", "absent")
+        gone: List[Effect] = [
+            file,
+            PathEffect("/usr" + file.path, "absent"),
             UnitEffect("ccm-daemon.service", False),
         ]
         for ensure in ("stopped", "running"):

@@ -1,6 +1,7 @@
 """What unit files and links make of a unit, as systemd 252 has it."""
 
 import unittest
+from typing import Any, Dict, List, Tuple
 
 from remote_runtime.resources.service.unit_files import SEARCHED, UnitFiles, install_links
 
@@ -58,7 +59,7 @@ class States(unittest.TestCase):
 
     def test_what_is_loaded(self):
         """Not there, masked, refused by systemd, or loaded with its type."""
-        rows = [
+        rows: List[Tuple[Dict[str, Any], str]] = [
             ({}, "not-found"),
             ({"x.service": "->/opt/gone.service"}, "not-found"),
             ({"x.service": None}, "masked"),

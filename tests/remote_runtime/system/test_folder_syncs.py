@@ -3,10 +3,9 @@
 import errno
 import os
 import threading
-from typing import Any
+from typing import Any, List
 from unittest import mock
 
-from remote_runtime.system import folder_syncs
 from remote_runtime.system.folder_syncs import FolderSyncs, sync_now
 from tests.remote_runtime.fakes import FolderTest
 
@@ -71,7 +70,8 @@ class FolderSyncsTest(FolderTest):
 
     def test_a_run_that_never_pauses(self) -> None:
         """What is renamed during a sync waits for the next one: each sync comes to an end."""
-        folder, synced = self.opened("a"), []  # type: Any
+        folder = self.opened("a")
+        synced: List[int] = []
         syncs = FolderSyncs()
 
         def sync(descriptor: int) -> None:
@@ -92,7 +92,7 @@ class FolderSyncsTest(FolderTest):
         synced = self.synced()
         syncs = FolderSyncs()
         syncs.add(folder)
-        with mock.patch.object(folder_syncs.Thread, "start", side_effect=RuntimeError):
+        with mock.patch.object(threading.Thread, "start", side_effect=RuntimeError):
             syncs.sync_while(self.fail, 60)
         self.assertEqual(synced, [self.inode("a")])
 

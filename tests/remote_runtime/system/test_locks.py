@@ -4,7 +4,7 @@ import signal
 import subprocess
 import time
 import unittest
-from typing import Any
+from typing import Any, List
 
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import HostError
@@ -21,7 +21,8 @@ class LockTest(FolderTest):
 
     def test_second_waits_and_fails(self) -> None:
         """A second run says whom it waits for, and fails with run, user and since when."""
-        first, second, told = self.lock(), self.lock(), []
+        first, second = self.lock(), self.lock()
+        told: List[str] = []
         first.acquire(HOLDER, 0, told.append)
         self.addCleanup(first.release)
         started = time.time()

@@ -2,7 +2,7 @@ import json
 import os
 import stat
 import unittest
-from typing import Any
+from typing import Any, Callable, List
 
 from remote_runtime.system.machine import machine_id
 from remote_runtime.system.memory import Memory, StateError
@@ -120,7 +120,7 @@ class MemoryTest(FolderTest):
                 newer = dict(json.load(file), format=2)
             with open(path, "w") as out:
                 json.dump(newer, out)
-            steps = [lambda: self.again().write("kind", "n", RECORD)]
+            steps: List[Callable[[], object]] = [lambda: self.again().write("kind", "n", RECORD)]
             if name != "key":
                 steps.append(lambda: self.again().read("kind", "n"))
             for step in steps:

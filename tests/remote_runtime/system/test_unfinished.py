@@ -14,11 +14,11 @@ class UnfinishedTest(FolderTest):
         super().setUp()
         self.state = self.path("state")
         self.warnings = []  # type: List[str]
-        self.run = Unfinished(self.state, self.warnings.append)
+        self.unfinished = Unfinished(self.state, self.warnings.append)
         os.mkdir(self.path("work"))
 
     def begun(self, lead: str = ".x.") -> str:
-        return self.path("work", lead + self.run.name(self.path("work")))
+        return self.path("work", lead + self.unfinished.name(self.path("work")))
 
     def begun_file(self) -> str:
         path = self.begun()
@@ -31,7 +31,7 @@ class UnfinishedTest(FolderTest):
         os.mkdir(path, 0o700)
         descriptor = os.open(path, os.O_RDONLY)
         if noted:
-            self.run.made(descriptor)
+            self.unfinished.made(descriptor)
         os.close(descriptor)
         return path
 
@@ -55,7 +55,7 @@ class UnfinishedTest(FolderTest):
         self.assertEqual(len(state.journals(self.state)), 1)
         self.assertEqual(os.stat(self.state).st_mode & 0o777, 0o700)
         os.unlink(path)
-        self.run.close()
+        self.unfinished.close()
         self.assertEqual(state.journals(self.state), [])
 
     def test_what_a_dead_run_left(self) -> None:

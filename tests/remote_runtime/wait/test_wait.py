@@ -23,7 +23,8 @@ def wait(name: str = "it", index: int = 0, **properties: Any) -> Any:
 class WaitTest(FolderTest):
     def run_one(self, **properties: Any) -> Dict[str, Any]:
         """The event of one wait that is not given much time."""
-        return one(run_items([wait(**{"timeout": "300ms", **properties})]))
+        properties.setdefault("timeout", "300ms")
+        return one(run_items([wait(**properties)]))
 
     def test_it_is_so(self) -> None:
         """What is so already is not waited for, and nothing is changed."""
@@ -107,11 +108,12 @@ class WaitTest(FolderTest):
 
     def test_a_cancelled_run(self) -> None:
         """A run that is to end does not wait for anything any more."""
-        for properties in (
+        cases: List[Dict[str, Any]] = [
             {"file": self.path("never")},
             {"command": "sleep 600"},
             {"url": self.silent()},
-        ):  # type: Dict[str, Any]
+        ]
+        for properties in cases:
             waiting = wait(timeout="1h", interval="1h", **properties)
             ctx = context([waiting])
             timer = threading.Timer(0.3, ctx.cancellation.set, ["cancelled"])

@@ -1,7 +1,7 @@
 """What is kept of planned contents."""
 
 import unittest
-from typing import Iterator
+from typing import Generator
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
@@ -17,7 +17,7 @@ class Counted(Content):
         self.size = size
         self.read_times = 0
 
-    def chunks(self) -> Iterator[bytes]:
+    def chunks(self) -> Generator[bytes, None, None]:
         self.read_times += 1
         yield b"x" * self.size
 
@@ -27,7 +27,7 @@ class Unknown(Content):
 
     size = 3
 
-    def chunks(self) -> Iterator[bytes]:
+    def chunks(self) -> Generator[bytes, None, None]:
         raise Unknowable("it is in a package still")
         yield b""
 

@@ -9,11 +9,11 @@ import shutil
 import socket
 import threading
 import unittest
-from typing import Any
+from typing import Any, List
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
-from remote_runtime.effects import Doubt, PackageEffect, PathEffect
+from remote_runtime.effects import Doubt, Effect, PackageEffect, PathEffect
 from remote_runtime.system.commands import CommandNotStarted, Commands
 from tests.remote_runtime.fakes import FolderTest, context, item
 from tests.remote_runtime.mounting import possible
@@ -75,7 +75,7 @@ class LayeredTest(FolderTest):
         """Nothing is run over its files before they are known to be so."""
         ran = self.path("ran")
         script = "#!/bin/sh\ntouch %s\n" % ran
-        effects = [
+        effects: List[Effect] = [
             PackageEffect("app", "1", lambda: False),
             PathEffect("/usr/bin/test", "file", 0o755, content=Text(script)),
         ]

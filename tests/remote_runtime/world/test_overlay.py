@@ -4,6 +4,7 @@ import contextlib
 import os
 import tempfile
 import unittest
+from typing import List
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import (
@@ -11,6 +12,7 @@ from remote_runtime.effects import (
     UNKNOWN,
     AccountEffect,
     Doubt,
+    Effect,
     Fog,
     PackageEffect,
     PathEffect,
@@ -108,7 +110,8 @@ class OverlayTest(unittest.TestCase):
 
     def test_what_is_unknown_stays_so(self) -> None:
         """Each thing that an unknown action speaks of is in fog, and nothing else."""
-        effects = [PathEffect("/no/such", "file"), UnitEffect("u"), AccountEffect("user", "x")]
+        effects: List[Effect] = [PathEffect("/no/such", "file"), UnitEffect("u")]
+        effects.append(AccountEffect("user", "x"))
         self.context.expect(effects, Doubt(UNKNOWN, "why"), "t#a")
         for kind, value, level in (
             ("path", "/no/such", UNKNOWN),
