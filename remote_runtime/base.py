@@ -18,6 +18,7 @@ from remote_runtime.effects import (
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item, Properties
+from remote_runtime.system.trouble import NOT_A_DIRECTORY
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -45,7 +46,6 @@ __all__ = [
 ]
 
 FIRST = 1
-NOT_A_DIRECTORY = "resource.file.enotdir"
 
 
 class State(object):

@@ -5,6 +5,10 @@ import os
 
 from remote_runtime.errors import ResourceError
 
+NOT_A_DIRECTORY = "resource.file.enotdir"
+NO_ACCESS = "resource.file.eacces"
+"""Kinds of ``failure`` that somebody asks for."""
+
 _WORDS = {
     errno.ENOSPC: ("the disk is full", "free space or inodes on this file system"),
     errno.EDQUOT: ("the disk quota is used up", "raise the quota or free space"),

@@ -4,8 +4,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files, Status
-
-_CLOSED = "resource.file.eacces"
+from remote_runtime.system.trouble import NO_ACCESS
 
 
 class OnHost(Content):
@@ -30,6 +29,6 @@ class OnHost(Content):
             raise self._judged(error) from error
 
     def _judged(self, error: ResourceError) -> Exception:
-        if error.kind != _CLOSED:
+        if error.kind != NO_ACCESS:
             return error
         return Unknowable("what %s holds is not read before its mode is changed" % self._path)

@@ -27,13 +27,13 @@ from remote_runtime.resources.package.deb_scripts import stands_in
 from remote_runtime.resources.package.deb_units import LINKS, MASKED, Units, stopped_for_upgrade
 from remote_runtime.resources.package.provider import VersionChange, brought
 from remote_runtime.resources.package.reach import Reach
+from remote_runtime.system.trouble import NOT_A_DIRECTORY
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.system.files import Status
 
 SHA256 = "sha256:"
-_BELOW_FILE = "resource.file.enotdir"
 
 
 class Consequences(object):
@@ -172,7 +172,7 @@ class Consequences(object):
         try:
             return self._context.files.status(path)
         except ResourceError as error:
-            if error.kind != _BELOW_FILE:
+            if error.kind != NOT_A_DIRECTORY:
                 raise
             return None
 
