@@ -10,7 +10,7 @@ from typing import FrozenSet, Hashable, NamedTuple, Optional, Tuple
 
 from remote_runtime.system import inode_flags
 from remote_runtime.system.octal import unescape
-from remote_runtime.system.trouble import failure, many_names
+from remote_runtime.system.trouble import failure, many_names, refusal
 
 PAGE = 4096  # bytes that a file in memory takes at least
 _LOOKED_AT = 50000  # names in a tree
@@ -156,7 +156,7 @@ class Obstacles(object):
             raise self._failure(doing, errno.EPERM)
 
     def _failure(self, doing: str, number: int) -> Exception:
-        return failure(doing, self._spot.path, OSError(number, os.strerror(number)))
+        return refusal(doing, self._spot.path, number)
 
 
 def at(
@@ -204,7 +204,7 @@ def _emptied(top: str) -> None:
     for folder, folders, files in os.walk(top, onerror=_unlisted):
         names = folders + files
         if names and not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
-            raise failure("remove", folder, OSError(errno.EACCES, os.strerror(errno.EACCES)))
+            raise refusal("remove", folder, errno.EACCES)
         seen += len(names)
         if seen > _LOOKED_AT:
             return
@@ -212,7 +212,7 @@ def _emptied(top: str) -> None:
         for path in [os.path.join(folder, name) for name in names]:
             ours = us in (0, held.st_uid) or not held.st_mode & stat.S_ISVTX
             if holds or flags(path) or not (ours or os.lstat(path).st_uid == us):
-                raise failure("remove", folder, OSError(errno.EPERM, os.strerror(errno.EPERM)))
+                raise refusal("remove", folder, errno.EPERM)
 
 
 def _unlisted(error: OSError) -> None:
@@ -223,7 +223,7 @@ def mounted_in(folder: str) -> None:
     """``ResourceError`` where something is mounted at a folder without links, or below it."""
     for point in sorted(mount_points()):
         if point == folder or point.startswith(folder + "/"):
-            raise failure("remove", point, OSError(errno.EBUSY, ""))
+            raise refusal("remove", point, errno.EBUSY)
 
 
 def mount_points() -> FrozenSet[str]:

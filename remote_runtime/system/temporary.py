@@ -8,7 +8,7 @@ from typing import Callable, Optional, Set, Tuple
 from remote_runtime.system import inode_flags
 from remote_runtime.system.attributes import Attributes
 from remote_runtime.system.folder_syncs import sync_now
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.trouble import failure, refusal
 from remote_runtime.system.walk import Place, stamp
 
 _NAME_ROOM = 200  # of the 255 bytes of a name, so that the temporary one fits as well
@@ -43,7 +43,7 @@ class Temporary(object):
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         if inode_flags.read(".", place.folder.descriptor) & inode_flags.APPEND:
             # It could neither be renamed nor removed.
-            raise failure("write", target, OSError(errno.EPERM, os.strerror(errno.EPERM)))
+            raise refusal("write", target, errno.EPERM)
         registered.add(self)
         try:
             self._descriptor = os.open(self._name, flags, 0o600, dir_fd=place.folder.descriptor)

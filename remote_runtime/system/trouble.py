@@ -45,3 +45,8 @@ def failure(doing: str, path: str, error: OSError) -> ResourceError:
         hint = "what the kernel shows as files is set by its own tools: use an exec"
     kind = "resource.file." + errno.errorcode.get(number, "other").lower()
     return ResourceError("could not %s %s: %s" % (doing, path, words), kind=kind, hint=hint)
+
+
+def refusal(doing: str, path: str, number: int) -> ResourceError:
+    """The same without an attempt, by the number that the system would give."""
+    return failure(doing, path, OSError(number, os.strerror(number)))

@@ -9,7 +9,7 @@ from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.rights import ours
 from remote_runtime.system.files import Files, Status
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.trouble import refusal
 from remote_runtime.system.walk import has_acl
 from remote_runtime.world.clouds import Clouds
 from remote_runtime.world.layer import Layer
@@ -60,7 +60,7 @@ class WorldFiles(Files):
         if found.node is not None:
             return self._status(found.path, found.node)
         if found.below_file:
-            raise failure("look at", path, OSError(errno.ENOTDIR, ""))
+            raise refusal("look at", path, errno.ENOTDIR)
         if not found.there:
             return None
         return self._host.status(found.path if found.laid else path, follow)
@@ -193,7 +193,7 @@ class WorldFiles(Files):
 
     def _require_readable(self, path: str, node: Node) -> None:
         if os.geteuid() != 0 and not ours(node.mode, node.uid, node.gid) & 4 and not has_acl(path):
-            raise failure("read", path, OSError(errno.EACCES, ""))
+            raise refusal("read", path, errno.EACCES)
 
     # -- work of our own --------------------------------------------------------------------------
 

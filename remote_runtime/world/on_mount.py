@@ -1,12 +1,11 @@
 """What keeps something from being done where something is planned to be mounted (target)."""
 
 import errno
-import os
 from typing import Optional, Sequence, Tuple
 
 from remote_runtime.effects import MountEffect
 from remote_runtime.system.obstacles import PAGE, Obstacles, Spare
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.trouble import refusal
 
 
 class OnMount(Obstacles):
@@ -50,7 +49,7 @@ class OnMount(Obstacles):
 
     def removing(self, tree: bool = False) -> None:
         for point in self._points:
-            raise failure("remove", point, OSError(errno.EBUSY, ""))
+            raise refusal("remove", point, errno.EBUSY)
         if self._mount is None:
             self._host.removing(tree)
         elif self._mount.read_only:
@@ -75,4 +74,4 @@ class OnMount(Obstacles):
             raise self._refused(doing, errno.ENOSPC)
 
     def _refused(self, doing: str, number: int) -> Exception:
-        return failure(doing, self._path, OSError(number, os.strerror(number)))
+        return refusal(doing, self._path, number)

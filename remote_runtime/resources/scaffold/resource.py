@@ -23,7 +23,7 @@ from remote_runtime.resources.scaffold.showing import Diffs
 from remote_runtime.resources.scaffold.tree import Tree, Wanted, entries, tree_of
 from remote_runtime.system.files import Status
 from remote_runtime.system.obstacles import PAGE
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.trouble import refusal
 
 _NEW = 0o644
 _EXECUTE = 0o111
@@ -256,6 +256,6 @@ def _without_room(action: Action) -> Action:
             action.rehearse()
         for effect in action.effects or ():
             if isinstance(effect, PathEffect):
-                raise failure("write", effect.path, OSError(errno.ENOSPC, ""))
+                raise refusal("write", effect.path, errno.ENOSPC)
 
     return action._replace(rehearse=rehearse)
