@@ -1,14 +1,14 @@
 """What a user may reach and execute, by owner, group and mode (target; in previews only)."""
 
 import os
-import stat
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Optional, Sequence, Union
 
 from remote_runtime.system.walk import has_acl
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Identity
     from remote_runtime.system.files import Files, Status
+    from remote_runtime.world.nodes import Node
 
 
 class Rights(object):
@@ -40,18 +40,18 @@ class Rights(object):
             return root
         if has_acl(path):  # which may give the right to anybody
             return True
-        if identity.uid == status.uid:
-            return bool(status.mode & stat.S_IXUSR)
-        if status.gid == identity.gid or status.gid in identity.groups:
-            return bool(status.mode & stat.S_IXGRP)
-        return bool(status.mode & stat.S_IXOTH)
+        return bool(_granted(status, identity.uid, (identity.gid, *identity.groups)) & 1)
 
 
-def ours(mode: int, uid: int, gid: int) -> int:
-    """What the user who runs this may do by these attributes: 4 read, 2 write, 1 execute."""
-    if uid == os.geteuid():
-        return mode >> 6 & 7
-    return mode >> 3 & 7 if gid in (os.getegid(), *os.getgroups()) else mode & 7
+def ours(there: "Union[Status, Node]") -> int:
+    """What we may do by the attributes of a file or folder: 4 read, 2 write, 1 execute."""
+    return _granted(there, os.geteuid(), (os.getegid(), *os.getgroups()))
+
+
+def _granted(there: "Union[Status, Node]", uid: int, groups: Sequence[int]) -> int:
+    if uid == there.uid:
+        return there.mode >> 6 & 7
+    return there.mode >> 3 & 7 if there.gid in groups else there.mode & 7
 
 
 def interpreter_of(head: bytes) -> bytes:

@@ -180,7 +180,7 @@ class WorldFiles(Files):
         node = self._planned_folder(folder) if os.geteuid() != 0 else None
         if node is None or has_acl(folder):
             return None
-        return ours(node.mode, node.uid, node.gid) & 3 == 3
+        return ours(node) & 3 == 3
 
     def _require_seen(self, found: Found) -> None:
         """``Unknowable`` below a folder that is closed to us until it is changed."""
@@ -192,7 +192,7 @@ class WorldFiles(Files):
                 raise Unknowable("what %s holds is not seen before %s opens it" % (path, node.by))
 
     def _require_readable(self, path: str, node: Node) -> None:
-        if os.geteuid() != 0 and not ours(node.mode, node.uid, node.gid) & 4 and not has_acl(path):
+        if os.geteuid() != 0 and not ours(node) & 4 and not has_acl(path):
             raise refusal("read", path, errno.EACCES)
 
     # -- work of our own --------------------------------------------------------------------------
