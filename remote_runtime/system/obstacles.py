@@ -10,6 +10,7 @@ from typing import FrozenSet, Hashable, NamedTuple, Optional, Tuple
 
 from remote_runtime.system import inode_flags
 from remote_runtime.system.octal import unescape
+from remote_runtime.system.paths import is_within
 from remote_runtime.system.trouble import failure, many_names, refusal
 
 PAGE = 4096  # bytes that a file in memory takes at least
@@ -191,7 +192,7 @@ def keeps_from_executing(path: str) -> bool:
 def _of_kernel(folder: str) -> int:
     """What the kernel says to who makes names among those that it shows itself, 0 elsewhere."""
     for root, number in (("/proc", errno.ENOENT), ("/sys", errno.EACCES)):
-        if folder == root or folder.startswith(root + "/"):
+        if is_within(folder, root):
             same = os.path.ismount(root) and os.stat(folder).st_dev == os.stat(root).st_dev
             return number if same else 0
     return 0
@@ -222,7 +223,7 @@ def _unlisted(error: OSError) -> None:
 def mounted_in(folder: str) -> None:
     """``ResourceError`` where something is mounted at a folder without links, or below it."""
     for point in sorted(mount_points()):
-        if point == folder or point.startswith(folder + "/"):
+        if is_within(point, folder):
             raise refusal("remove", point, errno.EBUSY)
 
 

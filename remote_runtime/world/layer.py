@@ -8,6 +8,7 @@ from remote_runtime.effects import MountEffect, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
 from remote_runtime.system.obstacles import PAGE
+from remote_runtime.system.paths import is_within
 from remote_runtime.world.held import Held, Room
 from remote_runtime.world.mounts import Mounts
 from remote_runtime.world.nodes import UNTOLD, Found, Node, held_at, kind_at, shared, undoes
@@ -155,7 +156,7 @@ class Layer(object):
         """Where something is planned to be mounted, at a path and below it."""
         place = self._place(path)
         mounts = [at for at, node in self.nodes.items() if node.mount is not None]
-        return sorted(at for at in mounts if at == place or at.startswith(place + "/"))
+        return sorted(at for at in mounts if is_within(at, place))
 
     def below(self, path: str) -> List[str]:
         """The names right below a folder that the layer has something for."""

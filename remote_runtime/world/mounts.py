@@ -4,6 +4,7 @@ import os
 from typing import Dict, List, NamedTuple, Optional
 
 from remote_runtime.system.octal import unescape
+from remote_runtime.system.paths import is_within
 
 _TABLE = "/proc/self/mountinfo"
 
@@ -36,7 +37,7 @@ class Mounts(object):
         inside = _joined(here.root, _rest(path, here.point))
         found = []
         for mount in self._shared.get(here.device, ()):
-            if mount != here and _is_below(inside, mount.root):
+            if mount != here and is_within(inside, mount.root):
                 other = _joined(mount.point, _rest(inside, mount.root))
                 if self._of(other) == mount:
                     found.append(other)
@@ -44,7 +45,7 @@ class Mounts(object):
 
     def _of(self, path: str) -> Optional[_Mount]:
         """What a path is on: the innermost mount, of several at one place the last."""
-        around = [mount for mount in self._all if _is_below(path, mount.point)]
+        around = [mount for mount in self._all if is_within(path, mount.point)]
         return max(reversed(around), key=lambda mount: len(mount.point), default=None)
 
     def _read(self) -> Dict[str, List[_Mount]]:
@@ -60,10 +61,6 @@ class Mounts(object):
         for mount in self._all:
             found.setdefault(mount.device, []).append(mount)
         return {device: mounts for device, mounts in found.items() if len(mounts) > 1}
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return folder == "/" or path == folder or path.startswith(folder + "/")
 
 
 def _rest(path: str, folder: str) -> str:

@@ -27,6 +27,7 @@ from remote_runtime.resources.package.deb_scripts import stands_in
 from remote_runtime.resources.package.deb_units import LINKS, MASKED, Units, stopped_for_upgrade
 from remote_runtime.resources.package.provider import VersionChange, brought
 from remote_runtime.resources.package.reach import Reach
+from remote_runtime.system.paths import is_within
 from remote_runtime.system.trouble import NOT_A_DIRECTORY
 
 if TYPE_CHECKING:
@@ -272,7 +273,9 @@ class Consequences(object):
         diverted = deb_scripts.diverted(deeds.others)
 
         def covers(kind: str, value: str, present: bool) -> bool:
-            if kind == "path" and (_is_at_or_below(value, touched) or diverted.has(value)):
+            if kind == "path" and (
+                any(is_within(value, path) for path in touched) or diverted.has(value)
+            ):
                 return True
             if present:
                 return False
@@ -296,7 +299,3 @@ class Consequences(object):
 
         doubt = Doubt(UNKNOWN, "what the package %s brings is not known" % change.name)
         self._doubtful.append(Fog(doubt, covers))
-
-
-def _is_at_or_below(path: str, folders: Sequence[str]) -> bool:
-    return any(path == folder or path.startswith(folder + "/") for folder in folders)

@@ -4,6 +4,7 @@ import os
 from typing import List, Optional
 
 from remote_runtime.system.octal import unescape
+from remote_runtime.system.paths import is_within
 
 _TABLE, _KEPT = "/proc/self/mounts", "/etc/fstab"
 _VOLATILE = ("/run", "/var/run", "/tmp", "/dev", "/proc", "/sys")  # where it starts
@@ -20,7 +21,7 @@ class Aftermath(object):
     def __call__(self, kind: str, value: str, present: bool) -> bool:
         if kind in ("unit", "host"):
             return True
-        return kind == "path" and any(_is_below(value, point) for point in self._gone())
+        return kind == "path" and any(is_within(value, point) for point in self._gone())
 
     def _gone(self) -> List[str]:
         """Where something is mounted that ``/etc/fstab`` knows nothing of, or in memory."""
@@ -41,7 +42,3 @@ def _fields(path: str) -> List[List[str]]:
         return []
     told = [line for line in lines if len(line) > 2 and not line[0].startswith(b"#")]
     return [[unescape(os.fsdecode(field)) for field in line] for line in told]
-
-
-def _is_below(path: str, point: str) -> bool:
-    return path == point or path.startswith(point.rstrip("/") + "/")
