@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Iterator, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.resources.service.folders import own_folders
-from remote_runtime.resources.service.hidden import BOUND, hiding
+from remote_runtime.resources.service.hidden import BINDING, hiding
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import Program, UnitText
 from remote_runtime.rights import Rights, interpreter_of
@@ -19,7 +19,7 @@ _IMAGES = ("RootImage", "ExtensionImages", "MountImages")
 _ROOT = "RootDirectory"
 _ELSEWHERE = (*_IMAGES, _ROOT, "BindPaths")
 _IN_PLACE = ("ReadWritePaths", "ReadOnlyPaths", "InaccessiblePaths", "ExecPaths", "NoExecPaths")
-_LAID = (*BOUND, "TemporaryFileSystem")
+_LAID = (*BINDING, "TemporaryFileSystem")
 _STREAMS = ("StandardInput", "StandardOutput", "StandardError")
 _BUILT_IN = (0, 65534)  # systemd knows these numbers by itself
 _HEAD = 256  # bytes of a program
@@ -106,9 +106,9 @@ class Process(object):
             return
         own = [made.path for made in own_folders(unit, self._context)]
         bound = [w.split(":")[1] for w in text.words("Service", "BindPaths") if ":" in w]
-        for key in _IN_PLACE + BOUND:
+        for key in _IN_PLACE + BINDING:
             for word in text.words("Service", key):
-                path = word.lstrip("+").split(":")[0] if key in BOUND else word.lstrip("+")
+                path = word.lstrip("+").split(":")[0] if key in BINDING else word.lstrip("+")
                 if path.startswith("/") and path not in own + bound and not files.exists(path):
                     yield "needs %s (%s), which is not there" % (path, key)
 

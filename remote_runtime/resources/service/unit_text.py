@@ -4,7 +4,7 @@ import os
 import shlex
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-TRUE = ("1", "yes", "y", "true", "t", "on")
+_TRUE = ("1", "yes", "y", "true", "t", "on")
 _PREFIXES = "@-:+!|"  # of a command line
 _COMMANDS = (
     "ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost", "ExecReload", "ExecStop",
@@ -60,7 +60,7 @@ class UnitText(object):
 
     def flag(self, section: str, key: str) -> bool:
         """A boolean that is false where it is not set."""
-        return self.last(section, key).lower() in TRUE
+        return self.last(section, key).lower() in _TRUE
 
     def words(self, section: str, key: str) -> List[str]:
         """The words of a list, specifiers resolved; those that nobody can tell are left out."""

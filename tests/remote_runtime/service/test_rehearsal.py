@@ -126,6 +126,10 @@ class RehearsalTest(FolderTest):
                 "runs /opt/run, which its InaccessiblePaths hides",
             ),
             (
+                RUN % "/opt/run" + "InaccessiblePaths=-/opt/run\n",
+                "runs /opt/run, which its InaccessiblePaths hides",
+            ),
+            (
                 RUN % "/srv/a/run" + "TemporaryFileSystem=/srv:ro\nBindReadOnlyPaths=/opt:/srv/b\n",
                 "runs /srv/a/run, which its TemporaryFileSystem hides",
             ),
