@@ -54,7 +54,7 @@ def needed(unit: Definition) -> List[str]:
         paths += [p for key in ("WorkingDirectory", "RootDirectory", "RootImage")
                   for p in unit.text.words("Service", key)]  # fmt: skip
         paths += named_folders(unit)
-        if unit.text.last("Service", "PrivateTmp") in ("yes", "true", "on", "1"):
+        if unit.text.flag("Service", "PrivateTmp"):
             paths += ["/tmp", "/var/tmp"]
     elif suffix in ("mount", "automount"):
         paths += [os.path.dirname(place(unit)), unit.text.last("Mount", "What")]
