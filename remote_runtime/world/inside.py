@@ -152,11 +152,15 @@ def bind(how: bytes, source: bytes, target: bytes) -> None:
     ``OSError``."""
     import os
 
-    try:
-        mount(how, source, target)
-    except OSError:
-        if os.path.lexists(source) and os.path.lexists(target):
-            raise
+    for left in (2, 1, 0):
+        try:
+            mount(how, source, target)
+            return
+        except OSError:
+            if not (os.path.lexists(source) and os.path.lexists(target)):
+                return
+            if not left:  # else it may have come back only now
+                raise
 
 
 def mount(*words: bytes) -> None:

@@ -389,7 +389,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/world/nodes.py",
         "remote_runtime/world/on_host.py",
     ),
-    "tests/remote_runtime/world/test_layered.py": ("remote_runtime/world/inside.py",),
     "tests/remote_runtime/world/test_overlay.py": (
         "remote_runtime/effects.py",
         "remote_runtime/world/clouds.py",
