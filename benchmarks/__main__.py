@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 import venv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.lab import DelayProxy, Lab, available
@@ -28,6 +28,8 @@ from .contestants import OWN, PREVIEW, Address, Fleet
 from .measure import Sample, Series, prepare, run
 from .report import machine, put, ratios, table
 from .work import DIRECTORY, PACKAGES, Work, prepare_root
+
+Entry = Callable[[], list[list[str]]]
 
 ROUND_TRIP = 0.05  # seconds, in the runs with a delay in the way
 OTHER = "the other ccm"
@@ -84,7 +86,7 @@ class Bench:
     def phase(self, name: str, fleet: Fleet, work: Work, first: bool, rounds: int) -> None:
         """Run all contestants in turn, so that a drift of the machine meets all alike."""
         self.hosts[name] = len(fleet.hosts)
-        entries = {
+        entries: dict[str, Entry] = {
             "ssh true": lambda: contestants.floor(fleet),
             "ccm": lambda: contestants.ccm(fleet, work),
         }
@@ -111,7 +113,7 @@ class Bench:
     def verify_phase(self, fleet: Fleet, work: Work, rounds: int) -> None:
         """Both verifies of what was pushed before; the slow one takes a single counted turn."""
         self.hosts[verifying.PHASE] = len(fleet.hosts)
-        entries = {
+        entries: dict[str, Entry] = {
             "ssh true": lambda: contestants.floor(fleet),
             verifying.OURS: lambda: verifying.ccm(fleet, work),
             verifying.THEIRS: lambda: verifying.testinfra(fleet, work),

@@ -52,7 +52,7 @@ def _meant(type_: Type, properties: dict[str, Any]) -> dict[str, Any]:
 
 def command_lines(page: str) -> str:
     """The block of commands that do what the first example does."""
-    lines = []
+    lines: list[str] = []
     for type_, name, properties in _read(page):
         if {"require", "subscribe"} & properties.keys() and _SESSION not in lines:
             lines.insert(0, _SESSION)

@@ -12,7 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rich.console import CONSOLE_SVG_FORMAT, Console
+# rich documents the format as a name of its console.
+from rich.console import CONSOLE_SVG_FORMAT, Console  # type: ignore[attr-defined]
 from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]

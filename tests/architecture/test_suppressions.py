@@ -29,7 +29,7 @@ def test_a_silenced_checker_has_its_reason() -> None:
     """On its line, or on the line above; of several lines in a row the first may have it."""
     assert [
         f"{shown(path)}:{line}"
-        for path in modules(*PRODUCT, "tests")
+        for path in modules(*PRODUCT, "docs", "tests", "benchmarks")
         for line in unexplained(path.read_text(encoding="utf-8"))
     ] == []
 

@@ -1,6 +1,7 @@
 """The page of a run, in a real browser: what it shows, how it filters, what it refuses to run."""
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,8 @@ def shown(browser: Chrome, selector: str) -> list[str]:
 
 def complaints(browser: Chrome) -> list[str]:
     """What the browser's console has against the page."""
-    return [entry["message"] for entry in browser.get_log("browser")]
+    log: Callable[[str], list[dict[str, str]]] = browser.get_log
+    return [entry["message"] for entry in log("browser")]
 
 
 def test_the_page_tells_failures_first_then_everything(browser: Chrome, tmp_path: Path) -> None:

@@ -5,32 +5,34 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import remote_runtime
 from remote_runtime import wire
-from remote_runtime.facts import Family, all_families, fit, gather
+from remote_runtime.facts import Family, Gathered, all_families, fit, gather
 from remote_runtime.facts.source import Source
 
 REPOSITORY = str(Path(remote_runtime.__file__).parents[1])
 
 
-def frame(gathered) -> bytes:
+def frame(gathered: Gathered) -> bytes:
     """Return the frame that the session sends."""
     return wire.encode(dict(gathered._asdict(), t="facts"))
 
 
 @pytest.fixture
-def hanging():
+def hanging() -> Iterator[Any]:
     """A reader that answers only when the test is over."""
     over = threading.Event()
     yield lambda source: over.wait(3600)
     over.set()
 
 
-def test_a_hanging_family_costs_only_itself(hanging) -> None:
+def test_a_hanging_family_costs_only_itself(hanging: Any) -> None:
     """A family that is not ready in time is unavailable under its path, the others are there."""
     families: list[Family] = [
         ("partition", "partition", hanging),
@@ -47,7 +49,7 @@ def test_a_hanging_family_costs_only_itself(hanging) -> None:
     assert gathered.facts == {"cpu": {"info": []}}
 
 
-def test_hanging_custom_facts_are_unavailable(hanging) -> None:
+def test_hanging_custom_facts_are_unavailable(hanging: Any) -> None:
     """Custom facts that are not read in time stand as custom among the unavailable."""
     gathered = gather(0.1, Source(), [("custom", "custom", hanging)])
     assert list(gathered.unavailable) == ["custom"]

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from remote_runtime.facts import gather
+from remote_runtime.facts import Gathered, gather
 from tests.calls import calls_of
 
 from .recorded import unprivileged
@@ -18,18 +18,18 @@ pytestmark = pytest.mark.skipif(os.uname().sysname != "Linux", reason="targets a
 
 
 @pytest.fixture(scope="module")
-def gathered():
+def gathered() -> Gathered:
     """The facts of this machine, gathered once."""
     return gather(30)
 
 
-def test_everything_is_there(gathered) -> None:
+def test_everything_is_there(gathered: Gathered) -> None:
     """On a Linux machine no family is unavailable."""
     assert gathered.unavailable == {}
     assert list(gathered.facts) == ["host", "cpu", "memory", "network", "partition"]
 
 
-def test_host(gathered) -> None:
+def test_host(gathered: Gathered) -> None:
     """The host's facts agree with uname, the clock and the process list."""
     info, kernel = gathered.facts["host"]["info"], os.uname()
     assert info["hostname"] == socket.gethostname()
@@ -39,19 +39,19 @@ def test_host(gathered) -> None:
     assert info["procs"] >= 1
 
 
-def test_cpu(gathered) -> None:
+def test_cpu(gathered: Gathered) -> None:
     """There is one entry for each logical processor that is online."""
     assert len(gathered.facts["cpu"]["info"]) == os.sysconf("SC_NPROCESSORS_ONLN")
 
 
-def test_memory(gathered) -> None:
+def test_memory(gathered: Gathered) -> None:
     """The total is the one that sysconf knows."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert gathered.facts["memory"]["virtual"]["total"] == total
 
 
 @pytest.mark.skipif(not shutil.which("ip"), reason="needs iproute2")
-def test_network(gathered) -> None:
+def test_network(gathered: Gathered) -> None:
     """Interfaces and addresses are the ones that ip shows."""
     shown = json.loads(subprocess.run(["ip", "-j", "addr"], stdout=subprocess.PIPE).stdout)
     expected = {
@@ -73,7 +73,7 @@ def test_network(gathered) -> None:
     assert found == expected
 
 
-def test_default_ipv4_is_what_the_kernel_sends_with(gathered) -> None:
+def test_default_ipv4_is_what_the_kernel_sends_with(gathered: Gathered) -> None:
     """The default address is the one that a socket towards the world is bound to."""
     default = gathered.facts["network"]["default_ipv4"]
     if not default:
@@ -83,7 +83,7 @@ def test_default_ipv4_is_what_the_kernel_sends_with(gathered) -> None:
         assert probe.getsockname()[0] == default
 
 
-def test_partition(gathered) -> None:
+def test_partition(gathered: Gathered) -> None:
     """The space of the root is what statvfs says."""
     usage = {entry["path"]: entry for entry in gathered.facts["partition"]["usage"]}
     space = os.statvfs("/")
@@ -92,7 +92,7 @@ def test_partition(gathered) -> None:
     assert 0 <= usage["/"]["usedPercent"] <= 100
 
 
-def test_without_privileges(gathered) -> None:
+def test_without_privileges(gathered: Gathered) -> None:
     """A user without privileges gets every family too, the same interfaces and processors."""
     with unprivileged():
         found = gather(30)
