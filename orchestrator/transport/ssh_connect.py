@@ -268,13 +268,18 @@ class _OwnAttributes(fabric.Connection):  # type: ignore[misc]  # which has no t
     __setattr__ = object.__setattr__
 
 
+class _NoSettings(paramiko.SSHConfig):
+    """What holds for a host is in its route."""
+
+    def lookup(self, hostname: str) -> paramiko.SSHConfigDict:
+        """Its name."""
+        return paramiko.SSHConfigDict(hostname=hostname)
+
+
 @functools.lru_cache(maxsize=1)
 def _configuration() -> fabric.Config:
-    """That of all connections, which only read it.
-
-    It is empty, because what holds for a host is in its route.
-    """
-    return fabric.Config(ssh_config=paramiko.SSHConfig(), lazy=True)
+    """That of all connections, which only read it."""
+    return fabric.Config(ssh_config=_NoSettings(), lazy=True)
 
 
 def unopened(route: Route, **connecting: Any) -> fabric.Connection:

@@ -50,6 +50,7 @@ class Keyring:
     def __init__(self, credentials: Credentials) -> None:
         self._credentials = credentials
         self._files: dict[Path, paramiko.PKey | str] = {}
+        self._there = functools.cache(Path.exists)
         self._agents: dict[str, _Agent] = {}
         self._lock = threading.Lock()
         self._worked: set[str] = set()
@@ -57,7 +58,7 @@ class Keyring:
     def candidates(self, route: Route) -> list[Candidate]:
         """The keys to try, best first; those of files are read when their turn comes."""
         held = {fingerprint(key.blob): key for key in self._agent(route.agent).keys}
-        found = [self._named(path, held) for path in route.identities if path.exists()]
+        found = [self._named(path, held) for path in route.identities if self._there(path)]
         if not route.identities_only:
             known = {candidate.identity for candidate in found}
             others = [_held(key, print_) for print_, key in held.items() if print_ not in known]
@@ -70,7 +71,7 @@ class Keyring:
     def troubles(self, route: Route) -> list[str]:
         """Why keys that were meant are not among the candidates."""
         named = (path for path in route.identities if path.name not in DEFAULT_KEYS)
-        found = [f"{shown(path)} does not exist" for path in named if not path.exists()]
+        found = [f"{shown(path)} does not exist" for path in named if not self._there(path)]
         trouble = self._agent(route.agent).trouble
         return [*found, trouble] if trouble else found
 

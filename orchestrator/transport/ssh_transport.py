@@ -1,8 +1,8 @@
 """An SSH connection with as few round trips as the protocol allows (controller; paramiko).
 
-paramiko waits for an answer before each step. Here the authentication request leaves right behind
-the service request, the opening of the channel right behind an authentication request that is the
-last to be tried, and the command right behind the answer to the opening. None of it is new
+paramiko waits for an answer before each step. Here the authentication request leaves together with
+the service request, the opening of the channel with an authentication request that is the last to
+be tried, and the command right behind the answer to the opening. None of it is new
 protocol: both sides answer in order, and what follows the request that logs in belongs to the
 session (RFC 4252, section 5.1).
 """
@@ -10,6 +10,8 @@ session (RFC 4252, section 5.1).
 from __future__ import annotations
 
 import re
+import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -25,11 +27,13 @@ from paramiko.common import (
     cMSG_USERAUTH_REQUEST,
 )
 from paramiko.message import Message
+from paramiko.packet import Packetizer
 from paramiko.transport import ServiceRequestingTransport
 
 # How a connection ends that breaks off or is tampered with, wherever that shows.
 BROKEN = (OSError, EOFError, paramiko.SSHException, InvalidTag)
 WINDOW = 1 << 20  # at most this much unread data of a host is held
+READ_SIZE = 64 << 10
 LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
 CHANNEL_TIMEOUT = 30.0
 
@@ -48,23 +52,77 @@ def _first(names: Sequence[str], *wanted: str) -> tuple[str, ...]:
     return (*front, *(name for name in names if name not in front))
 
 
-def _no_timer(timeout: float) -> None:
-    """In place of a thread per connection: ``start_client`` is given a timeout anyway."""
-
-
 class OversizeError(paramiko.SSHException):
     """The server announces a packet that no server of SSH sends."""
 
 
-def _bounded(read_all: Callable[..., bytes]) -> Callable[..., bytes]:
-    """paramiko believes whatever length a packet tells, before anything proves who sent it."""
+class _Packets(Packetizer):
+    """The packets of one connection, which are bounded and need no thread for their time."""
 
-    def read(count: int, check_rekey: bool = False) -> bytes:
-        if count > LARGEST_PACKET:
-            raise OversizeError(f"it announces a packet of {count} bytes")
-        return read_all(count, check_rekey)
+    def __init__(self, sock: Any) -> None:
+        if isinstance(sock, socket.socket):
+            _time_in_kernel(sock)
+        self._stream: Any = _Stream(sock)
+        super().__init__(self._stream)
 
-    return read
+    def start_handshake(self, timeout: float) -> None:
+        """paramiko starts a thread here; ``start_client`` is given a timeout anyway."""
+
+    def read_all(self, n: int, check_rekey: bool = False) -> bytes:
+        """The next ``n`` bytes. paramiko believes whatever length a packet tells, before anything
+        proves who sent it."""
+        if n > LARGEST_PACKET:
+            raise OversizeError(f"it announces a packet of {n} bytes")
+        return super().read_all(n, check_rekey)
+
+    def hold(self) -> None:
+        """Send nothing until ``let_go``."""
+        self._stream.held = self._stream.held or []
+
+    def let_go(self) -> None:
+        """Send what was held, in one piece; EOFError."""
+        with self._stream.sending:
+            held, self._stream.held = self._stream.held, None
+            self.write_all(b"".join(held or ()))
+
+
+def _time_in_kernel(sock: socket.socket) -> None:
+    """Have the kernel keep the timeout; Python polls before each step on a socket that has one."""
+    seconds = sock.gettimeout()
+    if seconds:
+        interval = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
+        sock.settimeout(None)
+        for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            sock.setsockopt(socket.SOL_SOCKET, which, interval)
+
+
+class _Stream:
+    """A socket that is asked once for all that has arrived; paramiko asks for each packet twice.
+
+    Whenever Python asks, it lets other threads go on and may wait for them afterwards.
+    """
+
+    def __init__(self, sock: Any) -> None:
+        self._sock = sock
+        self._arrived = b""
+        self.held: list[bytes] | None = None
+        self.sending = threading.RLock()
+        self.close = sock.close
+
+    def recv(self, count: int) -> bytes:
+        """At most so many bytes; as the socket itself, when none has been left over."""
+        arrived: bytes = self._arrived or self._sock.recv(READ_SIZE)
+        self._arrived = arrived[count:]
+        return arrived[:count]
+
+    def send(self, data: bytes) -> int:
+        """How many of the bytes have left, or are held."""
+        with self.sending:
+            if self.held is not None:
+                self.held.append(data)
+                return len(data)
+            sent: int = self._sock.send(data)
+            return sent
 
 
 class EagerTransport(ServiceRequestingTransport):
@@ -73,6 +131,7 @@ class EagerTransport(ServiceRequestingTransport):
     # the stubs leave these out
     active: bool
     host_key: paramiko.PKey
+    packetizer: _Packets
     _preferred_keys: tuple[str, ...]
     _service_userauth_accepted: bool
     _send_message: Callable[[Message], None]
@@ -94,10 +153,7 @@ class EagerTransport(ServiceRequestingTransport):
     _active_check_timeout = 1.0
 
     def __init__(self, sock: Any, timeout: float) -> None:
-        super().__init__(sock, default_window_size=WINDOW)
-        # of this one alone, not of its class
-        self.packetizer.start_handshake = _no_timer  # type: ignore[method-assign]
-        self.packetizer.read_all = _bounded(self.packetizer.read_all)  # type: ignore[method-assign]
+        super().__init__(sock, default_window_size=WINDOW, packetizer_class=_Packets)
         self.banner_timeout = timeout
         self.handshake_timeout = timeout
         self.channel_timeout = CHANNEL_TIMEOUT
@@ -123,7 +179,6 @@ class EagerTransport(ServiceRequestingTransport):
         # only now and then: by that time it would be hundreds of connections.
         self._handler_table = {}
         self.auth_handler = self.kex_engine = self.saved_exception = None
-        self.packetizer.__dict__.pop("read_all", None)
 
     def prefer_host_keys(self, algorithms: Sequence[str]) -> None:
         """Ask for these host key algorithms first, as OpenSSH does for what known_hosts holds."""
@@ -147,6 +202,7 @@ class EagerTransport(ServiceRequestingTransport):
         message = Message()
         message.add_byte(cMSG_SERVICE_REQUEST)
         message.add_string("ssh-userauth")
+        self.packetizer.hold()  # the authentication request goes along
         self._send_message(message)
         self._service_userauth_accepted = True
         self.auth_handler = self.get_auth_handler()
@@ -226,6 +282,7 @@ class Authentication(AuthOnlyHandler):
             self._session._send_message(message)
         if self._session.opens_early:
             self._session.begin_session()
+        self._session.packetizer.let_go()
         left: list[str] = self.wait_for_response(event)
         return left
 
