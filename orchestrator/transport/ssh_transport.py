@@ -15,7 +15,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import paramiko
 from cryptography.exceptions import InvalidTag
@@ -56,14 +56,12 @@ class OversizeError(paramiko.SSHException):
     """The server announces a packet that no server of SSH sends."""
 
 
-class _Packets(Packetizer):
+class Packets(Packetizer):
     """The packets of one connection, which are bounded and need no thread for their time."""
 
     def __init__(self, sock: Any) -> None:
-        if isinstance(sock, socket.socket):
-            _time_in_kernel(sock)
-        self._stream: Any = _Stream(sock)
-        super().__init__(self._stream)
+        self._stream = _Stream(sock)
+        super().__init__(cast(socket.socket, self._stream))  # paramiko asks for no more than it has
 
     def start_handshake(self, timeout: float) -> None:
         """paramiko starts a thread here; ``start_client`` is given a timeout anyway."""
@@ -86,20 +84,11 @@ class _Packets(Packetizer):
             self.write_all(b"".join(held or ()))
 
 
-def _time_in_kernel(sock: socket.socket) -> None:
-    """Have the kernel keep the timeout; Python polls before each step on a socket that has one."""
-    seconds = sock.gettimeout()
-    if seconds:
-        interval = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
-        sock.settimeout(None)
-        for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-            sock.setsockopt(socket.SOL_SOCKET, which, interval)
-
-
 class _Stream:
     """A socket that is asked once for all that has arrived; paramiko asks for each packet twice.
 
-    Whenever Python asks, it lets other threads go on and may wait for them afterwards.
+    Whenever Python asks, it lets other threads go on and may wait for them afterwards. For the same
+    reason the kernel keeps the timeout: Python polls first on a socket that has one.
     """
 
     def __init__(self, sock: Any) -> None:
@@ -108,20 +97,33 @@ class _Stream:
         self.held: list[bytes] | None = None
         self.sending = threading.RLock()
         self.close = sock.close
+        seconds = sock.gettimeout() if isinstance(sock, socket.socket) else None
+        if seconds:
+            interval = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
+            sock.settimeout(None)
+            for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+                sock.setsockopt(socket.SOL_SOCKET, which, interval)
 
     def recv(self, count: int) -> bytes:
-        """At most so many bytes; as the socket itself, when none has been left over."""
-        arrived: bytes = self._arrived or self._sock.recv(READ_SIZE)
-        self._arrived = arrived[count:]
-        return arrived[:count]
+        """At most so many bytes; TimeoutError, OSError."""
+        if not self._arrived:
+            try:
+                self._arrived = self._sock.recv(READ_SIZE)
+            except BlockingIOError:  # as the kernel tells a timeout
+                raise TimeoutError from None
+        found, self._arrived = self._arrived[:count], self._arrived[count:]
+        return found
 
     def send(self, data: bytes) -> int:
-        """How many of the bytes have left, or are held."""
+        """How many of the bytes have left, or are held; TimeoutError, OSError."""
         with self.sending:
             if self.held is not None:
                 self.held.append(data)
                 return len(data)
-            sent: int = self._sock.send(data)
+            try:
+                sent: int = self._sock.send(data)
+            except BlockingIOError:
+                raise TimeoutError from None
             return sent
 
 
@@ -131,7 +133,7 @@ class EagerTransport(ServiceRequestingTransport):
     # the stubs leave these out
     active: bool
     host_key: paramiko.PKey
-    packetizer: _Packets
+    packetizer: Packets
     _preferred_keys: tuple[str, ...]
     _service_userauth_accepted: bool
     _send_message: Callable[[Message], None]
@@ -153,7 +155,7 @@ class EagerTransport(ServiceRequestingTransport):
     _active_check_timeout = 1.0
 
     def __init__(self, sock: Any, timeout: float) -> None:
-        super().__init__(sock, default_window_size=WINDOW, packetizer_class=_Packets)
+        super().__init__(sock, default_window_size=WINDOW, packetizer_class=Packets)
         self.banner_timeout = timeout
         self.handshake_timeout = timeout
         self.channel_timeout = CHANNEL_TIMEOUT

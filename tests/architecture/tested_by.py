@@ -204,7 +204,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/transport/ssh_host_key.py",
         "orchestrator/transport/ssh_login.py",
         "orchestrator/transport/ssh_pipe.py",
-        "orchestrator/transport/ssh_transport.py",
     ),
     "tests/orchestrator/transport/test_ssh_config.py": (
         "orchestrator/transport/route.py",
