@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from orchestrator.fleet.outcome import TIMED_OUT
 from orchestrator.fleet.phases import Phase
 from orchestrator.support.crash import DefectError
+from orchestrator.support.spare_threads import beside
 from remote_runtime.errors import CcmError, UnreachableError
 
 if TYPE_CHECKING:
@@ -56,12 +57,12 @@ class HostTask(ABC, Generic[R]):
         """What must not stand in that report."""
 
     def begin(self, done: Callable[[str, R], None]) -> None:
-        """Do it beside the caller, in a thread of its own; ``done`` is told name and answer."""
+        """Do it beside the caller, in another thread; ``done`` is told name and answer."""
 
         def carry() -> None:
             done(self.name, self.run())
 
-        threading.Thread(target=carry, name=f"host {self.name}", daemon=True).start()
+        beside(carry, f"host {self.name}")
 
     def run(self) -> R:
         """Do it. Never raises: what kept it from its end becomes the answer."""

@@ -1,0 +1,36 @@
+"""Threads that are used again (controller): to start one takes a wait until it runs."""
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+
+Work = Callable[[], None]
+_spare: list["queue.SimpleQueue[Work]"] = []  # what each thread that has nothing to do waits at
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_spare.clear)  # threads stay behind
+
+
+def beside(work: Work, name: str) -> None:
+    """Have it done in a thread beside the caller, which has that ``name`` meanwhile.
+
+    Nobody waits for it at the end of the process.
+    """
+    try:
+        waiting = _spare.pop()
+    except IndexError:
+        waiting = queue.SimpleQueue()
+        threading.Thread(target=_serve, args=(waiting,), daemon=True).start()
+
+    def named() -> None:
+        threading.current_thread().name = name
+        work()
+
+    waiting.put(named)
+
+
+def _serve(waiting: "queue.SimpleQueue[Work]") -> None:
+    while True:
+        waiting.get()()
+        _spare.append(waiting)
+        threading.current_thread().name = "spare"

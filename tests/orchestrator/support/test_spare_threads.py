@@ -1,0 +1,79 @@
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable
+
+import pytest
+
+from orchestrator.support.spare_threads import beside
+
+
+def wait_for(what: Callable[[], object]) -> None:
+    end = time.monotonic() + 30
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def _done_in(name: str) -> tuple[int, str]:
+    """Which thread does a piece of work, and what it is called meanwhile."""
+    over = threading.Event()
+    found = []
+
+    def work() -> None:
+        found.append((threading.get_ident(), threading.current_thread().name))
+        over.set()
+
+    beside(work, name)
+    assert over.wait(30)
+    return found[0]
+
+
+def _spare() -> int:
+    return sum(thread.name == "spare" for thread in threading.enumerate())
+
+
+def test_a_thread_is_used_again_under_the_name_of_its_work() -> None:
+    assert _done_in("host one")[1] == "host one"
+    wait_for(lambda: _spare() > 0)
+    before = threading.active_count()
+    assert _done_in("host two")[1] == "host two"
+    assert threading.active_count() == before
+
+
+def test_each_works_beside_the_others() -> None:
+    together = threading.Barrier(3, timeout=30)
+
+    def meet() -> None:
+        together.wait()
+
+    beside(meet, "one")
+    beside(meet, "two")
+    meet()
+
+
+def test_nothing_of_the_work_is_kept() -> None:
+    class Big:
+        def work(self) -> None:
+            pass
+
+    big = Big()
+    gone = weakref.ref(big)
+    beside(big.work, "big")
+    del big
+    wait_for(lambda: gone() is None)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    _done_in("host one")
+    wait_for(lambda: _spare() > 0)
+    child = os.fork()
+    if not child:
+        try:
+            _done_in("host two")
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
