@@ -22,7 +22,7 @@ from orchestrator.planning.final import check_final, check_name, fit
 from orchestrator.planning.travel import SOURCE, Travel
 from remote_runtime.errors import Problem
 
-_NOTHING_LATE: tuple[Hashable, ...] = (frozenset(), "", False)
+_NOTHING_LATE: Hashable = (frozenset(), "", False)
 
 
 def filled(declared: Declared, scope: Scope, alike: AlikeResources, index: int) -> Compiled | None:
@@ -40,8 +40,7 @@ def filled(declared: Declared, scope: Scope, alike: AlikeResources, index: int) 
             texts.append(text.encode("utf-8"))
     except (EvaluationError, NeedFileError, UnicodeEncodeError):
         return None
-    alone = declared, index, declared.name, True, (), _NOTHING_LATE
-    return alike.get(alone, tuple(texts), outlook)
+    return alike.get(_key(declared, index, name=declared.name), tuple(texts), outlook)
 
 
 class Rendering:
@@ -77,21 +76,15 @@ class Rendering:
         texts = self._texts() if outlook.shares else None
         if texts is None:
             return self._compile(index, name, managed)
-        key = self._key(index, name, managed)
+        decided = tuple([_exact(self._values.get(key)) for key in outlook.decide])
+        late = (frozenset(self._open), self._deferred_error, self._deferred_render)
+        key = _key(self._declared, index, name=name, managed=managed, decided=decided, late=late)
         made = self._alike.get(key, texts, outlook)
         if made is None:
             made = self._compile(index, name, managed)
             if made is not None:
                 self._alike.keep(key, texts, made, outlook)
         return made
-
-    def _key(self, index: int, name: str, managed: bool) -> tuple[Hashable, ...]:
-        """All that the compiled resource depends on, its texts aside: nothing that is checked or
-        compiled looks into these."""
-        declared, values = self._declared, self._values
-        decided = tuple([_exact(values.get(key)) for key in self._outlook.decide])
-        late = (frozenset(self._open), self._deferred_error, self._deferred_render)
-        return declared, index, name, managed, decided, late
 
     def _texts(self) -> tuple[bytes, ...] | None:
         """The texts that will travel as blobs, in order; None where one of them cannot."""
@@ -258,6 +251,21 @@ class Rendering:
         elif error.where is not None:
             where = error.where
         self.problems.append(Problem(f"{declared.id}: {key}: {message}", where, "", error.kind))
+
+
+def _key(
+    declared: Declared,
+    index: int,
+    *,
+    name: Hashable,
+    managed: bool = True,
+    decided: tuple[Hashable, ...] = (),
+    late: Hashable = _NOTHING_LATE,
+) -> Hashable:
+    """All that the compiled resource depends on, its texts aside: nothing that is checked or
+    compiled looks into these. ``decided`` are the values that decide what it comes to, ``late`` is
+    what is left for its turn."""
+    return declared, index, name, managed, decided, late
 
 
 def _exact(value: Any) -> Hashable:
