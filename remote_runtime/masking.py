@@ -209,7 +209,7 @@ def _spellings(secret: str) -> Dict[str, bool]:
 
 
 def _bytes_of(secret: str) -> bytes:
-    """A secret as a file or a command has it; half a character as some write it."""
+    """The bytes of a secret as files and commands have them; half a character has some, too."""
     try:
         return secret.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -43,9 +43,8 @@ class Refreshes(object):
 
 
 class NoneDue(Refreshes):
-    """Of a run before which nothing is due: ``remember`` makes what remembers, at the first change.
-
-    A run that changes nothing does without.
+    """Of a run before which nothing is due: at the first change ``remember`` makes what keeps them,
+    and a run that changes nothing does without.
     """
 
     def __init__(self, remember: Callable[[], Refreshes]) -> None:

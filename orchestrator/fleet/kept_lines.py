@@ -16,7 +16,7 @@ _DAMAGED = (
 
 
 def whole_lines(path: Path) -> Iterator[str]:
-    """Those that have an end; OSError."""
+    """The lines of a file that have an end; OSError."""
     with open(path, encoding="utf-8") as source:
         for line in source:
             if line.endswith("\n"):
@@ -24,7 +24,7 @@ def whole_lines(path: Path) -> Iterator[str]:
 
 
 def ends_in_half_a_line(path: Path) -> bool:
-    """Whether the last one has none."""
+    """Whether the last line of a file has no end; OSError."""
     with open(path, "rb") as source:
         if not source.seek(0, os.SEEK_END):
             return False

@@ -19,7 +19,7 @@ CUT_OFF = "run.cut"  # ccm was killed, and nobody was there to tell the host's e
 HELD_BACK = "rollout.held"
 REFUSAL = "plan.refused"  # what the kinds begin with that refuse a host
 OF_NO_USE = tuple(f"{REFUSAL}.{how}" for how in ("drifted", "used", "expired"))
-"""Of these: the same plan is refused once more, so that another one has to be made."""
+"""The kinds of refusals after which another plan has to be made: this one stays refused."""
 
 _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": "unknown"}
 # In the order of the records.

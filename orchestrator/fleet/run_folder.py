@@ -6,7 +6,8 @@
     events.jsonl     every transaction event, one JSON object per line, in the order of arrival;
                      a line that is "stable" stands for those of resources that are as desired
     resources.jsonl  what such events of several hosts have of a plan, by the number of the line,
-                     from 0; a list is cut where each has values of its own, which its line has
+                     from 0; a list is a text that is cut where each host has a value of its own,
+                     which stands in its line of events.jsonl
     turns.jsonl      when each host entered which phase of its run, and which resources it has
     notices.jsonl    the warnings and errors that hosts told, if any, one JSON object per line
     hosts.jsonl      every host's result, one JSON object per line, written as each one ends; the

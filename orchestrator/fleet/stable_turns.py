@@ -30,7 +30,7 @@ class Form:
 
     @classmethod
     def read(cls, line: str) -> Form:
-        """That of such a ``line``; ValueError where it is none."""
+        """The form that a ``line`` says; ValueError where it says none."""
         if not line.startswith("["):
             return cls((line,))
         pieces = json.loads(line)
@@ -62,7 +62,7 @@ class Form:
 
 
 WHOLE = Form(("", ""))
-"""That of what no other host has: all of it is its own value. It goes by ``NO_NUMBER``."""
+"""The form of what no other host has: all of the text is a value of its own. It has no number."""
 NO_NUMBER = -1
 _MOST_SPANS = 1_000
 

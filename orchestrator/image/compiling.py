@@ -26,7 +26,7 @@ _PLACED = (ast.stmt, ast.expr, ast.excepthandler, ast.arg, ast.keyword, ast.alia
 
 
 def code_of(source: str | bytes, path: str) -> CodeType:
-    """The code of a module that knows its lines and neither its columns nor its longer names.
+    """The code of a module that knows its lines, but neither its columns nor qualified names.
 
     A traceback of a target names lines and functions. Columns are a quarter of what the target
     would have to read, hash and unpack at each start.
@@ -39,7 +39,7 @@ def code_of(source: str | bytes, path: str) -> CodeType:
 
 
 def _shortened(code: CodeType) -> CodeType:
-    """The same code, in which nothing has a second, longer name: a traceback tells the first."""
+    """The same code with plain names in place of qualified ones, which no traceback shows."""
     consts = tuple(_shortened(c) if isinstance(c, CodeType) else c for c in code.co_consts)
     if sys.version_info < (3, 11):
         return code.replace(co_consts=consts)

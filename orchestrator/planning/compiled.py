@@ -62,7 +62,7 @@ class Cuts:
         self.pieces = pieces
 
     def references(self, properties: bytes) -> list[bytes]:
-        """What stands between the pieces in such a text: objects in which there is no other."""
+        """The references between the pieces in such a text; no object stands in one of them."""
         found, at = [], len(self.pieces[0])
         for piece in self.pieces[1:]:
             end = properties.index(b"}", at) + 1

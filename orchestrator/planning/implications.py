@@ -122,9 +122,9 @@ class Masking:
         return _encode(implied_members(item, self._maker, text))
 
     def _frame(self, entry: Compiled, manifest: str, text: str) -> _Frame | None:
-        """The frame of an event that shows what the plan says, neither masked nor cut: ``text`` is
-        that of all of it. Other texts of files make no difference but where a secret is digits and
-        letters, as what stands for them is.
+        """The frame of an event that shows all that the plan says, of which ``text`` is the JSON
+        text; None where some of it is masked or cut. What files hold makes no difference to that,
+        unless a secret stands in a digest.
         """
         outline = entry.outline
         if _TREE in text or not is_plain(outline.item, self._maker, text):

@@ -15,7 +15,7 @@ def veil(
     resources: tuple[Compiled, ...], found: list[Compiled], secrets: Sequence[str]
 ) -> tuple[Compiled, ...]:
     """The resources of a plan, of which those whose content holds a secret are marked, so that no
-    event tells a hash of it. ``found`` are all of them, pre-order, which are replaced there."""
+    event tells a hash of it. ``found`` has all of them pre-order; in it they are replaced, too."""
     known = tuple(secrets)
     holding = {at for at, entry in enumerate(found) if entry.blobs and _holds(entry, known)}
     if not holding:

@@ -98,8 +98,8 @@ def plain_value(value: Any, depth: int = MAX_DEPTH) -> Any:
 
 
 def plain_json_value(value: Any) -> Any:
-    """Like ``plain_value``, for a large JSON value that nobody else has: most are plain already,
-    which one look at their text tells."""
+    """Like ``plain_value``, for a large JSON value, which may be returned itself: most are plain
+    already, as one look at their text tells."""
     try:
         text = _encode(value)
     except (ValueError, RecursionError):

@@ -249,7 +249,7 @@ class Resource(PathType):
 
 
 def _as_one(actions: Sequence[Action]) -> Action:
-    """Download and extraction: nothing is changed by the one where the other fails."""
+    """Download and extraction as one step: where either fails, nothing was changed."""
 
     def call() -> None:
         for action in actions:

@@ -22,7 +22,7 @@ class BootLinks(object):
             self._folders = [os.path.join(folder, name) for name in names]
 
     def contradict(self, unit: str, state: str) -> bool:
-        """Whether systemd may not find the unit's state again, if it is asked to look."""
+        """Whether the links say something else of a unit than the state that systemd remembers."""
         if self._folders is None or state not in _LINKED:
             return False
         linked = any(os.path.lexists(os.path.join(folder, unit)) for folder in self._folders)

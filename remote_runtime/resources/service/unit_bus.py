@@ -18,8 +18,8 @@ _OF_STOPPED = ("Type", "RemainAfterExit", "Result")  # what not every unit has
 def show(socket: str, names: Sequence[str], wanted: Sequence[str]) -> Dict[str, Dict[str, str]]:
     """What ``systemctl show`` says of units, by name; those that it should be asked of are missing.
 
-    ``socket`` is systemd's private one, which is open to root. What starts and ends a unit is told
-    of those only that do not run: of others it decides nothing.
+    ``socket`` is systemd's private one, which is open to root. How a unit starts and ends is asked
+    only of those that do not run: of others it decides nothing.
     """
     found: Dict[str, Dict[str, str]] = {}
     if os.geteuid() != 0 or not os.path.exists(socket):

@@ -22,7 +22,8 @@ from remote_runtime.resources.service.provider import (
 if TYPE_CHECKING:
     from remote_runtime.resources.service.foreseen import ForeseenUnits
 
-SHOW = ("systemctl", "show", "--system", "--no-pager", "--property=" + ",".join(unit.PROPERTIES))
+_SHOW = ("systemctl", "show", "--system", "--no-pager")
+SHOW = (*_SHOW, "--property=" + ",".join(unit.PROPERTIES))
 LOOK = ("systemctl", "is-enabled", "--system", "--")
 STATUS = ("systemctl", "status", "--system", "--no-pager", "--full", "--lines=15")
 RELOAD = ("systemctl", "daemon-reload", "--system")
@@ -207,7 +208,7 @@ class Provider(ServiceProvider):
 
     def _upholding(self, full: str, units: "ForeseenUnits") -> List[str]:
         """The running units that have systemd start one again whenever it stops."""
-        result = self.context.commands.run((*SHOW[:-1], "--property=UpheldBy", "--", full))
+        result = self.context.commands.run((*_SHOW, "--property=UpheldBy", "--", full))
         lines = [line for line in result.stdout.splitlines() if line.startswith("UpheldBy=")]
         named = [other for line in lines for other in line.partition("=")[2].split()]
         named += units.by("Upholds", full)
