@@ -4,7 +4,7 @@ To start systemctl takes several times as long as to ask.
 """
 
 import os
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from remote_runtime.lean import dbus
 from remote_runtime.resources.service.unit import RUNNING
@@ -12,6 +12,7 @@ from remote_runtime.resources.service.unit import RUNNING
 _TOGETHER = 50  # units
 _UNITS = "/org/freedesktop/systemd1/unit/"
 _INTERFACE = "org.freedesktop.systemd1."
+_PROCESS = "MainPID"
 _OF_STOPPED = ("Type", "RemainAfterExit", "Result")  # what not every unit has
 
 
@@ -38,6 +39,23 @@ def show(socket: str, names: Sequence[str], wanted: Sequence[str]) -> Dict[str, 
     finally:
         service.close()
     return found
+
+
+def main_process(socket: str, name: str) -> Optional[int]:
+    """The number of a service's process, 0 where there is none; None if systemd does not say."""
+    if os.geteuid() != 0 or not os.path.exists(socket):
+        return None
+    try:
+        service = dbus.Service(socket)
+        try:
+            question = (_UNITS + label(name), (_INTERFACE + "Service", _PROCESS))
+            (answer,) = service.ask([question], (_PROCESS,))
+        finally:
+            service.close()
+    except (OSError, ValueError):
+        return None
+    number = (answer or {}).get(_PROCESS)
+    return number if isinstance(number, int) else None
 
 
 def _told(

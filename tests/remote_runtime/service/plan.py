@@ -84,4 +84,6 @@ class Plan(object):
                 action.call()
             finally:
                 self.context.acted += 1
-        return [line for line in self.commands.asked[before:] if not line.startswith(SHOW)]
+        return [
+            line for line in self.commands.asked[before:] if not line.startswith("systemctl show")
+        ]

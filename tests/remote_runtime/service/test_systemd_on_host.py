@@ -157,3 +157,19 @@ def test_no_command_whatever_the_number_of_services(debian: Host) -> None:
         debian.run("mv /usr/bin/systemctl.real /usr/bin/systemctl")
     assert len(run.events) == 40
     assert not debian.path("/root/calls").exists()
+
+
+def test_a_program_that_systemd_executes_late(debian: Host) -> None:
+    """Started or restarted, a service is as its program was, however long systemd prepared it."""
+    debian.write("/etc/pam.d/ccm-late", "session required pam_exec.so /bin/sleep 1\n")
+    text = "[Service]\nUser=root\nPAMName=ccm-late\nExecStart=/usr/local/bin/ccm-late\n"
+    debian.write("/etc/systemd/system/ccm-late.service", text)
+    failed = one(debian, "ccm-late")
+    assert "ended right after it was started" in failed["error"][0], failed
+    debian.write("/usr/local/bin/ccm-late", "#!/bin/sh\nexec sleep 1000\n", mode=0o755)
+    started = one(debian, "ccm-late")
+    assert (started["failed"], started["changed"]) == (False, True), started
+    debian.run("rm /usr/local/bin/ccm-late")
+    change = resource("exec", "change", command="true")
+    run = apply(debian, change, service("ccm-late", subscribe=["exec#change"]))
+    assert "ended right after" in run.events["service#ccm-late"]["error"][0], run.events

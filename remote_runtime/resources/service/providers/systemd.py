@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _SHOW = ("systemctl", "show", "--system", "--no-pager")
 SHOW = (*_SHOW, "--property=" + ",".join(unit.PROPERTIES))
+PROCESS = (*_SHOW, "--property=MainPID", "--")
 LOOK = ("systemctl", "is-enabled", "--system", "--")
 STATUS = ("systemctl", "status", "--system", "--no-pager", "--full", "--lines=15")
 RELOAD = ("systemctl", "daemon-reload", "--system")
@@ -31,8 +32,8 @@ BOOTED = "/run/systemd/system"
 _NAMES = 500  # units in one call
 _LIMIT = 16 << 20  # bytes of what show prints; 400 bytes per unit
 _SHOWN = 25  # lines of status that go into an event
-# A Type=simple service counts as started before its program runs; one that cannot even begin has
-# ended after this many seconds.
+# A Type=simple service counts as started before its program runs; one that ends by itself at once
+# has ended this many seconds after it was executed.
 SETTLE = 0.1
 _DOING = {
     START: "starting",
@@ -135,8 +136,7 @@ class Provider(ServiceProvider):
     def _ask(self, names: Sequence[str]) -> None:
         """Ask for many units; show stops at the first name that it does not like."""
         if self.context.world is None:  # else systemctl is to see what is planned
-            socket = os.path.join(os.path.dirname(self.booted), "private")
-            self._units.update(unit_bus.show(socket, names, unit.PROPERTIES))
+            self._units.update(unit_bus.show(self._socket, names, unit.PROPERTIES))
         waiting = [name for name in names if name not in self._units]
         while waiting:
             batch = waiting[:_NAMES]
@@ -152,6 +152,10 @@ class Provider(ServiceProvider):
                 )
             self._refused[waiting.pop(0)] = result.tail(3) or "systemctl gave no reason"
         self._look_again(names)
+
+    @property
+    def _socket(self) -> str:
+        return os.path.join(os.path.dirname(self.booted), "private")
 
     def _look_again(self, names: Sequence[str]) -> None:
         """Ask for the state of unit files that is not what it was when systemd read them."""
@@ -291,8 +295,12 @@ class Provider(ServiceProvider):
         )
 
     def _check_started(self, name: str) -> None:
+        from remote_runtime.resources.service import execution
+
         full = unit.full_name(name)
         if self._units.get(full, {}).get("Type") in ("simple", "idle", "exec"):
+            self.context.sleep(SETTLE)
+        if full.endswith(".service") and execution.awaited(self.context, self._process(full)):
             self.context.sleep(SETTLE)
         now = unit.status(full, self._shown(full))
         if not now.running and not now.ends_by_itself:
@@ -303,6 +311,15 @@ class Provider(ServiceProvider):
             )
         # The lifecycle counts this action next and looks at the unit then; this is that look.
         self._asked_at = self.context.acted + 1
+
+    def _process(self, full: str) -> int:
+        """The number of its process, 0 where there is none."""
+        number = unit_bus.main_process(self._socket, full)
+        if number is None:
+            said = self.context.commands.run((*PROCESS, full)).stdout.strip()
+            told = said.partition("MainPID=")[2]
+            number = int(told) if told.isdigit() else 0
+        return number
 
     def _log(self, full: str) -> str:
         return self.context.commands.run(STATUS + ("--", full)).tail(_SHOWN)

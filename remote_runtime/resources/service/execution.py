@@ -1,0 +1,41 @@
+"""Whether systemd has executed the program of a service yet (target).
+
+It forks, tells that the service runs, and only then prepares the process and executes the program.
+Until then the process has another name, and one that fails in between is gone with its state told.
+"""
+
+from typing import TYPE_CHECKING, Tuple
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+MOST = 5.0  # seconds that systemd is given
+_STEP = 0.01
+_PROCESSES = "/proc"
+_EXECUTOR = b"systemd-executo"  # as the kernel cuts it
+
+
+def awaited(context: "Context", process: int, processes: str = _PROCESSES) -> bool:
+    """Wait until the program is executed or the process is gone; whether there was to be waited."""
+    waited = 0.0
+    while process and waited < MOST and _is_prepared(process, processes):
+        context.sleep(_STEP)
+        waited += _STEP
+    return waited > 0
+
+
+def _is_prepared(process: int, processes: str) -> bool:
+    """Whether it is systemd's own process still, whose name is in parentheses soon."""
+    name, words = _told(process, processes)
+    return name.startswith((b"(", _EXECUTOR)) or bool(name and (name, words) == _told(1, processes))
+
+
+def _told(process: int, processes: str) -> Tuple[bytes, bytes]:
+    """Its name and its command line; nothing of one that is gone."""
+    try:
+        with open("%s/%d/comm" % (processes, process), "rb") as file:
+            name = file.read()
+        with open("%s/%d/cmdline" % (processes, process), "rb") as file:
+            return name, file.read()
+    except OSError:
+        return b"", b""
