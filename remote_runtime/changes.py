@@ -40,7 +40,7 @@ class Action(NamedTuple):
     ``effects`` are what the call will have done, for the previews of what comes later: none of it
     may be seen by others where the list is empty, anything may be where there is no list.
     ``rehearse`` is called in a preview only: it raises what ``call`` would, as far as that can be
-    found out without changing anything.
+    found out without changing anything. ``unfinished`` are the effects that count where it does.
     """
 
     message: str
@@ -48,6 +48,7 @@ class Action(NamedTuple):
     changes: Sequence[Change] = ()
     effects: Optional[Sequence[Effect]] = None
     rehearse: Optional[Callable[[], None]] = None
+    unfinished: Sequence[Effect] = ()
 
 
 class Ended(NamedTuple):

@@ -19,7 +19,8 @@ _SURE = Doubt()
 class Turn(object):
     """How the latest turn of a resource ended, for those that require or subscribe to it.
 
-    ``doubt`` is, in noop, how sure that is not; ``apart`` the child in noop that it was part of.
+    ``doubt`` is, in noop, how sure that is not, ``passing`` how sure it is not that it is met once
+    its health checks ran; ``apart`` is the child in noop that it was part of.
     """
 
     def __init__(
@@ -29,12 +30,14 @@ class Turn(object):
         *,
         noop: bool = False,
         doubt: Doubt = _SURE,
+        passing: Doubt = _SURE,
         apart: str = "",
     ) -> None:
         self.met = met
         self.changed = changed
         self.noop = noop
         self.doubt = doubt
+        self.passing = passing
         self.apart = apart
 
 
@@ -186,6 +189,8 @@ class Engine(object):
             turn = self._turns.get(reference)
             if turn is not None and (reference in item.require or self._is_seen(turn, item)):
                 worst = worst.worse(turn.doubt)
+            if turn is not None and reference in item.require:
+                worst = worst.worse(turn.passing)
         return worst
 
     def _is_seen(self, turn: Turn, item: Item) -> bool:
@@ -229,7 +234,14 @@ class Engine(object):
             return
         met = not outcome.failed and not outcome.unmet
         apart = self._apart_of(item)
-        turn = Turn(met, outcome.changed, noop=noop, doubt=outcome.gate, apart=apart)
+        turn = Turn(
+            met,
+            outcome.changed,
+            noop=noop,
+            doubt=outcome.gate,
+            passing=outcome.passing,
+            apart=apart,
+        )
         self._note(item, turn)
 
     def _note(self, item: Item, turn: Turn) -> None:

@@ -55,6 +55,9 @@ class Foresight(object):
                 done = actions if whole else passed
                 self._describe(resource, done, refresh=refresh, doubt=Doubt(), outcome=outcome)
                 outcome.refreshed = outcome.refreshed and whole
+                if len(passed) < len(actions):
+                    failing = actions[len(passed)]
+                    self._context.expect(failing.unfinished, Doubt(), outcome.item.id)
             doubt = self._unknown(error)
             resource = resource or self._supposed(outcome)
             actions = actions or getattr(error, "would", []) or resource.supposed(refresh)

@@ -79,6 +79,8 @@ class Lifecycle(object):
             self._try(manage, outcome)
             if item.health_checks and not noop:
                 self._try(lambda: self._check(item, outcome), outcome)
+            elif item.health_checks and outcome.prediction:
+                self._try(lambda: self._foresee_checks(outcome), outcome)
 
     def stands(self, item: Item) -> str:
         """In a preview: how that stands which a selection leaves out and what it chooses needs.
@@ -218,6 +220,11 @@ class Lifecycle(object):
         outcome.health = health.run_all(item, self._context)
         for message in health.failures(outcome.health):
             outcome.fail(message)
+
+    def _foresee_checks(self, outcome: Outcome) -> None:
+        from remote_runtime.health.foreseeing import foresee
+
+        foresee(outcome, self._context)
 
 
 def _has_changed(resource: ResourceType) -> bool:

@@ -23,7 +23,7 @@ def run_all(item: Item, context: Context) -> List[Dict[str, Any]]:
     """
     results = []
     for number, check in enumerate(item.health_checks, 1):
-        fallback = "check %d" % number if item.sensitive else _own_name(check)
+        fallback = "check %d" % number if item.sensitive else own_name(check)
         result = _run(check, str(check.get("name") or fallback), context)
         if item.sensitive and result["output"]:
             result["output"] = MASKED
@@ -47,7 +47,7 @@ def failures(results: List[Dict[str, Any]]) -> List[str]:
     ]
 
 
-def _own_name(check: Dict[str, Any]) -> str:
+def own_name(check: Dict[str, Any]) -> str:
     """What a check without a name is called: the program of its command."""
     command = str(check.get("command") or "").strip()
     return os.path.basename(command.split(None, 1)[0]) if command else "goss"

@@ -1,14 +1,24 @@
 """What starting, stopping and enabling a unit leaves on the target (target; in previews only)."""
 
-from typing import TYPE_CHECKING, Dict, List
+import os
+from typing import TYPE_CHECKING, Dict, List, Sequence
 
-from remote_runtime.effects import UNKNOWN, Doubt, Effect, Fog, PathEffect, UnitEffect, once
+from remote_runtime.effects import (
+    UNKNOWN,
+    Doubt,
+    Effect,
+    Fog,
+    MountEffect,
+    PathEffect,
+    UnitEffect,
+    once,
+)
 from remote_runtime.resources.service import mounts
 from remote_runtime.resources.service.folders import own_folders, runtime_folders
 from remote_runtime.resources.service.foreseen import ForeseenUnits
-from remote_runtime.resources.service.provider import DISABLE, ENABLE, RESTART, STOP
+from remote_runtime.resources.service.provider import DISABLE, ENABLE, RESTART, START, STOP
 from remote_runtime.resources.service.rehearsal import Rehearsal
-from remote_runtime.resources.service.unit_files import Definition, install_links
+from remote_runtime.resources.service.unit_files import CONFIGURED, Definition, install_links
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -124,6 +134,27 @@ class Consequences(object):
         unit = self._units.definition(name)
         also = [self._units.definition(other) for other in unit.text.words("Install", "Also")]
         return [unit] + [other for other in also if other.path and other.name != unit.name]
+
+
+def unfinished(verb: str, name: str, effects: Sequence[Effect]) -> List[Effect]:
+    """What counts where an action fails that has these effects: some of them may have come.
+
+    A unit whose start fails does not run; of what came along nobody can tell.
+    """
+    paths = {effect.path for effect in effects if isinstance(effect, (PathEffect, MountEffect))}
+    units = {effect.name for effect in effects if isinstance(effect, UnitEffect)}
+    units |= {os.path.basename(path) for path in paths if path.startswith(CONFIGURED + "/")}
+    if verb == START:
+        units.discard(name)
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        if verb == ENABLE and present and value != name:
+            return False  # its links replace nothing
+        return value in (units if kind == "unit" else paths if kind == "path" else ())
+
+    if not (paths or units):
+        return []
+    return [Fog(Doubt(UNKNOWN, "%s of %s fails, maybe half way" % (verb, name)), covers)]
 
 
 def _is_mount(unit: Definition) -> bool:

@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Tuple
 
+from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.service.foreseen import ForeseenUnits
 from remote_runtime.resources.service.unit_files import ALIAS, LINKED_FROM, Definition, links_of
@@ -23,8 +24,16 @@ class Linking(object):
         self._units = units
 
     def rehearse(self, name: str) -> None:
-        """To enable a unit. Once systemd made links for one setting, the others may fail."""
+        """To enable a unit. Once systemd made links for one setting, the others may fail.
+
+        ``Unknowable`` for one that conflicts with a name that it gets: it may stop by that.
+        """
         unit = self._units.definition(name)
+        rivals = unit.text.words("Unit", "Conflicts")
+        for link in links_of(unit, ALIAS):
+            if os.path.basename(link) in rivals and self._files.status(link) is None:
+                text = "%s conflicts with %s, which becomes another name of it"
+                raise Unknowable(text % (unit.name, os.path.basename(link)))
         for rule in _ORDER:
             made = [self._made(unit, link, rule) for link in links_of(unit, rule)]
             if any(made):
@@ -54,9 +63,7 @@ class Linking(object):
                 self._files.obstacles(folder).making()
             return True
         other = os.path.basename(self._files.link(link)) != unit.name
-        if rule == ALIAS and not (there.kind == "symlink" and other):
-            return False
-        if rule == ALIAS or there.kind != "symlink":
+        if there.kind != "symlink" or (rule == ALIAS and other):
             raise ResourceError(
                 "enabling %s failed: %s already exists" % (unit.name, link),
                 kind="service.failed",

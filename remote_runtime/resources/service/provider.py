@@ -59,3 +59,7 @@ class ServiceProvider(Provider):
         """What ``act`` would leave on the target, the services that it takes along included; told
         in a preview only."""
         raise NotImplementedError
+
+    def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
+        """What of the consequences may have come where the action fails; in a preview only."""
+        raise NotImplementedError

@@ -154,12 +154,14 @@ class Resource(ResourceType):
         )
 
     def _action(self, message: str, verb: str, change: Change) -> Action:
+        effects = self.provider.consequences(verb, self.name)
         return Action(
             message,
             lambda: self.provider.act(verb, self.name),
             changes=[change],
-            effects=self.provider.consequences(verb, self.name),
+            effects=effects,
             rehearse=lambda: self.provider.rehearse(verb, self.name),
+            unfinished=self.provider.unfinished(verb, self.name, effects) if effects else (),
         )
 
     def unsettled(self, state: State) -> str:

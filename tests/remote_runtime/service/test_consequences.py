@@ -3,7 +3,7 @@
 import unittest
 
 from remote_runtime.effects import Fog, MountEffect, PathEffect, UnitEffect, once
-from remote_runtime.resources.service.consequences import Consequences
+from remote_runtime.resources.service.consequences import Consequences, unfinished
 
 from ..fakes import FakeAccounts, context
 from .fake_units import FakeUnits
@@ -81,6 +81,26 @@ class ConsequencesTest(unittest.TestCase):
                     if isinstance(e, Fog)]  # fmt: skip
             self.assertEqual([fog.covers("unit", other, True) for fog in fogs],
                              [True] if other else [])  # fmt: skip
+
+    def test_what_a_failure_may_leave(self):
+        """Some of the links, or of what came along; a unit whose start fails does not run."""
+        install = "[Install]\nWantedBy=a.target\nAlias=z.service\n"
+        texts = {"x": "[Unit]\nWants=y.service\n" + install + RUN, "y": RUN}
+        link = "/etc/systemd/system/a.target.wants/x.service"
+        for verb, covered, others in (
+            ("enable", [("path", link), ("unit", "x.service"), ("unit", "z.service")],
+             [("unit", "y.service"), ("user", "x.service")]),
+            ("start", [("unit", "y.service")], [("unit", "x.service"), ("path", link)]),
+            ("restart", [("unit", "x.service")], []),
+        ):  # fmt: skip
+            (fog,) = unfinished(verb, "x.service", self.of(verb, "x", texts))
+            for kind, value in covered + others:
+                there = verb != "enable" or value == "x.service"
+                self.assertEqual(fog.covers(kind, value, there), (kind, value) in covered, value)
+                self.assertTrue(there or not fog.covers(kind, value, True))
+        self.assertEqual(
+            unfinished("start", "x.service", [UnitEffect("x.service", active=True)]), []
+        )
 
     def test_mounts_come_first(self):
         """Those that a unit needs for its paths come along; what it makes stands on them."""

@@ -44,10 +44,18 @@ class LinkingTest(FolderTest):
         self.write("a.target.wants/x.service", b"")
         self.assertEqual(self.refused(), "failed")
         self.write("y.service", b"")
-        self.assertEqual(self.refused("n.service"), "")
-        os.unlink(self.path("y.service"))
-        os.symlink("other.service", self.path("y.service"))
         self.assertEqual(self.refused("n.service"), "failed")
+        for target, kind in (("other.service", "failed"), ("n.service", "")):
+            os.unlink(self.path("y.service"))
+            os.symlink(target, self.path("y.service"))
+            self.assertEqual(self.refused("n.service"), kind)
+
+    def test_one_that_conflicts_with_its_other_name(self):
+        """It may stop as soon as it has it."""
+        self.units = FakeUnits({"n.service": "[Unit]\nConflicts=y.service\n" + NAMED})
+        self.assertEqual(self.refused("n.service"), "unknowable")
+        os.symlink("n.service", self.path("y.service"))
+        self.assertEqual(self.refused("n.service"), "")
 
     def test_aliases_that_cannot_be(self):
         """One of another type, or of an instance where it is none."""

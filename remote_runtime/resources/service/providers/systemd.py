@@ -267,6 +267,12 @@ class Provider(ServiceProvider):
 
         return Consequences(self.context, self._foreseen()).of(verb, unit.full_name(name))
 
+    def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
+        """See the base class."""
+        from remote_runtime.resources.service.consequences import unfinished
+
+        return unfinished(verb, unit.full_name(name), effects)
+
     def _foreseen(self) -> "ForeseenUnits":
         from remote_runtime.resources.service.foreseen import ForeseenUnits
 

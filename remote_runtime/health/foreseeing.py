@@ -1,0 +1,53 @@
+"""What a preview knows of health checks, which it does not run (target)."""
+
+from typing import List, Tuple
+
+from remote_runtime import words
+from remote_runtime.context import Context
+from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt
+from remote_runtime.events import Outcome
+from remote_runtime.health import own_name
+
+
+def foresee(outcome: Outcome, context: Context) -> None:
+    """Let the outcome of a preview say what its checks would make of it.
+
+    One that cannot be started fails its resource. Of the others nobody knows what they say, which
+    counts for what requires the resource.
+    """
+    name = outcome.item.id
+    outcome.passing = Doubt(ASSUMED, "if the health checks of %s pass" % name)
+    if outcome.prediction == UNKNOWN:
+        return
+    failures, doubt = _unstartable(outcome, context)
+    if failures and doubt.level:  # something planned may mend that
+        why = "%s, but %s" % (failures[0], doubt.reason)
+        outcome.prediction, outcome.prediction_reason = UNKNOWN, why
+        outcome.passing = Doubt(UNKNOWN, "it depends on %s: %s" % (name, why))
+        return
+    for message in failures:
+        outcome.fail(message)
+
+
+def _unstartable(outcome: Outcome, context: Context) -> Tuple[List[str], Doubt]:
+    """What is said of each check that cannot be started, and how sure that is not."""
+    found = []
+    with context.turn(outcome.item, True):
+        for number, check in enumerate(outcome.item.health_checks, 1):
+            why = _lacking(str(check.get("command") or ""), context)
+            if why:
+                sensitive = outcome.item.sensitive
+                fallback = "check %d" % number if sensitive else own_name(check)
+                found.append(
+                    "health check %s would be UNKNOWN: %s"
+                    % (check.get("name") or fallback, "it cannot be started" if sensitive else why)
+                )
+        return found, context.doubt
+
+
+def _lacking(command: str, context: Context) -> str:
+    try:
+        argv = words.split(command)
+    except ValueError as error:
+        return str(error)
+    return context.user_commands.lacking(argv[0])[0] if argv else ""
