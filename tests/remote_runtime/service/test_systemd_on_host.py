@@ -173,3 +173,4 @@ def test_a_program_that_systemd_executes_late(debian: Host) -> None:
     change = resource("exec", "change", command="true")
     run = apply(debian, change, service("ccm-late", subscribe=["exec#change"]))
     assert "ended right after" in run.events["service#ccm-late"]["error"][0], run.events
+    debian.run("systemctl stop ccm-late; systemctl reset-failed ccm-late")
