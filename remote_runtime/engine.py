@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.context import Context
-from remote_runtime.effects import Doubt
+from remote_runtime.effects import UNKNOWN, Doubt
 from remote_runtime.events import Outcome
 from remote_runtime.item import Item, each_of
 from remote_runtime.lifecycle import Lifecycle
@@ -19,8 +19,8 @@ _SURE = Doubt()
 class Turn(object):
     """How the latest turn of a resource ended, for those that require or subscribe to it.
 
-    ``doubt`` is, in noop, how sure that is not, ``passing`` how sure it is not that it is met once
-    its health checks ran; ``apart`` is the child in noop that it was part of.
+    ``doubt`` is, in noop, how sure that is not, ``passing`` how sure it is not that its command and
+    its health checks let it pass; ``apart`` is the child in noop that it was part of.
     """
 
     def __init__(
@@ -68,6 +68,7 @@ class Engine(object):
         self._turns: Dict[str, Turn] = dict(turns or {})
         self._refreshes = refreshes or Refreshes()
         self._apart = ""
+        self._halting = _SURE
         self._applied = applied
         self._before: Dict[int, str] = done or {}
         self._done = dict(self._before)
@@ -78,6 +79,7 @@ class Engine(object):
         ``Cancelled`` passes, after the event of the resource that was at work.
         """
         outcomes: List[Outcome] = []
+        outside = self._halting
         for at, item in enumerate(items):
             self._context.check_cancelled()
             self._context.coming = self._behind(items, at)
@@ -86,6 +88,9 @@ class Engine(object):
             outcomes.append(outcome)
             if outcome.failed and fail_on_error:
                 break
+            if fail_on_error:
+                self._halting = self._halting.worse(_halting(outcome))
+        self._halting = outside
         return outcomes
 
     def _behind(self, items: Sequence[Item], at: int) -> Callable[[], Iterator[Item]]:
@@ -183,8 +188,8 @@ class Engine(object):
         self._lifecycle.run(outcome, noop, refresh=refresh, gate=gate, children=children)
 
     def _gate(self, item: Item) -> Doubt:
-        """The doubt over all that this one requires and subscribes to."""
-        worst = _SURE
+        """The doubt over what it requires and subscribes to, and over whether it gets a turn."""
+        worst = self._halting
         for reference in item.require + item.subscribe:
             turn = self._turns.get(reference)
             if turn is not None and (reference in item.require or self._is_seen(turn, item)):
@@ -248,3 +253,8 @@ class Engine(object):
         self._turns[item.id] = turn
         if item.alias:
             self._turns["%s#%s" % (item.type, item.alias)] = turn
+
+
+def _halting(outcome: Outcome) -> Doubt:
+    """In noop: the doubt over whether a run goes on behind this one that ends where one fails."""
+    return outcome.passing if outcome.gate.level != UNKNOWN else outcome.gate

@@ -78,7 +78,7 @@ class Outcome(object):
     found: Optional[Dict[str, Any]] = None  # in a look for drift, what it is told by
     due_since = ""  # the id of the run that left a refresh of it undone
     gate = _SURE  # in noop: that of what this one fires or lets pass
-    passing = _SURE  # in noop: whether its health checks, which are not run, let others pass
+    passing = _SURE  # in noop: that over whether it fails, or its health checks, which do not run
     ended: Optional[Ended] = None
     longest = LONGEST_OUTPUT  # characters that are kept of what its command printed
     health_only = False

@@ -118,7 +118,8 @@ class Foresight(object):
         outcome.refreshed = resource.heeds(refresh)
         outcome.noop_message = resource.describe(actions)
         if resource.chancy:
-            outcome.gate = Doubt(ASSUMED, "if %s succeeds" % name).worse(outcome.gate)
+            outcome.passing = Doubt(ASSUMED, "if %s succeeds" % name)
+            outcome.gate = outcome.passing.worse(outcome.gate)
         for action in actions:
             outcome.changes.extend(action.changes)
             self._context.expect(_effects(action, resource, name), doubt, name)
@@ -150,6 +151,7 @@ def summed_up(outcome: Outcome, children: List[Outcome]) -> None:
         if child.prediction in (ASSUMED, UNKNOWN):
             worst = worst.worse(Doubt(child.prediction))
         outcome.gate = outcome.gate.worse(child.gate)
+        outcome.passing = outcome.passing.worse(child.passing)
     outcome.prediction = worst.level or CERTAIN
     if worst.level:
         names = [child.item.id for child in children if child.prediction == worst.level]

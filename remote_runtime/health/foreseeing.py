@@ -16,7 +16,8 @@ def foresee(outcome: Outcome, context: Context) -> None:
     counts for what requires the resource.
     """
     name = outcome.item.id
-    outcome.passing = Doubt(ASSUMED, "if the health checks of %s pass" % name)
+    passing = Doubt(ASSUMED, "if the health checks of %s pass" % name)
+    outcome.passing = outcome.passing.worse(passing)
     if outcome.prediction == UNKNOWN:
         return
     failures, doubt = _unstartable(outcome, context)

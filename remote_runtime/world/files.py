@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from remote_runtime.system.unfinished import Unfinished
     from remote_runtime.system.walk import Folder
 
+_LONGEST_NAME = 255  # bytes
+
 
 class WorldFiles(Files):
     """What is read here is what there will be; a path that the layer leaves alone is the host's.
@@ -62,8 +64,15 @@ class WorldFiles(Files):
         if found.below_file:
             raise refusal("look at", path, errno.ENOTDIR)
         if not found.there:
+            self._require_nameable(path, found)
             return None
         return self._host.status(found.path if found.laid else path, follow)
+
+    def _require_nameable(self, path: str, found: Found) -> None:
+        """``ResourceError`` for a name that no folder holds, where there will be the folder."""
+        folder, name = os.path.split(found.path)
+        if len(os.fsencode(name)) > _LONGEST_NAME and self.is_directory(folder):
+            raise failure("look at", path, OSError(errno.ENAMETOOLONG, ""))
 
     def _status(self, path: str, node: Node) -> Optional[Status]:
         if node.kind == "absent":

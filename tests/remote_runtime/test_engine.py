@@ -299,6 +299,27 @@ class EngineTest(unittest.TestCase):
             )
             self.assertEqual(events["b"]["prediction"], UNKNOWN)
 
+    def test_what_a_failure_would_keep_from_its_turn(self) -> None:
+        """Where a run ends with the first failure, what is behind a command is as sure as that."""
+        for fields, prediction in (
+            ({"chancy": True}, ASSUMED),
+            ({"chancy": True, "stable": True}, "certain"),
+            ({"observe": Unknowable("who knows")}, UNKNOWN),
+            ({}, "certain"),
+        ):
+            for ends in (True, False):
+                wanted = prediction if ends else "certain"
+                child = self.apply(item("t", "a"), item("t", "b"), fail_on_error=ends)
+                scripts = {"a": Script(**fields)}
+                events = self.run_names(child, item("t", "c"), scripts=scripts, noop=True)
+                told = [events[name]["prediction"] for name in "bc"]
+                self.assertEqual(told, [wanted, "certain"])
+                events = self.run_names(
+                    self.apply(item("t", "a")), item("t", "c"),
+                    scripts=scripts, noop=True, fail_on_error=ends,
+                )  # fmt: skip
+                self.assertEqual(events["c"]["prediction"], wanted)
+
     def test_what_only_waits(self) -> None:
         """An action of a type that is passive changes nothing, and what subscribes is not fired."""
         for noop in (False, True):

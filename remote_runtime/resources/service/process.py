@@ -121,7 +121,7 @@ class Process(object):
                 yield "needs its WorkingDirectory %s, which is not there" % folder
             elif not rights.reach(folder + "/"):
                 yield "needs its WorkingDirectory %s, which %s may not enter" % (folder, user)
-        for key in ("ExecCondition", "ExecStartPre", "ExecStart"):
+        for key in ("ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost"):
             for program in text.programs(key):
                 ignored = program.ignored and (key != "ExecStart" or unit.kind == "oneshot")
                 if program.path and not ignored:

@@ -1,7 +1,7 @@
 """Finds a unit's files as systemd does and tells what they make of it (target; previews only)."""
 
 import os
-from typing import TYPE_CHECKING, Dict, List, NamedTuple, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
 from remote_runtime.resources.service.unit import FOLDERS, template
 from remote_runtime.resources.service.unit_text import UnitText, escaped
@@ -23,6 +23,7 @@ SEARCHED = (
 _LIMIT = 1 << 20  # bytes of a unit file
 _TYPES = ("simple", "exec", "forking", "oneshot", "dbus", "notify", "notify-reload", "idle")
 LINKED_FROM = {"WantedBy": ".wants", "RequiredBy": ".requires", "UpheldBy": ".upholds"}
+_PULLING = {".wants": "Wants", ".requires": "Requires", ".upholds": "Upholds"}
 ALIAS = "Alias"
 _SAYS = {  # what systemd asks one of
     "timer": (
@@ -108,7 +109,18 @@ class UnitFiles(object):
             text.add(self._read(path))
             for drop_in in self._drop_ins(own):
                 text.add(self._read(drop_in))
+            for key, other in self._pulled_by_links(own):
+                text.add("[Unit]\n%s=%s\n" % (key, other))
         return Definition(own, path, text, masked)
+
+    def _pulled_by_links(self, own: str) -> Iterator[Tuple[str, str]]:
+        """What links in folders of the unit have started with it, such as ``own.wants``."""
+        names = [name for name in (own, template(own)) if name]
+        for entry, key in [(name + end, key) for name in names for end, key in _PULLING.items()]:
+            for folder in self._folders:
+                below = "%s/%s" % (folder, entry)
+                if entry in self._names[folder] and self._files.is_directory(below):
+                    yield from [(key, other) for other in sorted(self._files.entries(below))]
 
     def _file(self, name: str) -> Tuple[str, str, bool]:
         """The unit's own name, its file, and whether that is a mask."""

@@ -67,6 +67,7 @@ class RehearsalTest(FolderTest):
             (RUN % "sh" + "User=54321\n", "runs as the user 54321, which is not there"),
             (RUN % "sh" + "Group=54321\n", "runs as the group 54321, which is not there"),
             (RUN % "sh" + "ExecStartPre=/nowhere\n", "runs /nowhere, which is not there"),
+            (RUN % "sh" + "ExecStartPost=/nowhere\n", "runs /nowhere, which is not there"),
             (
                 RUN % "sh" + "WorkingDirectory=/nowhere\n",
                 "needs its WorkingDirectory /nowhere, which is not there",

@@ -120,6 +120,20 @@ class Finding(unittest.TestCase):
             ["base.service", "instance.service", "prefix.service", "etc.service", "all.service"],
         )
 
+    def test_what_links_have_started_with_it(self):
+        """Those in folders of its own and of its template count as what its text names."""
+        texts = {
+            LIB + "t@.service": "[Unit]\nWants=own.service\n" + SLEEPS,
+            LIB + "t@.service.wants/b.service": "->../b.service",
+            "t@1.service.wants/a.service": "->../a.service",
+            "t@1.service.requires/c.service": "->../c.service",
+            "t@2.service.wants/d.service": "->../d.service",
+        }
+        text = model(texts).find("t@1.service").text
+        wants, requires = text.words("Unit", "Wants"), text.words("Unit", "Requires")
+        self.assertEqual(wants, ["own.service", "a.service", "b.service"])
+        self.assertEqual(requires, ["c.service"])
+
     def test_aliases(self):
         """A link to another unit is that unit."""
         texts = {LIB + "x.service": WANTED, "y.service": "->/lib/systemd/system/x.service"}

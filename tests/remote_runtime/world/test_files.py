@@ -8,7 +8,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
 from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt, Fog, PathEffect, below, everything
 from remote_runtime.errors import ResourceError
-from tests.remote_runtime.fakes import ROOT, FolderTest, context, item
+from tests.remote_runtime.fakes import ROOT, FolderTest, context, failure_of, item
 
 NOBODY = 65534
 
@@ -18,6 +18,15 @@ class WorldFilesTest(FolderTest):
         super().setUp()
         self.root = os.path.realpath(self.root)
         self.context = context(noop=True)
+
+    def test_names_that_no_folder_holds(self) -> None:
+        """They are refused where there will be the folder, as they would be on the host."""
+        self.expect("d", "directory")
+        name = "é" * 128
+        self.assertIsNone(self.context.files.status(self.path("e", name)))
+        self.assertIsNone(self.context.files.status(self.path("d", name[1:])))
+        error = failure_of(self.context.files.status, self.path("d", name))
+        self.assertIn("the name is too long", error.message)
 
     def expect(self, name: str, kind: str, **said: object) -> None:
         effect = PathEffect(self.path(name), kind, **said)  # type: ignore[arg-type]  # any field
