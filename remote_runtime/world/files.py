@@ -72,7 +72,7 @@ class WorldFiles(Files):
         """``ResourceError`` for a name that no folder holds, where there will be the folder."""
         folder, name = os.path.split(found.path)
         if len(os.fsencode(name)) > _LONGEST_NAME and self.is_directory(folder):
-            raise failure("look at", path, OSError(errno.ENAMETOOLONG, ""))
+            raise refusal("look at", path, errno.ENAMETOOLONG)
 
     def _status(self, path: str, node: Node) -> Optional[Status]:
         if node.kind == "absent":
