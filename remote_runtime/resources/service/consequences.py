@@ -136,7 +136,7 @@ class Consequences(object):
         return [unit] + [other for other in also if other.path and other.name != unit.name]
 
 
-def unfinished(verb: str, name: str, effects: Sequence[Effect]) -> List[Effect]:
+def unfinished(verb: str, name: str, effects: Sequence[Effect]) -> List[Fog]:
     """What counts where an action fails that has these effects: some of them may have come.
 
     A unit whose start fails does not run; of what came along nobody can tell.

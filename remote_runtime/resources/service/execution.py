@@ -4,10 +4,7 @@ It forks, tells that the service runs, and only then prepares the process and ex
 Until then the process has another name, and one that fails in between is gone with its state told.
 """
 
-from typing import TYPE_CHECKING, Tuple
-
-if TYPE_CHECKING:
-    from remote_runtime.context import Context
+from typing import Callable, Tuple
 
 MOST = 5.0  # seconds that systemd is given
 _STEP = 0.01
@@ -15,11 +12,11 @@ _PROCESSES = "/proc"
 _EXECUTOR = b"systemd-executo"  # as the kernel cuts it
 
 
-def awaited(context: "Context", process: int, processes: str = _PROCESSES) -> bool:
+def awaited(sleep: Callable[[float], None], process: int, processes: str = _PROCESSES) -> bool:
     """Wait until the program is executed or the process is gone; whether there was to be waited."""
     waited = 0.0
     while process and waited < MOST and _is_prepared(process, processes):
-        context.sleep(_STEP)
+        sleep(_STEP)
         waited += _STEP
     return waited > 0
 

@@ -51,19 +51,19 @@ class Awaited(unittest.TestCase):
         for turns, sleeps in rows:
             with tempfile.TemporaryDirectory() as folder:
                 host = Host(folder, *turns)
-                self.assertEqual(execution.awaited(host, 7, folder), bool(sleeps), turns)
+                self.assertEqual(execution.awaited(host.sleep, 7, folder), bool(sleeps), turns)
                 self.assertEqual(host.sleeps, sleeps, turns)
 
     def test_not_for_ever(self):
         """One that stays so is let be in the end."""
         with tempfile.TemporaryDirectory() as folder:
             host = Host(folder, ("(app)\n", "(app)\0"))
-            self.assertTrue(execution.awaited(host, 7, folder))
+            self.assertTrue(execution.awaited(host.sleep, 7, folder))
             self.assertGreater(host.sleeps, 10)
 
     def test_without_a_process(self):
         """A unit that has none is not waited for."""
         with tempfile.TemporaryDirectory() as folder:
             host = Host(folder, ("(app)\n", "(app)\0"))
-            self.assertFalse(execution.awaited(host, 0, folder))
-            self.assertFalse(execution.awaited(host, 8, folder))
+            self.assertFalse(execution.awaited(host.sleep, 0, folder))
+            self.assertFalse(execution.awaited(host.sleep, 8, folder))

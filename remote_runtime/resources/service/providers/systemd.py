@@ -306,7 +306,7 @@ class Provider(ServiceProvider):
         full = unit.full_name(name)
         if self._units.get(full, {}).get("Type") in ("simple", "idle", "exec"):
             self.context.sleep(SETTLE)
-        if full.endswith(".service") and execution.awaited(self.context, self._process(full)):
+        if full.endswith(".service") and execution.awaited(self.context.sleep, self._process(full)):
             self.context.sleep(SETTLE)
         now = unit.status(full, self._shown(full))
         if not now.running and not now.ends_by_itself:
