@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SHOW = ("systemctl", "show", "--system", "--no-pager")
 SHOW = (*_SHOW, "--property=" + ",".join(unit.PROPERTIES))
-PROCESS = (*_SHOW, "--property=MainPID", "--")
+PROCESS = ("systemctl", "show", "--property=MainPID", "--system", "--no-pager", "--")
 LOOK = ("systemctl", "is-enabled", "--system", "--")
 STATUS = ("systemctl", "status", "--system", "--no-pager", "--full", "--lines=15")
 RELOAD = ("systemctl", "daemon-reload", "--system")
