@@ -17,15 +17,16 @@ def veil(
     """The resources of a plan, of which those whose content holds a secret are marked, so that no
     event tells a hash of it. ``found`` has all of them pre-order; in it they are replaced, too."""
     known = tuple(secrets)
-    holding = {at for at, entry in enumerate(found) if entry.blobs and _holds(entry, known)}
+    holding = set()
+    for at, entry in enumerate(found):
+        if entry.blobs and not entry.outline.item.sensitive:
+            for blob in entry.blobs:
+                if blob.holds(known):
+                    holding.add(at)
+                    break
     if not holding:
         return resources
     return tuple(_veiled(resources, found, holding, iter(range(len(found)))))
-
-
-def _holds(entry: Compiled, secrets: tuple[str, ...]) -> bool:
-    hidden = entry.outline.item.sensitive
-    return not hidden and any(blob.holds(secrets) for blob in entry.blobs)
 
 
 def _veiled(

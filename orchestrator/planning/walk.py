@@ -70,6 +70,7 @@ class Walk:
         self._problems: list[Problem] = []
         self._rows: list[_Row] = []
         self._names_vary = False
+        self._types_hide = False
         self._groups = Groups()
         self._places = 0
 
@@ -86,8 +87,8 @@ class Walk:
             self._problems = disagreements(managed)
         if self._problems or compiled is None:
             raise plan_error(self._problems, list(self.secrets))
-        secrets = dict.fromkeys((*self.secrets, *masked_texts(compiled)))
-        return veil(compiled, self.found, tuple(secrets))
+        own = masked_texts(compiled) if self._types_hide else ()
+        return veil(compiled, self.found, tuple(dict.fromkeys((*self.secrets, *own))))
 
     def _manifest(
         self, place: Place, by: Declared | None, handed: Mapping[str, Any], managed: bool
@@ -167,6 +168,8 @@ class Walk:
         at, begin, opens = len(self.found), -1, False
         self.found.append(entry)
         self.declared.append(declared)
+        if declared.type.secrets:
+            self._types_hide = True
         runs = managed and entry.outline.item.managed
         if declared.type.applies:
             begin = len(self._rows)
