@@ -6,6 +6,7 @@ from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
 
 HASHED = "sha256:"
+"""What stands before the hash of a content in a record."""
 
 
 class Change(NamedTuple):

@@ -17,6 +17,7 @@ from remote_runtime.base import (
     State,
     Unknowable,
 )
+from remote_runtime.changes import HASHED
 from remote_runtime.content import Chunks, Content
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN, below
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from remote_runtime.system.temporary import Temporary
 
 _NEW_MODE = 0o600  # it may have been fetched with credentials
-_LABEL = "sha256:"
 
 
 class Fetched(Content):
@@ -121,7 +121,7 @@ class Resource(PathType):
 
     def _differences(self, status: Optional[Status], uid: int, gid: int) -> List[Change]:
         """What makes a download necessary."""
-        want = self.settings.checksum and _LABEL + self.settings.checksum
+        want = self.settings.checksum and HASHED + self.settings.checksum
         if status is None:
             checksum = [Change("checksum", None, want)] if want else []
             return [Change("ensure", "absent", "present")] + checksum
@@ -133,7 +133,7 @@ class Resource(PathType):
             changes.append(Change("owner", accounts.user_name(status.uid), self.settings.owner))
         if status.gid != gid:
             changes.append(Change("group", accounts.group_name(status.gid), self.settings.group))
-        found = _LABEL + self.context.files.sha256(self.name, status) if want else ""
+        found = HASHED + self.context.files.sha256(self.name, status) if want else ""
         if found != want:
             changes.append(Change("checksum", found, want))
         return changes

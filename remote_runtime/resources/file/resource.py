@@ -13,6 +13,7 @@ from remote_runtime.base import (
     Properties,
     State,
 )
+from remote_runtime.changes import HASHED
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file import modes, wording
@@ -319,7 +320,7 @@ class Resource(PathType):
             diff = showing.diff(
                 self.context, self.item, status=status, content=content, mode=want.mode
             )
-        changes.append(Change("content", old and "sha256:" + old, new and "sha256:" + new, diff))
+        changes.append(Change("content", old and HASHED + old, new and HASHED + new, diff))
         return changes
 
     def to_store(self) -> "Optional[Store]":

@@ -12,6 +12,7 @@ from remote_runtime.base import (
     PathEffect,
     UnitEffect,
 )
+from remote_runtime.changes import HASHED
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import deb_scripts
@@ -33,8 +34,6 @@ from remote_runtime.system.trouble import NOT_A_DIRECTORY
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.system.files import Status
-
-SHA256 = "sha256:"
 
 
 class Consequences(object):
@@ -127,7 +126,7 @@ class Consequences(object):
         earlier = self._planned.get((change.name, change.before))
         if earlier is None:
             return self._registry.kept(change.name, ("prerm", "postrm"))
-        hashes = {member.path: SHA256 + member.sha256 for member in earlier.members}
+        hashes = {member.path: HASHED + member.sha256 for member in earlier.members}
         conffiles = {path: hashes.get(path, "") for path in earlier.conffiles}
         return Kept([member.path for member in earlier.members], conffiles, earlier.scripts)
 

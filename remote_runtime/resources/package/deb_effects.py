@@ -5,9 +5,10 @@ import os
 from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 from remote_runtime.base import Doubt, Effect, Fog, PathEffect
+from remote_runtime.changes import HASHED
 from remote_runtime.effects import ASSUMED, UNKNOWN
 from remote_runtime.resources.package import deb_scripts
-from remote_runtime.resources.package.apt_effects import SHA256, Consequences
+from remote_runtime.resources.package.apt_effects import Consequences
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_installed import Installations, Kept
 from remote_runtime.resources.package.provider import VersionChange
@@ -99,8 +100,8 @@ class DebConsequences(Consequences):
             self._edited(member, package, found=found, differs=_differs(member, came_with))
 
     def _is(self, path: str, came_with: str) -> bool:
-        if came_with.startswith(SHA256):
-            return SHA256 + self._context.files.sha256(path) == came_with
+        if came_with.startswith(HASHED):
+            return HASHED + self._context.files.sha256(path) == came_with
         digest = hashlib.new("md5")
         for block in self._context.files.blocks(path):
             digest.update(block)
@@ -153,8 +154,8 @@ def _differs(member: Member, came_with: str) -> Optional[bool]:
     """Whether a package has another configuration file than the one that came last."""
     if came_with == _NEW:
         return True
-    if came_with.startswith(SHA256):
-        return SHA256 + member.sha256 != came_with
+    if came_with.startswith(HASHED):
+        return HASHED + member.sha256 != came_with
     text = member.text.encode("utf-8", "surrogateescape")
     return hashlib.new("md5", text).hexdigest() != came_with if len(text) == member.size else None
 

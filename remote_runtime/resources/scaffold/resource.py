@@ -14,6 +14,7 @@ from remote_runtime.base import (
     Properties,
     State,
 )
+from remote_runtime.changes import HASHED
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.scaffold import removal, rules, wording
@@ -185,9 +186,9 @@ class Resource(PathType):
             old = self.context.files.sha256(full, status)
             if old == wanted.content.sha256:
                 return self._mode(look, wanted.path, status, mode)
-            before = "sha256:" + old
+            before = HASHED + old
         diff = diffs.make(full, status, wanted.content, mode)
-        change = Change(shown(wanted.path), before, "sha256:" + wanted.content.sha256, diff)
+        change = Change(shown(wanted.path), before, HASHED + wanted.content.sha256, diff)
 
         def put() -> None:
             self.context.progress("writing %s" % full)
