@@ -36,7 +36,8 @@ _READING = (
     "head", "tail", "readlink", "realpath", "cmp", "wc", "cut", "tr", "basename", "dirname",
     "cksum", "md5sum", "sha1sum", "sha256sum", "sha512sum",
 )  # fmt: skip
-_IN_TREES = re.compile(r"-\w*[rRf]|--")  # options of grep that lead to other files
+# Options of these, by how their names end, that lead to files which no word names.
+_LEADING_ON = {"grep": r"-\w*[rRf]|--", "sum": r"-\w*c|--", "wc": "--"}
 _WORD = re.compile(r"[^\s'\"`;|&()<>=]+")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _FILLED_IN = re.compile(r"\$[\w{@*#?!-]|`")
@@ -86,11 +87,19 @@ def named(argv: Sequence[str]) -> Optional[Tuple[List[str], List[str]]]:
     begun = [command[0] for command in commands if command]
     if len(words) > _MOST or any(os.path.basename(name) not in _READING for name in begun):
         return None
-    for command in commands:
-        greps = bool(command) and os.path.basename(command[0]).endswith("grep")
-        if greps and any(_IN_TREES.match(word) for word in command[1:]):
-            return None
+    if any(_leads_on(command) for command in commands):
+        return None
     return [argv[0], *begun], [word for word in words if not word.startswith("-")]
+
+
+def _leads_on(command: Sequence[str]) -> bool:
+    """Whether one command, as words, has an option by which it reads what none of them names."""
+    options = [
+        pattern
+        for name, pattern in _LEADING_ON.items()
+        if command and os.path.basename(command[0]).endswith(name)
+    ]
+    return any(re.match(pattern, word) for pattern in options for word in command[1:])
 
 
 def _words(part: str) -> List[str]:
