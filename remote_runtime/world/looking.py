@@ -41,6 +41,9 @@ _LEADING_ON = {"grep": r"-\w*[rRf]|--", "sum": r"-\w*c|--", "wc": "--"}
 _WORD = re.compile(r"[^\s'\"`;|&()<>=]+")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _FILLED_IN = re.compile(r"\$[\w{@*#?!-]|`")
+# What commands print is compared behind these words, not looked for as a file.
+_COMPARED = re.compile(r"(?:\btest|\[|[!=\s]=|-(?:eq|ne|lt|le|gt|ge|n|z))\s+(?:!\s+)?[\"']?$")
+_BETWEEN_FILES = re.compile(r"\s-(nt|ot|ef)\s")
 _MATCHED = re.compile(r"[*?~]|\[[^\s\[]")
 _MOST = 50  # words
 
@@ -80,7 +83,7 @@ def named(argv: Sequence[str]) -> Optional[Tuple[List[str], List[str]]]:
         if len(argv) != 3 or argv[1] != "-c":
             return None
         text = argv[2]
-        if _FILLED_IN.search(text) or _MATCHED.search(_QUOTED.sub("", text)):
+        if _FILLED_IN.search(text) or _MATCHED.search(_QUOTED.sub("", text)) or _prints_path(text):
             return None
         commands = [_words(part) for part in _PARTS.split(_REDIRECTED.sub(" ", text))]
     words = _WORD.findall(text)
@@ -90,6 +93,14 @@ def named(argv: Sequence[str]) -> Optional[Tuple[List[str], List[str]]]:
     if any(_leads_on(command) for command in commands):
         return None
     return [argv[0], *begun], [word for word in words if not word.startswith("-")]
+
+
+def _prints_path(text: str) -> bool:
+    """Whether a script may look at a file whose name one of its commands prints."""
+    before = text.split("$(")[:-1]
+    if before and _BETWEEN_FILES.search(text):
+        return True
+    return not all(map(_COMPARED.search, before))
 
 
 def _leads_on(command: Sequence[str]) -> bool:
