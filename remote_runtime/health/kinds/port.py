@@ -22,7 +22,7 @@ class _Port(Kind):
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
         protocol, port = split(subject)
-        found = _listeners(protocol, port)
+        found = listeners(protocol, port)
         return {"listening": bool(found), "ip": found}
 
 
@@ -35,7 +35,7 @@ def split(subject: str) -> Tuple[str, int]:
     return protocol, int(port)
 
 
-def _listeners(protocol: str, port: int) -> List[str]:
+def listeners(protocol: str, port: int) -> List[str]:
     """The addresses that are listened on."""
     try:
         with open("/proc/net/" + protocol, encoding="ascii", errors="replace") as table:

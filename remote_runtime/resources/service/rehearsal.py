@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Iterator, List, Optional, Tuple
 from remote_runtime.changes import Unknowable
 from remote_runtime.resources.service import mounts
 from remote_runtime.resources.service.foreseen import ForeseenUnits
+from remote_runtime.resources.service.listening import Listening
 from remote_runtime.resources.service.ordering import cycle
 from remote_runtime.resources.service.process import Process
 from remote_runtime.resources.service.unit_files import Definition
@@ -201,6 +202,8 @@ class Rehearsal(object):
         section = {"timer": "Timer", "path": "Path", "socket": "Socket"}.get(suffix)
         if suffix == "socket":
             yield from self._process.socket_lacks(unit)
+            if not self._units.status(unit.name).running:
+                yield from Listening(self._context).obstacles(unit)
         elif suffix == "timer" and not self._has_time(unit):
             yield "says no time that systemd can read"
         if section is None or (suffix == "socket" and unit.text.flag("Socket", "Accept")):
