@@ -39,12 +39,13 @@ _READING = (
 # Options of these, by how their names end, that lead to files which no word names.
 _LEADING_ON = {"grep": r"-\w*[rRf]|--", "sum": r"-\w*c|--", "wc": "--"}
 _WORD = re.compile(r"[^\s'\"`;|&()<>=]+")
+_WITH_EQUALS = re.compile(r"[^\s'\"`;|&()<>]*\w=[^\s'\"`;|&()<>]*")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-_FILLED_IN = re.compile(r"\$[\w{@*#?!-]|`")
+_FILLED_IN = re.compile(r"\$[\w{@*#?!-]|`|\\[\s\"'$\\]")
 # What commands print is compared behind these words, not looked for as a file.
 _COMPARED = re.compile(r"(?:\btest|\[|[!=\s]=|-(?:eq|ne|lt|le|gt|ge|n|z))\s+(?:!\s+)?[\"']?$")
 _BETWEEN_FILES = re.compile(r"\s-(nt|ot|ef)\s")
-_MATCHED = re.compile(r"[*?~]|\[[^\s\[]")
+_MATCHED = re.compile(r"[*?~\\]|\[[^\s\[]")
 _MOST = 50  # words
 
 Asked = List[Tuple[str, str]]
@@ -78,7 +79,7 @@ def named(argv: Sequence[str]) -> Optional[Tuple[List[str], List[str]]]:
     it may read anything else."""
     if _LIVE.search(" ".join(argv)):
         return None
-    commands, text = [list(argv)], " ".join(argv)
+    commands, text, whole = [list(argv)], " ".join(argv), list(argv)
     if os.path.basename(argv[0]) in _SHELLS:
         if len(argv) != 3 or argv[1] != "-c":
             return None
@@ -86,7 +87,9 @@ def named(argv: Sequence[str]) -> Optional[Tuple[List[str], List[str]]]:
         if _FILLED_IN.search(text) or _MATCHED.search(_QUOTED.sub("", text)) or _prints_path(text):
             return None
         commands = [_words(part) for part in _PARTS.split(_REDIRECTED.sub(" ", text))]
-    words = _WORD.findall(text)
+        whole = [part[1:-1] for part in _QUOTED.findall(text) if "$(" not in part]
+        whole += _WITH_EQUALS.findall(text)
+    words = list(dict.fromkeys(_WORD.findall(text) + whole))
     begun = [command[0] for command in commands if command]
     if len(words) > _MOST or any(os.path.basename(name) not in _READING for name in begun):
         return None
