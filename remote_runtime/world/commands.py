@@ -77,11 +77,12 @@ class WorldCommands(Commands):
         found = named(argv) if self._clouds else None
         if found is not None:
             try:
-                for program in found[0]:
+                for program in found.programs:
                     self.find(program, path, cwd)
-                for word in found[1]:
-                    for follow in (False, True):
-                        self._files.status(os.path.join(cwd, word), follow)
+                for word in found.links + found.words:
+                    self._files.status(os.path.join(cwd, word), follow=False)
+                for word in found.words:
+                    self._files.status(os.path.join(cwd, word), follow=True)
                 return
             except ResourceError:
                 pass  # it is there, and nobody can tell what it is

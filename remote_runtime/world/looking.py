@@ -2,7 +2,7 @@
 
 import os
 import re
-from typing import Container, List, Optional, Sequence, Tuple
+from typing import Container, List, NamedTuple, Optional, Sequence, Tuple
 
 _SHELLS = ("sh", "bash", "dash")
 _LOOKING = (
@@ -44,9 +44,23 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _FILLED_IN = re.compile(r"\$[\w{@*#?!-]|`|\\[\s\"'$\\]")
 # What commands print is compared behind these words, not looked for as a file.
 _COMPARED = re.compile(r"(?:\btest|\[|[!=\s]=|-(?:eq|ne|lt|le|gt|ge|n|z))\s+(?:!\s+)?[\"']?$")
+# Where nothing else is begun, what stands behind a comparison is a text.
+_COMPARING = ("[", "test", "readlink", "true", "false", "exit", ":")
+_TEXT = re.compile(r"\s(?:!=|==?)\s+[\"']?([^\s'\"`;|&()<>=]+)")
+_OF_LINKS = ("-L", "-h")
 _BETWEEN_FILES = re.compile(r"\s-(nt|ot|ef)\s")
 _MATCHED = re.compile(r"[*?~\\]|\[[^\s\[]")
 _MOST = 50  # words
+
+
+class Named(NamedTuple):
+    """The programs that a command begins, the words that may be paths that it reads, and those of
+    which it reads no more than where a link at their end leads."""
+
+    programs: List[str]
+    words: List[str]
+    links: List[str]
+
 
 Asked = List[Tuple[str, str]]
 """Things by kind and name; a ``program`` is one that is looked for in PATH."""
@@ -74,9 +88,8 @@ def asked(argv: Sequence[str], planned: Container[str]) -> Optional[Asked]:
     return found
 
 
-def named(argv: Sequence[str]) -> Optional[Tuple[List[str], List[str]]]:
-    """The programs that a command begins, and the words that may be paths that it reads; None where
-    it may read anything else."""
+def named(argv: Sequence[str]) -> Optional[Named]:
+    """What a command begins and may read; None where it may read anything else."""
     if _LIVE.search(" ".join(argv)):
         return None
     commands, text, whole = [list(argv)], " ".join(argv), list(argv)
@@ -95,7 +108,23 @@ def named(argv: Sequence[str]) -> Optional[Tuple[List[str], List[str]]]:
         return None
     if any(_leads_on(command) for command in commands):
         return None
-    return [argv[0], *begun], [word for word in words if not word.startswith("-")]
+    links: List[str] = []
+    if all(os.path.basename(name) in _COMPARING for name in begun):
+        links = [word for command in commands for word in _links(command)]
+        for word in links + _TEXT.findall(text):
+            if word in words:
+                words.remove(word)
+    words = [word for word in words if not word.startswith("-")]
+    return Named([argv[0], *begun], words, links)
+
+
+def _links(command: Sequence[str]) -> List[str]:
+    """The words of a command of which it reads as links what they name."""
+    if command and os.path.basename(command[0]) == "readlink":
+        found = [] if any(word.startswith("-") for word in command) else list(command[1:])
+    else:
+        found = [word for at, word in enumerate(command) if at and command[at - 1] in _OF_LINKS]
+    return [word for word in found if not word.endswith("/")]
 
 
 def _prints_path(text: str) -> bool:

@@ -129,6 +129,25 @@ class LookingTest(unittest.TestCase):
         programs = named(["sh", "-c", "test -e /a || grep -q x /b"])
         self.assertEqual(programs and programs[0], ["sh", "test", "grep"])
 
+    def test_links_and_texts(self) -> None:
+        """A link that is only read is not followed, and what it is compared with is no path."""
+        for argv, words, links in (
+            (["sh", "-c", 'test "$(readlink /a)" = /b/c'], ["test", "$", "readlink"], ["/a"]),
+            (["sh", "-c", "[ $(readlink /a) != 'b/c' ]"], ["[", "$", "readlink", "!", "]"], ["/a"]),
+            (["sh", "-c", 'test "$(readlink -f /a)" = /b'],
+             ["test", "$", "readlink", "/a"], []),
+            (["sh", "-c", "test -L /a && test -e /a"], ["test", "test", "/a"], ["/a"]),
+            (["sh", "-c", "test -L /a/"], ["test", "/a/"], []),
+            (["sh", "-c", "test -h /a && cat /a"], ["test", "/a", "cat", "/a"], []),
+            (["sh", "-c", "grep = /a"], ["grep", "/a"], []),
+            (["test", "-L", "/a"], ["test"], ["/a"]),
+            (["test", "/a", "=", "/b"], ["test", "/a"], []),
+            (["readlink", "/a"], ["readlink"], ["/a"]),
+        ):  # fmt: skip
+            found = named(argv)
+            assert found is not None, argv
+            self.assertEqual((found.words, found.links), (words, links), argv)
+
     def test_names(self) -> None:
         """What is asked for is told by kind and name, so that the doubt over it counts."""
         text = "id -u shop; getent group www; dpkg -s nginx:amd64; systemctl is-active ssh; which x"
