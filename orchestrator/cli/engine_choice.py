@@ -93,21 +93,21 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
 
 def read_engine(args: argparse.Namespace) -> EngineChoice:
     """What ``add_engine`` takes; UsageError."""
-    return parse_engine(args.engine)
+    return parse_engine(args.engine, args.settled["engine"].where)
 
 
-def parse_engine(given: str) -> EngineChoice:
-    """The choice that a word makes; UsageError."""
+def parse_engine(given: str, where: str = "--engine") -> EngineChoice:
+    """The choice that a word makes, which stands ``where`` an error says; UsageError."""
     if given.startswith(_DASK):
         from orchestrator.cluster.trust import scheduler_address
 
-        return EngineChoice(DASK, scheduler=scheduler_address("--engine", given, _DASK))
+        return EngineChoice(DASK, scheduler=scheduler_address(where, given, _DASK))
     if given == AUTO:
         return EngineChoice()
     found = re.fullmatch(_CHOICE, given)
     if found is None:
         raise UsageError(
-            f"--engine {given[:40]!r} is no engine",
+            f"{where} {given[:40]!r} is no engine",
             hint="give auto, threads, processes, processes:N with a number from 1 to 999, or "
             "dask://HOST:PORT",
         )

@@ -160,6 +160,11 @@ def _children(pid: int) -> list[int]:
 def test_what_is_no_engine_is_refused(fleet: Fleet) -> None:
     """Before a host is contacted, from the environment too."""
     fleet.folder.mkdir()
-    done = fleet.ccm.run(*fleet.words("dask", fleet.site(HANGS)))
+    site = fleet.site(HANGS)
+    done = fleet.ccm.run(*fleet.words("dask", site))
     assert done.code == 2
     assert "--engine 'dask' is no engine" in done.stderr
+    fleet.ccm.environment["CCM_ENGINE"] = "thread"
+    done = fleet.ccm.run("push", "-i", str(fleet.inventory), str(site))
+    assert done.code == 2
+    assert "CCM_ENGINE 'thread' is no engine" in done.stderr
