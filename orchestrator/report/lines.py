@@ -64,11 +64,12 @@ class Lines(Subscriber):
 
     def tick(self, now: float) -> None:
         """Say that the run is at work, where it has said nothing for ``SILENCE`` seconds."""
-        longest = self._work.longest()[:1]
-        if self._standing.waits and now - self._said_at >= SILENCE:
+        if now - self._said_at < SILENCE:
+            return
+        if self._standing.waits:
             self._say(self._standing.now(time.time()))
-        elif longest and now - self._said_at >= SILENCE:
-            host, row = longest[0]
+            return
+        for host, row in self._work.longest()[:1]:
             work = self._work
             self._say(
                 f"[{work.ended}/{work.hosts}] {work.running} running, {work.waiting} waiting; "
