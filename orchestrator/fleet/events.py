@@ -32,11 +32,20 @@ class RunStarted(NamedTuple):
 
 
 class HostPhase(NamedTuple):
-    """A host enters a phase of its run."""
+    """A host enters a phase of its run.
+
+    ``before`` are those that it has entered since the last such event, and left again.
+    """
 
     host: str
     phase: Phase
     at: float
+    before: tuple[tuple[Phase, float], ...] = ()
+
+    @property
+    def entered(self) -> tuple[tuple[Phase, float], ...]:
+        """All of these phases, each with its moment, in order."""
+        return (*self.before, (self.phase, self.at))
 
 
 class HostPlanned(NamedTuple):

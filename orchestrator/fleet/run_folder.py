@@ -112,7 +112,7 @@ class RunFolder:
         elif isinstance(event, happening.HostFinished):
             self._put("hosts", json.dumps(event.result.record()) + "\n")
         elif isinstance(event, happening.HostPhase):
-            self._put("turns", _phase_line(event))
+            self._put("turns", _phase_lines(event))
         elif isinstance(event, happening.HostPlanned):
             self._plan(event)
         elif isinstance(event, happening.HostNotice):
@@ -235,9 +235,13 @@ def _about(started: happening.RunStarted, options: dict[str, Any]) -> dict[str, 
     }
 
 
-def _phase_line(event: happening.HostPhase) -> str:
+def _phase_lines(event: happening.HostPhase) -> str:
     host = json.dumps(event.host)
-    return f'{{"host": {host}, "phase": "{event.phase.value}", "at": {event.at!r}}}\n'
+    lines = [
+        f'{{"host": {host}, "phase": "{phase.value}", "at": {at!r}}}\n'
+        for phase, at in event.entered
+    ]
+    return "".join(lines)
 
 
 def _keep_room(path: Path, size: int) -> None:

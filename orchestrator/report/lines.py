@@ -47,7 +47,8 @@ class Lines(Subscriber):
                 self._say(f"{event.host}: {event.text}")
         elif isinstance(event, happening.HostPhase):
             if self._verbose:
-                self._say(f"{event.host}: {event.phase.words}")
+                for phase, _ in event.entered:
+                    self._say(f"{event.host}: {phase.words}")
         elif isinstance(event, happening.RunStarted):
             self._noop = event.noop
 

@@ -55,7 +55,8 @@ class Heard:
             return self._stable(host, *text.split("\t"))
         told = json.loads(text)
         if kind == "p":
-            return happening.HostPhase(host, Phase(told[0]), told[1])
+            *before, (phase, at) = [(Phase(value), at) for value, at in told]
+            return happening.HostPhase(host, phase, at, tuple(before))
         if kind == "e":
             return happening.ResourceEvent(host, told, text)
         if kind == "h":

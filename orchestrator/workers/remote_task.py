@@ -75,8 +75,9 @@ class RemoteTask(HostTask[HostResult]):
     def heard(self, event: happening.Event) -> None:
         """Keep in mind what was told of the host."""
         if isinstance(event, happening.HostPhase):
-            self._entered(event.phase)
-            self._phases.append((event.phase, round(event.at, 3)))
+            for phase, at in event.entered:
+                self._entered(phase)
+                self._phases.append((phase, round(at, 3)))
         elif isinstance(event, happening.HostPlanned):
             self._planned = len(event.resources)
         elif isinstance(event, (happening.ResourceEvent, happening.ResourcesStable)):

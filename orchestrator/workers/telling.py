@@ -5,7 +5,7 @@ and JSON text, with a tab between them where there are both. What is kept in the
 through as the text that it has there; what plans have in common is told before it is needed, and
 by its number from then on::
 
-    p HOST \t [phase, at]
+    p HOST \t [[phase, at], ...]    phases that the host has entered, in order
     i JSON \t JSON ...      forms of what is implied of resources, numbered from 0
     n JSON                  [resources, subscribed] of a plan, numbered from 0
     c KIND                  those of this kind (i, n) are forgotten: the next one is number 0
@@ -57,6 +57,7 @@ class Outbox(Subscriber):
         self._numbering = Numbering()
         self._names: dict[tuple[Any, Any], int] = {}
         self._lines: list[str] = []
+        self._entering: dict[str, int] = {}  # where the last line of a host tells of its phases
         self._waiting = 0
         self._urgent = False
         self._closed = False
@@ -70,25 +71,25 @@ class Outbox(Subscriber):
     def handle(self, event: happening.Event) -> None:
         """Tell of an event; never of two at a time."""
         if isinstance(event, happening.HostPhase):
-            self._put(f"p{event.host}\t{_encode(event[1:])}")
+            self._entered(event)
         elif isinstance(event, happening.ResourcesStable):
             self._stable(event)
         elif isinstance(event, happening.ResourceEvent):
-            self._put(f"e{event.host}\t{event.line}")
+            self._put(f"e{event.host}\t{event.line}", event.host)
         elif isinstance(event, happening.HostPlanned):
             self._planned(event)
         elif isinstance(event, happening.ResourceProgress):
-            self._put(f"d{event.host}\t{_encode(event[1:])}")
+            self._put(f"d{event.host}\t{_encode(event[1:])}", event.host)
         elif isinstance(event, happening.HostNotice):
-            self._put(f"t{event.host}\t{_encode(event[1:])}")
+            self._put(f"t{event.host}\t{_encode(event[1:])}", event.host)
         elif isinstance(event, happening.HostKept):
-            self._put(f"k{event.host}\t{_encode(event.record)}")
+            self._put(f"k{event.host}\t{_encode(event.record)}", event.host)
         else:
             raise TypeError(f"no host tells a {type(event).__name__}")
 
     def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None:
         """Have the controller publish what a resource announces; as a ``Publisher``."""
-        self._put(f"r{host}\t{_encode(list(map(dict, registrations)))}")
+        self._put(f"r{host}\t{_encode(list(map(dict, registrations)))}", host)
 
     def ask(self, number: int, asked: Any) -> None:
         """Have the controller answer."""
@@ -96,7 +97,7 @@ class Outbox(Subscriber):
 
     def end(self, result: HostResult) -> None:
         """Tell what a host came to."""
-        self._put(f"f{result.host}\t{_encode(result.record())}", urgent=not self._dear)
+        self._put(f"f{result.host}\t{_encode(result.record())}", result.host, urgent=not self._dear)
 
     def close(self) -> None:
         """Send the rest, and end."""
@@ -119,7 +120,7 @@ class Outbox(Subscriber):
         if numbering.new:
             self._put("i" + "\t".join(numbering.new))
             numbering.new.clear()
-        self._put(f"s{event.host}\t{told_groups}\t{own}")
+        self._put(f"s{event.host}\t{told_groups}\t{own}", event.host)
 
     def _planned(self, event: happening.HostPlanned) -> None:
         names = event[1:]
@@ -130,10 +131,22 @@ class Outbox(Subscriber):
                 self._put("cn")
             number = self._names[names] = len(self._names)
             self._put("n" + _encode(names))
-        self._put(f"h{event.host}\t{number}")
+        self._put(f"h{event.host}\t{number}", event.host)
 
-    def _put(self, line: str, *, urgent: bool = False) -> None:
+    def _entered(self, event: happening.HostPhase) -> None:
+        """Tell of phases, in one line those that a host enters while nothing else is told of it."""
+        told = _encode(event.entered)
         with self._changed:
+            place = self._entering.get(event.host)
+            if place is None:
+                self._put(f"p{event.host}\t{told}")
+                self._entering[event.host] = len(self._lines) - 1
+            else:
+                self._lines[place] = f"{self._lines[place][:-1]},{told[1:]}"
+
+    def _put(self, line: str, host: str = "", *, urgent: bool = False) -> None:
+        with self._changed:
+            self._entering.pop(host, None)
             while self._waiting > MOST_WAITING and not self._closed:
                 self._changed.wait()
             first = not self._lines
@@ -163,6 +176,7 @@ class Outbox(Subscriber):
                     break
                 self._changed.wait(left)
             lines, self._lines = self._lines, []
+            self._entering.clear()
             self._waiting, self._urgent = 0, False
             self._changed.notify_all()
             return lines

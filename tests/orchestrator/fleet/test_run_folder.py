@@ -233,6 +233,17 @@ def tell(folder: RunFolder, host: str, phase: Phase, names: tuple[str, ...] = ()
         folder.handle(happening.HostPlanned(host, names))
 
 
+def test_phases_that_are_told_together_are_kept_one_by_one() -> None:
+    started = happening.RunStarted("run-1", 1.0, ("web1",), False)
+    folder = RunFolder(started, {})
+    folder.handle(happening.HostPhase("web1", Phase.RUNNING, 3.0, ((Phase.PLANNING, 2.0),)))
+    assert list(KeptRun(folder.path).turns()) == [
+        happening.HostPhase("web1", Phase.PLANNING, 2.0),
+        happening.HostPhase("web1", Phase.RUNNING, 3.0),
+    ]
+    folder.close()
+
+
 def test_what_was_told_outlives_a_killed_controller() -> None:
     """Nothing waits in memory: who ended how, who was in the middle of what, who had no turn."""
     started = happening.RunStarted("run-1", 1.0, ("web1", "web2", "web3"), False)

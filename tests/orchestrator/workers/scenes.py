@@ -103,21 +103,22 @@ def hanging(far: FarEnd) -> None:
     far.say("done", events=1, cancelled=True)
 
 
-def shown(event: happening.Event) -> Any:
-    """An event without times and ids, and with a result's record as it is kept."""
+def shown(event: happening.Event) -> list[Any]:
+    """An event without times and ids, and with a result's record as it is kept; phases one by one,
+    as they may be told together."""
     if isinstance(event, happening.HostFinished):
         record = event.result.record()
         record["phases"] = [phase for phase, _ in record["phases"]]
-        return ["end", {**record, "seconds": 0}]
+        return [["end", {**record, "seconds": 0}]]
     if isinstance(event, happening.HostPhase):
-        return ["phase", event.host, event.phase]
+        return [["phase", event.host, phase] for phase, _ in event.entered]
     if isinstance(event, happening.ResourceProgress):
-        return ["progress", *event[:3]]
+        return [["progress", *event[:3]]]
     told = list(happening.transaction_events(event))
     if told:
         without = ("event_id", "timestamp")
         return [[{k: v for k, v in e.items() if k not in without} for e, _ in told]]
-    return [type(event).__name__, *event]
+    return [[type(event).__name__, *event]]
 
 
 class Run:
@@ -170,7 +171,7 @@ class Run:
         found: dict[str, list[Any]] = {}
         for event in self.recorder.events:
             told: Any = event.result if isinstance(event, happening.HostFinished) else event
-            found.setdefault(told.host, []).append(shown(event))
+            found.setdefault(told.host, []).extend(shown(event))
         return found
 
 

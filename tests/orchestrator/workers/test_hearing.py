@@ -19,7 +19,7 @@ FAILED = happening.ResourceEvent(
     "web1", made := make_event(status="failed", error=["no\tway\n"]), telling._encode(made)
 )
 EVENTS: list[Told] = [
-    happening.HostPhase("web1", Phase.RUNNING, 12.5),
+    happening.HostPhase("web1", Phase.RUNNING, 12.5, ((Phase.PLANNING, 12.25),)),
     happening.HostPlanned("web1", ("file#/a", "exec#é"), (("exec#é", ("file#/a",)),)),
     happening.HostPlanned("web2", ("file#/a", "exec#é"), (("exec#é", ("file#/a",)),)),
     happening.ResourceProgress("web1", "file#/a", "writing", 13.0),

@@ -45,8 +45,25 @@ def test_what_happens_does_not_wait_for_an_end() -> None:
     """Whoever looks at the run is told after a moment."""
     box, channel = outbox(0.01)
     box.handle(phase("web1"))
-    assert channel.receive(60) == 'pweb1\t["connecting",1.0]'
+    assert channel.receive(60) == 'pweb1\t[["connecting",1.0]]'
     box.close()
+
+
+def test_phases_that_follow_one_another_are_one_line() -> None:
+    """Those of a host with nothing else of it between them, in what leaves together."""
+    box, channel = outbox(LONG)
+    box.handle(phase("web1"))
+    box.handle(phase("web2"))
+    box.handle(happening.HostPhase("web1", Phase.RUNNING, 2.0))
+    box.handle(happening.HostNotice("web1", "info", "hello"))
+    box.handle(happening.HostPhase("web1", Phase.PLANNING, 3.0))
+    box.end(HostResult("web2", Tally()))
+    told = (channel.receive(60) or "").split("\n")
+    assert told[0] == 'pweb1\t[["connecting",1.0],["running",2.0]]'
+    assert [line.partition("\t")[0] for line in told[1:]] == ["pweb2", "tweb1", "pweb1", "fweb2"]
+    box.handle(happening.HostPhase("web1", Phase.RUNNING, 4.0))
+    box.close()
+    assert channel.receive(60) == 'pweb1\t[["running",4.0]]'
 
 
 def test_a_closed_one_has_sent_all() -> None:
@@ -54,7 +71,7 @@ def test_a_closed_one_has_sent_all() -> None:
     box, channel = outbox(LONG)
     box.handle(phase("web1"))
     box.close()
-    assert channel.receive(60) == 'pweb1\t["connecting",1.0]'
+    assert channel.receive(60) == 'pweb1\t[["connecting",1.0]]'
 
 
 def test_hosts_wait_for_a_controller_that_does_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
