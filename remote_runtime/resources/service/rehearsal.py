@@ -154,7 +154,7 @@ class Rehearsal(object):
         if kind == "FileIsExecutable":
             return self._context.user_commands.is_program(path)
         if kind == "DirectoryNotEmpty":
-            return files.is_directory(path) and bool(files.entries(path))
+            return files.is_directory(path) and bool(files.entries(path + "/."))
         if kind in ("FileNotEmpty", "PathIsSymbolicLink"):
             status = files.status(path, follow=kind == "FileNotEmpty")
             wanted = "file" if kind == "FileNotEmpty" else "symlink"

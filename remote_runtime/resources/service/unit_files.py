@@ -98,7 +98,7 @@ class UnitFiles(object):
 
     def __init__(self, files: "Files", folders: Sequence[str]) -> None:
         self._files = files
-        self._names = {folder: set(files.entries(folder)) for folder in folders}
+        self._names = {folder: set(self._held(folder)) for folder in folders}
         self._folders = [folder for folder in SEARCHED if folder in self._names]
 
     def find(self, name: str) -> "Definition":
@@ -119,8 +119,12 @@ class UnitFiles(object):
         for entry, key in [(name + end, key) for name in names for end, key in _PULLING.items()]:
             for folder in self._folders:
                 below = "%s/%s" % (folder, entry)
-                if entry in self._names[folder] and self._files.is_directory(below):
-                    yield from [(key, other) for other in sorted(self._files.entries(below))]
+                if entry in self._names[folder]:
+                    yield from [(key, other) for other in sorted(self._held(below))]
+
+    def _held(self, folder: str) -> List[str]:
+        """The names in a folder, or in one that a link leads to; systemd lets others be."""
+        return self._files.entries(folder + "/.") if self._files.is_directory(folder) else []
 
     def _file(self, name: str) -> Tuple[str, str, bool]:
         """The unit's own name, its file, and whether that is a mask."""
@@ -151,7 +155,7 @@ class UnitFiles(object):
     def _drop_ins(self, name: str) -> List[str]:
         found: Dict[str, str] = {}
         for below in self._drop_in_folders(name):
-            for entry in self._files.entries(below):
+            for entry in self._held(below):
                 if entry.endswith(".conf"):
                     found.setdefault(entry, "%s/%s" % (below, entry))
         return [found[entry] for entry in sorted(found)]
@@ -192,8 +196,7 @@ class UnitFiles(object):
         for entry in sorted(self._names.get(folder, ())):
             below = "%s/%s" % (folder, entry)
             if entry.endswith(tuple(LINKED_FROM.values())):
-                linked = self._files.is_directory(below) and self._files.entries(below)
-                found += ["%s/%s" % (below, unit.name)] if linked and unit.name in linked else []
+                found += ["%s/%s" % (below, unit.name)] if unit.name in self._held(below) else []
             elif entry in unit.text.words("Install", "Alias"):
                 found += [below] if os.path.basename(self._files.link(below)) == unit.name else []
         return found

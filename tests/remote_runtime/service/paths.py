@@ -58,6 +58,7 @@ class FakePaths(Files):
         return found is not None and found.kind == "file" and bool(found.mode & 0o111)
 
     def entries(self, path: str) -> List[str]:
+        path = self._leads_to(path[:-2]) if path.endswith("/.") else path
         known = set(self.texts) | self._folders()
         return sorted({os.path.basename(p) for p in known if os.path.dirname(p) == path})
 

@@ -134,6 +134,19 @@ class Finding(unittest.TestCase):
         self.assertEqual(wants, ["own.service", "a.service", "b.service"])
         self.assertEqual(requires, ["c.service"])
 
+    def test_folders_that_are_links(self):
+        """Links in them count, and what is no folder holds none."""
+        texts = {
+            "x.target": "[Unit]\nWants=own.service\n",
+            "x.target.wants": "->/opt/wants",
+            "/opt/wants/a.service": "->/lib/systemd/system/a.service",
+            "x.target.requires": "a file",
+            "x.target.d": "->/nowhere",
+        }
+        text = model(texts).find("x.target").text
+        self.assertEqual(text.words("Unit", "Wants"), ["own.service", "a.service"])
+        self.assertEqual(text.words("Unit", "Requires"), [])
+
     def test_aliases(self):
         """A link to another unit is that unit."""
         texts = {LIB + "x.service": WANTED, "y.service": "->/lib/systemd/system/x.service"}
