@@ -102,7 +102,8 @@ def named(argv: Sequence[str]) -> Optional[Named]:
         commands = [_words(part) for part in _PARTS.split(_REDIRECTED.sub(" ", text))]
         whole = [part[1:-1] for part in _QUOTED.findall(text) if "$(" not in part]
         whole += _WITH_EQUALS.findall(text)
-    words = list(dict.fromkeys(_WORD.findall(text) + whole))
+    words = _WORD.findall(text)  # each as often as it stands there
+    words += [word for word in dict.fromkeys(whole) if word not in words]
     begun = [command[0] for command in commands if command]
     if len(words) > _MOST or any(os.path.basename(name) not in _READING for name in begun):
         return None
@@ -114,7 +115,7 @@ def named(argv: Sequence[str]) -> Optional[Named]:
         for word in links + _TEXT.findall(text):
             if word in words:
                 words.remove(word)
-    words = [word for word in words if not word.startswith("-")]
+    words = [word for word in words if word.strip("=") and not word.startswith("-")]
     return Named([argv[0], *begun], words, links)
 
 

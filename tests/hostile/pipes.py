@@ -85,16 +85,18 @@ class _Crew:
 
 
 class _Noted(Subscriber):
-    """The events of a host as text."""
+    """The events of a host as text, phases one by one, as they may be told together."""
 
     def __init__(self) -> None:
         self.events: list[str] = []
 
     def handle(self, event: happening.Event) -> None:
-        told: Any = event
+        told: list[Any] = [event]
         if isinstance(event, happening.ResourcesStable):
-            told = list(event.turns.events())
-        self.events.append(json.dumps([type(event).__name__, told]))
+            told = [list(event.turns.events())]
+        elif isinstance(event, happening.HostPhase):
+            told = [(event.host, *entered) for entered in event.entered]
+        self.events += [json.dumps([type(event).__name__, one]) for one in told]
 
 
 class _Life:
