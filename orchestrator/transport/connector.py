@@ -73,7 +73,7 @@ class Connector:
         (``time.monotonic()``) at which the host's time is up, None for never: no wait outlasts it.
         """
         with contextlib.ExitStack() as undo:
-            login = self.login(host, on_phase, until)
+            login = self.login(host, on_phase, until, alone=True)
             undo.callback(login.close)
             link = login.start(self._image, hang_up=True)
             undo.pop_all()
@@ -83,8 +83,13 @@ class Connector:
         """Seconds in which a host is to have told its facts, or others do not wait for it."""
         return self._settings.patience(host)
 
-    def login(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Login:
-        """A host that is logged in to, for programs of any kind; as ``open``."""
+    def login(
+        self, host: Target, on_phase: OnPhase, until: float | None = None, *, alone: bool = False
+    ) -> Login:
+        """A host that is logged in to, for programs of any kind; as ``open``.
+
+        ``alone``: only the calling thread starts one and converses with it.
+        """
         if host.connection == "local":
             on_phase(Phase.STARTING)
             return Login.local(
@@ -103,7 +108,7 @@ class Connector:
 
         # The SSH libraries are loaded while the packets travel and the server begins to work.
         call = Call.to(route, self._ssh)
-        connection = self._ssh().open(route, on_phase, call)
+        connection = self._ssh().open(route, on_phase, call, alone=alone)
         on_phase(Phase.STARTING)
         return Login(
             host,

@@ -85,19 +85,20 @@ class Login:
         """
         if self._connection is None:
             return self._start_local(image)
-        from orchestrator.transport.ssh_pipe import SshPipe
+        from orchestrator.transport.ssh_pipe import pipe_of
         from orchestrator.transport.ssh_transport import CHANNEL_TIMEOUT, start
 
         run = self._command(image)
         end = end_of(CHANNEL_TIMEOUT, self._until)
         try:
-            channel = start(self._connection.session, quote(run.command), end)
+            session = self._connection.session
+            channel = start(session, quote(run.command), end)
         except Exception as error:
             message = f"{self._host.name} opens no session: {error}"
             raise UnreachableError(message, "transport.session") from error
         self._meanwhile()
         close: Callable[[], None] = self.close if hang_up else channel.close
-        link = self._opening(SshPipe(channel, close), run, image).link()
+        link = self._opening(pipe_of(session, channel, close), run, image).link()
         link.host_key = self._connection.host_key
         return link
 

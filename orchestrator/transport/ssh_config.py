@@ -238,11 +238,12 @@ class Tokens(dict[str, str]):
 
 def expand(text: str, values: dict[str, str]) -> str:
     """Replace percent tokens; KeyError names one that is not known."""
-    return re.sub("%(.)", lambda match: values[match[1]], text)
+    return re.sub("%(.)", lambda match: values[match[1]], text) if "%" in text else text
 
 
 def expand_path(text: str, values: dict[str, str]) -> str:
     """A path with ``~``, ``${NAME}`` and percent tokens replaced."""
-    home = os.path.expanduser(text)
-    named = re.sub(r"\$\{(\w+)\}", lambda match: os.environ.get(match[1], ""), home)
-    return expand(named, values)
+    path = os.path.expanduser(text)
+    if "$" in path:
+        path = re.sub(r"\$\{(\w+)\}", lambda match: os.environ.get(match[1], ""), path)
+    return expand(path, values)

@@ -29,6 +29,7 @@ from orchestrator.transport.ssh_transport import (
     CHANNEL_TIMEOUT,
     EagerTransport,
     OversizeError,
+    UnthreadedTransport,
     session_factory,
 )
 from orchestrator.transport.waiting import Aside
@@ -128,13 +129,19 @@ class Dialer:
         self._gateways = Gateways(lambda route: self.open(route, lambda phase: None))
 
     def open(
-        self, route: Route, on_phase: Callable[[Phase], None], call: Call | None = None
+        self,
+        route: Route,
+        on_phase: Callable[[Phase], None],
+        call: Call | None = None,
+        *,
+        alone: bool = False,
     ) -> Connection:
         """A connection that is logged in. UnreachableError; bounded by the route's timeout, which
         begins when the last jump host is logged in to.
 
-        ``call`` is the attempt that was begun already. A connection that ends before the server's
-        host key came is tried again: that is how sshd sheds load (MaxStartups).
+        ``call`` is the attempt that was begun already. ``alone``: the calling thread alone will
+        wait for anything of the connection; any may close it. A connection that ends before the
+        server's host key came is tried again: that is how sshd sheds load (MaxStartups).
         """
         if route.jumps:
             self._gateway(route)
@@ -142,11 +149,12 @@ class Dialer:
         deadline, sock = call or Call(route.end(route.timeout), None)
         backoff = Backoff(deadline)
         shed: _Shed | None = None
+        kind = UnthreadedTransport if alone else EagerTransport
         while True:
             try:
                 if sock is None:
                     sock = self._socket(route, deadline)
-                return self._handshake(route, sock, deadline, on_phase)
+                return self._handshake(route, sock, deadline=deadline, on_phase=on_phase, kind=kind)
             except _Shed as again:
                 shed, sock = again, None
                 if not _again(route, backoff):
@@ -224,7 +232,13 @@ class Dialer:
             ) from error
 
     def _handshake(
-        self, route: Route, sock: Any, deadline: float, on_phase: Callable[[Phase], None]
+        self,
+        route: Route,
+        sock: Any,
+        *,
+        deadline: float,
+        on_phase: Callable[[Phase], None],
+        kind: type[EagerTransport],
     ) -> Connection:
         left = max(0.5, deadline - time.monotonic())
         check = HostKeyCheck(route)
@@ -241,7 +255,7 @@ class Dialer:
             route,
             sock=sock,
             timeout=left,
-            transport_factory=session_factory(left, prepare),
+            transport_factory=session_factory(kind, left, prepare),
             auth_strategy=login,
         )
         client = connection.client
@@ -279,7 +293,10 @@ class _NoSettings(paramiko.SSHConfig):
 @functools.lru_cache(maxsize=1)
 def _configuration() -> fabric.Config:
     """That of all connections, which only read it."""
-    return fabric.Config(ssh_config=_NoSettings(), lazy=True)
+    config = fabric.Config(ssh_config=_NoSettings(), lazy=True)
+    # Where these are missing, each look at a setting has invoke write an error that nobody reads.
+    config._set(_root=config, _keypath=())
+    return config
 
 
 def unopened(route: Route, **connecting: Any) -> fabric.Connection:

@@ -30,10 +30,13 @@ from paramiko.message import Message
 from paramiko.packet import Packetizer
 from paramiko.transport import ServiceRequestingTransport
 
+from orchestrator.transport.ssh_loop import Loop, ReadingEvent
+
 # How a connection ends that breaks off or is tampered with, wherever that shows.
 BROKEN = (OSError, EOFError, paramiko.SSHException, InvalidTag)
 WINDOW = 1 << 20  # at most this much unread data of a host is held
-READ_SIZE = 64 << 10
+READ_SIZE = 8 << 10  # held by each connection that waits; more once that much has arrived
+MOST_READ = 64 << 10
 LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
 CHANNEL_TIMEOUT = 30.0
 
@@ -62,6 +65,10 @@ class Packets(Packetizer):
     def __init__(self, sock: Any) -> None:
         self._stream = _Stream(sock)
         super().__init__(cast(socket.socket, self._stream))  # paramiko asks for no more than it has
+
+    def read_by(self, loop: Loop | None) -> None:
+        """Ask the loop before each wait for the server, None for nobody."""
+        self._stream.loop = loop
 
     def start_handshake(self, timeout: float) -> None:
         """paramiko starts a thread here; ``start_client`` is given a timeout anyway."""
@@ -94,25 +101,39 @@ class _Stream:
     def __init__(self, sock: Any) -> None:
         self._sock = sock
         self._arrived = b""
+        self._size = READ_SIZE
+        self.loop: Loop | None = None
         self.held: list[bytes] | None = None
         self.sending = threading.RLock()
         self.close = sock.close
-        seconds = sock.gettimeout() if isinstance(sock, socket.socket) else None
-        if seconds:
-            interval = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
+        self._is_socket = isinstance(sock, socket.socket)  # or a channel of a jump host
+        self._bound = self._longest = sock.gettimeout()
+        if self._is_socket and self._longest:
             sock.settimeout(None)
             for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-                sock.setsockopt(socket.SOL_SOCKET, which, interval)
+                sock.setsockopt(socket.SOL_SOCKET, which, _interval(self._longest))
 
     def recv(self, count: int) -> bytes:
         """At most so many bytes; TimeoutError, OSError."""
         if not self._arrived:
+            if self.loop is not None:
+                self._wait_at_most(min(self.loop.pause(), self._longest))
             try:
-                self._arrived = self._sock.recv(READ_SIZE)
+                self._arrived = self._sock.recv(self._size)
             except BlockingIOError:  # as the kernel tells a timeout
                 raise TimeoutError from None
+            self._size = MOST_READ if len(self._arrived) == self._size else READ_SIZE
         found, self._arrived = self._arrived[:count], self._arrived[count:]
         return found
+
+    def _wait_at_most(self, seconds: float) -> None:
+        if seconds == self._bound:
+            return
+        self._bound = seconds
+        if self._is_socket:
+            self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _interval(seconds))
+        else:
+            self._sock.settimeout(seconds)
 
     def send(self, data: bytes) -> int:
         """How many of the bytes have left, or are held; TimeoutError, OSError."""
@@ -125,6 +146,11 @@ class _Stream:
             except BlockingIOError:
                 raise TimeoutError from None
             return sent
+
+
+def _interval(seconds: float) -> bytes:
+    """What the kernel takes for a timeout, which is none at 0."""
+    return struct.pack("@ll", *divmod(max(1, int(seconds * 1e6)), 1_000_000))
 
 
 class EagerTransport(ServiceRequestingTransport):
@@ -214,11 +240,14 @@ class EagerTransport(ServiceRequestingTransport):
 
     def begin_session(self) -> None:
         """Send the request for a channel; ``finish_session`` takes the answer."""
+        self._early = self._begin_session()
+
+    def _begin_session(self) -> tuple[Any, threading.Event]:
         with self.lock:
             number = self._next_channel()
             channel: Any = paramiko.Channel(number)
             self._channels.put(number, channel)
-            self.channel_events[number] = event = threading.Event()
+            self.channel_events[number] = event = self.answer()
             self.channels_seen[number] = True
             channel._set_transport(self)
             channel._set_window(self.default_window_size, self.default_max_packet_size)
@@ -228,20 +257,24 @@ class EagerTransport(ServiceRequestingTransport):
         message.add_int(number)
         message.add_int(self.default_window_size)
         message.add_int(self.default_max_packet_size)
-        self._early = channel, event  # paramiko itself holds the channel weakly
         self._send_user_message(message)
+        return channel, event  # paramiko itself holds the channel weakly
 
     def finish_session(self, until: float) -> paramiko.Channel:
         """An open channel, the one that was begun if there is one; SSHException."""
-        left = max(0.0, until - time.monotonic())
-        if self._early is None:
-            return self.open_session(timeout=left)
-        (channel, event), self._early = self._early, None
-        answered = event.wait(left)
+        if not self.active:
+            raise self.get_exception() or paramiko.SSHException("the connection is lost")
+        early, self._early = self._early, None
+        channel, event = early or self._begin_session()
+        answered = event.wait(max(0.0, until - time.monotonic()))
         if answered and self.active and self._channels.get(channel.chanid) is channel:
             opened: paramiko.Channel = channel
             return opened
         raise self.get_exception() or paramiko.SSHException("Unable to open channel.")
+
+    def answer(self) -> threading.Event:
+        """What is set when the server has answered."""
+        return threading.Event()
 
     def get_auth_handler(self) -> Authentication:
         """The handler that remembers what the server accepts."""
@@ -252,6 +285,49 @@ class EagerTransport(ServiceRequestingTransport):
         """What the server said that it accepts, when it last refused; empty before that."""
         handler = self.auth_handler
         return handler.accepted if isinstance(handler, Authentication) else []
+
+
+class UnthreadedTransport(EagerTransport):
+    """A transport that the thread which makes it uses alone, and reads whenever it waits."""
+
+    def __init__(self, sock: Any, timeout: float) -> None:
+        super().__init__(sock, timeout)
+        self.loop = Loop(self.run)
+        self.packetizer.read_by(self.loop)
+        self.clear_to_send = self.answer()
+
+    def answer(self) -> threading.Event:
+        """What is set when the server has answered; to wait for it is to read."""
+        return ReadingEvent(self.loop)
+
+    def start(self) -> None:
+        """It begins with the first wait."""
+
+    def is_alive(self) -> bool:
+        """Whether more may be read."""
+        return not self.loop.is_over
+
+    def start_client(
+        self, event: threading.Event | None = None, timeout: float | None = None
+    ) -> None:
+        """As paramiko's, which waits for an event of its own."""
+        negotiated = event or self.answer()
+        super().start_client(negotiated)
+        if event is None:
+            negotiated.wait(timeout)
+            if not self.active:
+                raise self.get_exception() or paramiko.SSHException("Negotiation failed.")
+
+    def done_with(self) -> None:
+        """As of any transport; what another thread reads is for that to end."""
+        super().done_with()
+        self.loop.end()
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.packetizer.read_by(None)
+        self.clear_to_send, self.completion_event = threading.Event(), None
+        self.channel_events = {}
 
 
 class Authentication(AuthOnlyHandler):
@@ -279,7 +355,7 @@ class Authentication(AuthOnlyHandler):
         message.add_string(method)
         if finish_message is not None:
             finish_message(message)
-        self.auth_event = event = threading.Event()  # before sending: the answer may be quick
+        self.auth_event = event = self._session.answer()  # before sending: it may come at once
         with self.transport.lock:
             self._session._send_message(message)
         if self._session.opens_early:
@@ -296,12 +372,12 @@ class Authentication(AuthOnlyHandler):
 
 
 def session_factory(
-    timeout: float, prepare: Callable[[EagerTransport], None]
+    kind: type[EagerTransport], timeout: float, prepare: Callable[[EagerTransport], None]
 ) -> Callable[..., paramiko.Transport]:
     """What paramiko calls to make the transport of a connected socket."""
 
     def make(sock: Any, **_: Any) -> paramiko.Transport:
-        session = EagerTransport(sock, timeout)
+        session = kind(sock, timeout)
         prepare(session)
         return session
 

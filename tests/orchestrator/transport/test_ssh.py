@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import queue
 import shutil
 import socket
 import struct
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import paramiko
 import pytest
 
 from orchestrator.transport import Connector, Credentials, Link
@@ -109,12 +111,30 @@ def test_a_large_message_passes_in_both_directions(sshd: Sshd, connect: Connect)
     link.close()
 
 
+def test_a_host_takes_one_thread(sshd: Sshd, connect: Connect) -> None:
+    """Who opens a link reads the connection; one that several may use is read beside them."""
+    connector = connect()
+    link = connector.open(sshd.host(), Phases())
+    assert echoes(link)
+    assert readers() == []
+    login = connector.login(sshd.host(), Phases())
+    assert len(readers()) == 1
+    login.close()
+
+
+def readers() -> list[threading.Thread]:
+    return [one for one in threading.enumerate() if isinstance(one, paramiko.Transport)]
+
+
 def test_a_close_ends_a_send_that_is_stuck(sshd: Sshd, connect: Connect) -> None:
     """A host that takes no bytes cannot hold a thread for ever."""
-    link = connect().open(sshd.host(), Phases())
+    connector = connect()
+    links: queue.Queue[Link] = queue.Queue()
     ended: list[str] = []
 
     def send() -> None:
+        link = connector.open(sshd.host(), Phases())
+        links.put(link)
         try:
             link.send(b"x" * (64 << 20))
         except UnreachableError as error:
@@ -122,11 +142,29 @@ def test_a_close_ends_a_send_that_is_stuck(sshd: Sshd, connect: Connect) -> None
 
     thread = threading.Thread(target=send)
     thread.start()
+    link = links.get(timeout=30)
     time.sleep(0.5)
     assert thread.is_alive()
     link.close()
     thread.join(5)
     assert ended == ["transport.lost"]
+
+
+def test_another_thread_is_not_held_by_a_send(sshd: Sshd, connect: Connect) -> None:
+    """What a host has no room for leaves once the thread that converses reads again."""
+    link = connect().open(sshd.host(), Phases())
+    while not link.receive(10).endswith(b"\n"):
+        pass
+    data = bytes(range(256)) * 16 * 1024
+    sender = threading.Thread(target=link.send, args=(data,))
+    sender.start()
+    sender.join(10)
+    assert not sender.is_alive()
+    received = bytearray()
+    while len(received) < len(data):
+        received += link.receive(10)
+    assert received == data
+    link.close()
 
 
 def test_a_lost_connection_is_the_end_of_the_link(sshd: Sshd, connect: Connect) -> None:

@@ -51,6 +51,20 @@ def test_connections_share_a_configuration_that_none_of_them_writes(
     assert merge.calls == 0
 
 
+def test_settings_are_looked_up_without_errors_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    route = Router(Settings()).route(Host(address="192.0.2.1"))
+    unopened(route, timeout=1)
+    composed: list[object] = []
+
+    def listed(one: object) -> list[str]:
+        composed.append(one)
+        return dir(one)
+
+    monkeypatch.setattr("invoke.config.dir", listed, raising=False)
+    unopened(route, timeout=1)
+    assert composed == []
+
+
 def test_a_login_writes_nothing_to_the_configuration(sshd: Sshd, connect: Connect) -> None:
     """Whatever fabric looks up there on the way."""
     config = unopened(Router(Settings()).route(sshd.host()), timeout=1).config

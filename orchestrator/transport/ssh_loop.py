@@ -1,0 +1,81 @@
+"""Reads a connection in the thread that waits for what it brings (controller; greenlet).
+
+paramiko reads in a thread of its own, so that every answer takes two threads and two turns of the
+interpreter. Where one thread alone uses a connection, what paramiko does there is a coroutine of
+that thread: it goes on whenever the thread waits for an answer, and pauses before it would wait
+itself with the answer there or the time over.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from greenlet import getcurrent, greenlet
+
+NEVER = float("inf")
+LEAST = 0.001  # seconds that even a wait of none takes, so that what has arrived is seen
+
+
+class Loop:
+    """What reads a connection; of the thread that makes it."""
+
+    def __init__(self, run: Callable[[], object]) -> None:
+        self._thread = threading.get_ident()
+        self._caller = getcurrent()
+        self._run = greenlet(run)
+        self._done: Callable[[], bool] = bool
+        self._until = 0.0
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the caller is the thread that reads, and not what reads itself."""
+        return threading.get_ident() == self._thread and getcurrent() is not self._run
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has come to its end."""
+        return bool(self._run.dead)
+
+    def go_on(self, done: Callable[[], bool], until: float) -> None:
+        """Read until it is ``done``, the moment (``time.monotonic()``) comes, or all is read.
+
+        Of its own thread only.
+        """
+        if self._run.dead:
+            return
+        self._done, self._until = done, max(until, time.monotonic() + LEAST)
+        self._run.switch()
+        self._done = bool  # refers to nothing that refers to this
+
+    def pause(self) -> float:
+        """Seconds that there are to wait for the server; whoever waits for an answer that is there
+        goes on first. Of what reads only."""
+        while True:
+            left = self._until - time.monotonic()
+            if left > 0 and not self._done():
+                return left
+            self._caller.switch()
+
+    def end(self) -> None:
+        """Have it end as if the connection had, and let go of what it refers to; does nothing in
+        another thread."""
+        if self._run and self.is_own:  # it has begun, and not ended
+            self._run.throw(EOFError)
+
+
+class ReadingEvent(threading.Event):
+    """An event that the loop sets: its thread reads on until then, others wait."""
+
+    def __init__(self, loop: Loop) -> None:
+        super().__init__()
+        self._loop = loop
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Whether it is set within so many seconds, or before the connection ends."""
+        if self.is_set() or not self._loop.is_own:
+            return super().wait(timeout)
+        until = NEVER if timeout is None else time.monotonic() + timeout
+        self._loop.go_on(self.is_set, until)
+        return self.is_set()
