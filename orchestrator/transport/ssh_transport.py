@@ -39,6 +39,7 @@ READ_SIZE = 8 << 10  # held by each connection that waits; more once that much h
 MOST_READ = 64 << 10
 LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
 CHANNEL_TIMEOUT = 30.0
+_STEPS = (1.0, 0.1, 0.01, 0.001)  # seconds
 
 _CIPHERS = (
     "aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes192-ctr", "aes256-ctr",
@@ -107,17 +108,17 @@ class _Stream:
         self.sending = threading.RLock()
         self.close = sock.close
         self._is_socket = isinstance(sock, socket.socket)  # or a channel of a jump host
-        self._bound = self._longest = sock.gettimeout()
-        if self._is_socket and self._longest:
+        self._bound = seconds = sock.gettimeout()
+        if self._is_socket and seconds:
             sock.settimeout(None)
             for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-                sock.setsockopt(socket.SOL_SOCKET, which, _interval(self._longest))
+                sock.setsockopt(socket.SOL_SOCKET, which, _interval(seconds))
 
     def recv(self, count: int) -> bytes:
         """At most so many bytes; TimeoutError, OSError."""
         if not self._arrived:
             if self.loop is not None:
-                self._wait_at_most(min(self.loop.pause(), self._longest))
+                self._wait_at_most(_step(self.loop.pause()))
             try:
                 self._arrived = self._sock.recv(self._size)
             except BlockingIOError:  # as the kernel tells a timeout
@@ -146,6 +147,12 @@ class _Stream:
             except BlockingIOError:
                 raise TimeoutError from None
             return sent
+
+
+def _step(seconds: float) -> float:
+    """A wait at whose end there is another one, if need be, a tenth longer at the most: few that
+    differ, as the kernel is told of each."""
+    return next((step for step in _STEPS if step <= 1.1 * seconds), _STEPS[-1])
 
 
 def _interval(seconds: float) -> bytes:
