@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 STANDARD_PORT = 22
+_HASHED = "|1|"
 
 
 class Line(NamedTuple):
@@ -54,21 +55,29 @@ class KnownHosts:
 
 
 class _File:
-    """The lines of one file, plain names by a table because files may be long."""
+    """The lines of one file, which may be long: plain names by a table; hashed ones, each of which
+    has to be tried, with the salt and the hash at hand."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self._plain: dict[str, list[Line]] = {}
+        self._hashed: list[tuple[bytes, bytes, Line]] = []
         self._others: list[Line] = []
         for line in lines:
-            if any(char in name for name in line.names for char in "*?!|"):
+            parts = _hash_parts(line.names[0]) if len(line.names) == 1 else None
+            if parts is not None:
+                self._hashed.append((*parts, line))
+            elif any(char in name for name in line.names for char in "*?!|"):
                 self._others.append(line)
             else:
                 for name in line.names:
                     self._plain.setdefault(name.lower(), []).append(line)
 
     def lookup(self, name: str) -> list[Line]:
+        lower = name.lower()
+        text, digest = lower.encode(), hmac.digest
+        hashed = [one for salt, made, one in self._hashed if digest(salt, text, "sha1") == made]
         others = [line for line in self._others if matches(name, line.names)]
-        return [*self._plain.get(name.lower(), []), *others]
+        return [*self._plain.get(lower, []), *hashed, *others]
 
 
 def entry_name(name: str, port: int) -> str:
@@ -78,7 +87,7 @@ def entry_name(name: str, port: int) -> str:
 
 def name_matches(name: str, pattern: str) -> bool:
     """Whether a name from known_hosts, hashed or with wildcards, is this host."""
-    if pattern.startswith("|1|"):
+    if pattern.startswith(_HASHED):
         return _hash_matches(name, pattern)
     if "*" not in pattern and "?" not in pattern:
         return name.lower() == pattern.lower()
@@ -103,18 +112,26 @@ def matches_any(name: str, patterns: Iterable[str]) -> bool:
 
 
 def _hash_matches(name: str, pattern: str) -> bool:
+    parts = _hash_parts(pattern)
+    return parts is not None and hmac.digest(parts[0], name.lower().encode(), "sha1") == parts[1]
+
+
+def _hash_parts(pattern: str) -> tuple[bytes, bytes] | None:
+    """Salt and hash of a hashed name; None for what is none."""
+    if not pattern.startswith(_HASHED):
+        return None
     try:
-        salt, expected = (base64.b64decode(part) for part in pattern[3:].split("|"))
+        salt, made = (base64.b64decode(part) for part in pattern[len(_HASHED) :].split("|"))
     except (ValueError, binascii.Error):
-        return False
-    return hmac.compare_digest(hmac.digest(salt, name.lower().encode(), "sha1"), expected)
+        return None
+    return salt, made
 
 
 def hashed(name: str) -> str:
     """A name as ``HashKnownHosts yes`` writes it."""
     salt = os.urandom(20)
     digest = hmac.digest(salt, name.lower().encode(), "sha1")
-    return f"|1|{base64.b64encode(salt).decode()}|{base64.b64encode(digest).decode()}"
+    return f"{_HASHED}{base64.b64encode(salt).decode()}|{base64.b64encode(digest).decode()}"
 
 
 def fingerprint(blob: bytes) -> str:
