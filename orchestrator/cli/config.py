@@ -4,6 +4,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.cli.options import count
 from orchestrator.cli.rollout_options import add_rollout, read_rollout
 from orchestrator.project.settings import SETTINGS, Around
 from orchestrator.support.plain_text import escaped
@@ -40,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             f"--{setting.name}",
             metavar=setting.metavar,
             action="append" if setting.many else "store",
-            type=int if setting.number else str,
+            type=count if setting.number else str,
             help=f"as the flag of that name in other commands; beyond it ${setting.variable}",
         )
     add_rollout(parser, gates=True)

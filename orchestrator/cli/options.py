@@ -198,7 +198,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--forks",
         metavar="N",
-        type=int,
+        type=count,
         help=f"hosts at a time (default: {DEFAULT_FORKS})",
     )
     group.add_argument("--user", metavar="NAME", type=user, help="log in as this user")
