@@ -9,6 +9,7 @@ from remote_runtime.resources.service.unit_files import Definition
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.resources.service.foreseen import ForeseenUnits
 
 _AT_PATHS = ("ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO")
 _FIFO = "ListenFIFO"
@@ -21,8 +22,9 @@ _SOCKET_MODE = 0o666
 class Listening(object):
     """Looks at the addresses and paths of a socket unit that does not listen yet."""
 
-    def __init__(self, context: "Context") -> None:
+    def __init__(self, context: "Context", units: "ForeseenUnits") -> None:
         self._context = context
+        self._units = units
 
     def obstacles(self, unit: Definition) -> Iterator[str]:
         """Each thing in its way, in words that go on from its name; ``Unknowable`` where an
@@ -62,15 +64,30 @@ class Listening(object):
             return "this host has no such address"
         if address == _ANY_OF_6 and text.last("Socket", "BindIPv6Only") != "ipv6-only":
             address = ""
-        if not any(_clash(address, other) for other in _listeners(port)):
+        planned = any(_clash(address, other) for other in self._started(unit.name, port))
+        if not (planned or any(_clash(address, other) for other in _listeners(port))):
             return ""
         if text.flag("Socket", "ReusePort"):
             raise Unknowable("what listens at port %d may share it" % port)
+        if planned:
+            return "a socket that is started before does"
         world = self._context.world
         if world is not None and any(effect.active is False for effect in world.units.values()):
             raise Unknowable("what listens at port %d may be stopped before" % port)
         self._context.saw("host", "")  # or stop what listens
         return "something else does"
+
+
+    def _started(self, but: str, port: int) -> Iterator[str]:
+        """Where the socket units that were started earlier in the run listen at a port."""
+        world = self._context.world
+        for name, effect in world.units.items() if world is not None else ():
+            if effect.active and name.endswith(".socket") and name != but:
+                text = self._units.definition(name).text
+                for given in text.all("Socket", "ListenStream"):
+                    address, used = _split((text.expand(given) or "").strip())
+                    if used == port:
+                        yield address or _ANY[0]
 
 
 def _split(value: str) -> Tuple[str, int]:

@@ -203,7 +203,7 @@ class Rehearsal(object):
         if suffix == "socket":
             yield from self._process.socket_lacks(unit)
             if not self._units.status(unit.name).running:
-                yield from Listening(self._context).obstacles(unit)
+                yield from Listening(self._context, self._units).obstacles(unit)
         elif suffix == "timer" and not self._has_time(unit):
             yield "says no time that systemd can read"
         if section is None or (suffix == "socket" and unit.text.flag("Socket", "Accept")):

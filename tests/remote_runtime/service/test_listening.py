@@ -18,10 +18,14 @@ class ListeningTest(FolderTest):
         super().setUp()
         self.context = context(noop=True)
 
-    def told(self, *lines: str) -> List[str]:
-        text = "[Socket]\n%s\n" % "\n".join(lines)
-        unit = FakeUnits({"x.socket": text}).definition("x.socket")
-        return [why.partition(": ")[2] for why in Listening(self.context).obstacles(unit)]
+    def told(self, *lines: str, **others: str) -> List[str]:
+        """``others`` are socket units by the names before their endings."""
+        texts = {"%s.socket" % name: "[Socket]\n%s\n" % text for name, text in others.items()}
+        texts["x.socket"] = "[Socket]\n%s\n" % "\n".join(lines)
+        units = FakeUnits(texts)
+        looking = Listening(self.context, units)
+        found = looking.obstacles(units.definition("x.socket"))
+        return [why.partition(": ")[2] for why in found]
 
     def test_paths(self) -> None:
         """Folders are made and a file is replaced; a folder is not, and a FIFO is left as it is."""
@@ -61,6 +65,20 @@ class ListeningTest(FolderTest):
             self.context.expect([UnitEffect("y.service", active=False)], Doubt(), "t#a")
             with self.assertRaises(Unknowable):
                 self.told(line)
+
+    def test_a_port_of_a_socket_that_the_run_starts(self) -> None:
+        """Who is started first has it."""
+        other = "ListenStream=127.0.0.1:1\nListenStream=2"
+        before = ["a socket that is started before does"]
+        self.context.expect([UnitEffect("y.socket", active=True)], Doubt(), "t#a")
+        for value, expected in (
+            ("127.0.0.1:1", before), ("1", before), ("127.0.0.2:1", []), ("3", []),
+            ("2", before), ("127.0.0.2:2", before),
+        ):  # fmt: skip
+            self.assertEqual(self.told("ListenStream=" + value, y=other), expected, value)
+        self.assertEqual(self.told("ListenStream=2", z=other, y=""), [])
+        with self.assertRaises(Unknowable):
+            self.told("ListenStream=2", "ReusePort=yes", y=other)
 
     def test_an_address_of_another_host(self) -> None:
         """systemd binds to it only where it is asked to bind to any."""
