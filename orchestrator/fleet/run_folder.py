@@ -25,6 +25,7 @@ import contextlib
 import json
 import os
 import time
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.stable_turns import Numbering
 
 MOST_NUMBERED = 20_000  # forms whose number is at hand; others are kept once more
+MOST_PLANS = 16  # plans that are known without their digest
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl
 MAX_OUTPUT = 64 << 20  # characters of what commands print, on all hosts together
 LEFT_OUT = "more warnings than a run keeps, the rest is left out"
@@ -89,6 +91,7 @@ class RunFolder:
         self._about = _about(started, options)
         self._files: dict[str, LineFile] = {}
         self._plans: dict[bytes, int] = {}
+        self._plan_number = lru_cache(MOST_PLANS)(self._kept_plan)
         self._numbering: Numbering | None = None
         self._noticed = self._printed = 0
         self._most_output = most_output
@@ -146,12 +149,16 @@ class RunFolder:
 
     def _plan(self, event: happening.HostPlanned) -> None:
         """Which resources a host has, those that others have had before by their number."""
-        names = json.dumps({"resources": event.resources, "subscribed": event.subscribed})
+        number = self._plan_number(event.resources, event.subscribed)
+        self._spool("turns", json.dumps({"host": event.host, "plan": number}) + "\n")
+
+    def _kept_plan(self, resources: tuple[str, ...], subscribed: tuple[Any, ...]) -> int:
+        names = json.dumps({"resources": resources, "subscribed": subscribed})
         key = sha256(names.encode("utf-8")).digest()
         if key not in self._plans:
             self._plans[key] = len(self._plans)
             self._spool("turns", f'{{"plan": {self._plans[key]}, {names[1:]}\n')
-        self._spool("turns", json.dumps({"host": event.host, "plan": self._plans[key]}) + "\n")
+        return self._plans[key]
 
     def _notice(self, event: happening.HostNotice) -> None:
         if self._noticed > MAX_NOTICES:
