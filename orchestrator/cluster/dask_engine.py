@@ -1,7 +1,8 @@
 """The engine whose hosts are worked on by workers of a Dask scheduler (controller).
 
-Which host begins is decided here, as with any engine. What may begin at a time goes to a worker of
-its site as one task, at most ``CHUNK`` hosts; what comes of it is told host by host.
+Which host begins is decided here, as with any engine. A worker takes part by one task, which begins
+with its first hosts. What may begin at a time goes to a worker of its site as one message, at most
+``CHUNK`` hosts; what comes of it is told host by host.
 """
 
 import contextlib
@@ -31,14 +32,14 @@ from orchestrator.workers.remote_task import RemoteTask
 from orchestrator.workers.worker import remembering
 from remote_runtime.errors import UnreachableError
 
-CHUNK = 250  # hosts of a task, at most
+CHUNK = 250  # hosts of a message, at most
 MOST_LOSSES = 3  # of one worker in a run, whose own process goes on
 TRIES = 3  # workers that a host is given to, one after the other
 PATIENCE = 30.0  # seconds that a host waits for a worker of its site
 ENDING = 10.0  # seconds that workers have to end once no host is left
-_GATHERING = 0.05  # seconds that a host waits for others of its task
+_GATHERING = 0.05  # seconds that a host waits for others of its message
 _GATHERING_MORE = 0.25  # while so many are at work that they keep the workers busy
-_ENOUGH = 4  # a task is worth it once it has this part of those at work
+_ENOUGH = 4  # a message is worth it once it has this part of those at work
 _LOOKING = 2.0  # seconds between two looks at who is there
 _BEATS = 5.0
 
@@ -64,7 +65,7 @@ class _Staffed:
         self.hand = hand
         self.link = link
         self.member = member
-        self.chunks = 0
+        self.takes_part = False
         self.beaten = 0.0
 
 
@@ -313,14 +314,20 @@ class DaskEngine:
                     self._of_host[host_itself(task.host).name] = staffed
         hosts: dict[str, Any] = {task.name: host_itself(task.host) for task in tasks}
         records = {name: host_record(host) for name, host in hosts.items()}
-        sites = {host.site for host in hosts.values() if host.site is not None}
-        key = staffed.link.keys.public.hex()
-        order = Order(
-            run=self._papers.run_id, hand=name, key=key, number=staffed.chunks, hosts=tuple(hosts)
-        )
-        if not staffed.chunks:
-            self._post.alive[name] = time.monotonic()  # it is silent until its first host
-        staffed.chunks += 1
+        if not staffed.takes_part:
+            staffed.takes_part = True
+            self._call_in(staffed)
+        staffed.hand.begin(tasks, records)
+        for task in tasks:
+            with self._changed:
+                word = self._said.pop(task.name, None)
+            if word is not None:
+                staffed.hand.tell(task, word)
+
+    def _call_in(self, staffed: _Staffed) -> None:
+        """Have a worker take part in the run."""
+        order = Order(self._papers.run_id, staffed.name, staffed.link.keys.public.hex())
+        self._post.alive[staffed.name] = time.monotonic()  # it is silent until its first host
 
         def over(status: str) -> None:
             if status != "finished" and not self._post.is_up:
@@ -329,15 +336,9 @@ class DaskEngine:
                 staffed.link.end(f"its task is {status}")
 
         try:
-            self._post.order(staffed.member, order, sites=sites, over=over)
+            self._post.order(staffed.member, order, over)
         except Exception as error:
             staffed.link.end(f"the scheduler is gone: {str(error)[:200]}")
-        staffed.hand.begin(tasks, records)
-        for task in tasks:
-            with self._changed:
-                word = self._said.pop(task.name, None)
-            if word is not None:
-                staffed.hand.tell(task, word)
 
     def _lost(self, staffed: Sequence[_Staffed], tasks: Sequence[RemoteTask], how: str) -> None:
         """Give the hosts of a worker that is lost to others, each at most twice."""

@@ -7,7 +7,7 @@ name of the worker; between relay and stand they are messages of a ``Channel``.
     HELLO   stand → controller: its public key
     SEALED  either way: sealed for the other side
     BUNDLE  stand → relay → controller: the site of this hash is wanted; back: its bytes
-    ENDED   stand → relay: JSON list of hosts that are over; relay → controller: why it ended
+    ENDED   relay → controller: why the stand ended
     BEAT    from the controller to its relays, and between relay and stand each second
     CLOSE   controller → relay: end the stand
 """

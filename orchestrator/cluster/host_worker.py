@@ -12,7 +12,7 @@ from orchestrator.cluster import membership
 from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure, tell_only
 from orchestrator.cluster.trust import no_answer
 
-_TASKS = 256  # chunks that may be under way; each only waits
+_TASKS = 256  # runs that may be under way; the task of each only waits
 _SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.target": False,

@@ -47,7 +47,7 @@ def resources(sites: Iterable[str]) -> dict[str, float]:
 
 
 def needs(sites: Iterable[str]) -> dict[str, float]:
-    """What a task for hosts of these sites asks for."""
+    """What the task of a worker of these sites asks for."""
     return {_CODE + code(): 1.0, **{_SITE + site: 1.0 for site in sites}}
 
 

@@ -4,7 +4,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames, membership
@@ -43,7 +43,7 @@ class Post:
     def __init__(self, address: str, security: Any, run_id: str) -> None:
         self._run = run_id
         self._downs: dict[str, Any] = {}
-        self._futures: dict[tuple[str, int], Any] = {}
+        self._futures: dict[str, Any] = {}
         self._heard: Callable[[str, bytes], None] = lambda hand, data: None
         self._closing = False
         self._deaf = False
@@ -92,27 +92,22 @@ class Post:
             if (code := membership.code_of(has)) is not None
         ]
 
-    def order(
-        self, member: ClusterMember, order: Order, *, sites: Set[str], over: Callable[[str], None]
-    ) -> None:
-        """Have a worker begin with a chunk, whose hosts are of these ``sites``.
-
-        ``over`` is told its task's end, from any thread.
-        """
+    def order(self, member: ClusterMember, order: Order, over: Callable[[str], None]) -> None:
+        """Have a worker take part; ``over`` is told its task's end, from any thread."""
         future = self._client.submit(
             work,
             order.encode(),
-            key=f"ccm-{order.run}-{order.hand}-{order.number}",
+            key=f"ccm-{order.run}-{order.hand}",
             workers=[member.address],
-            resources=membership.needs(sites),
+            resources=membership.needs(member.sites),
             allow_other_workers=False,
             retries=0,
             pure=False,
         )
-        self._futures[order.hand, order.number] = future
+        self._futures[order.hand] = future
 
         def done(ended: Any) -> None:
-            self._futures.pop((order.hand, order.number), None)
+            self._futures.pop(order.hand, None)
             over(str(ended.status))
 
         future.add_done_callback(done)

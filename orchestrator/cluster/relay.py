@@ -1,7 +1,7 @@
-"""On a worker: a task of the scheduler's is a chunk of hosts, which a stand works on (worker).
+"""On a worker: a task of the scheduler's is its part of a run, which a stand works on (worker).
 
-The first chunk of a run starts the stand. What it and the controller tell each other goes through
-queues of the scheduler; who is alive is told by events.
+What the stand and the controller tell each other goes through queues of the scheduler; who is alive
+is told by events.
 """
 
 import asyncio
@@ -27,21 +27,18 @@ from orchestrator.workers.channel import Channel
 MOST_KEPT = 8  # sites whose files are kept for the next run, sealed
 _GRACE = 5.0
 _clients: dict[str, Any] = {}
-_relays: dict[tuple[str, str], "Relay"] = {}
 _making = threading.Lock()
 
 
 class Order(NamedTuple):
-    """A chunk: ``hosts`` of a ``run``, for the worker that the controller calls ``hand``.
+    """To take part in a ``run`` as the worker that the controller calls ``hand``.
 
-    ``key`` is the controller's public one, in hex; ``number`` counts the chunks of the hand.
+    ``key`` is the controller's public one, in hex.
     """
 
     run: str
     hand: str
     key: str
-    number: int
-    hosts: tuple[str, ...]
 
     def encode(self) -> bytes:
         """As it travels."""
@@ -50,21 +47,15 @@ class Order(NamedTuple):
     @classmethod
     def decode(cls, data: bytes) -> "Order":
         """That of a task; TypeError, ValueError."""
-        record = json.loads(data)
-        return cls(**{**record, "hosts": tuple(record["hosts"])})
+        return cls(**json.loads(data))
 
 
 def work(order: bytes) -> bytes:
-    """Work on a chunk of hosts; returns once all of them are over, or no more comes of them."""
-    chunk = Order.decode(order)
+    """Take part in a run until the controller closes it, or no more comes of the stand."""
     worker = get_worker()
     with _making:
-        relay = _relays.get((chunk.run, chunk.hand))
-        if relay is None:
-            if chunk.number:  # this worker has begun anew, and has none of the hosts before
-                raise RuntimeError("this worker has begun anew")
-            relay = _relays[chunk.run, chunk.hand] = Relay(chunk, _client(worker))
-    relay.wait(chunk.hosts)
+        client = _client(worker)
+    Relay(Order.decode(order), client).wait()
     return b"over"
 
 
@@ -82,15 +73,13 @@ def _client(worker: Any) -> Any:
 class Relay:
     """Carries frames between the controller of a run and a stand, which it starts."""
 
-    def __init__(self, chunk: Order, client: Any) -> None:
-        self._run, self._hand = chunk.run, chunk.hand
+    def __init__(self, order: Order, client: Any) -> None:
+        self._run, self._hand = order.run, order.hand
         self._client = client
-        name = frames.up_queue(chunk.run)
+        name = frames.up_queue(order.run)
         self._up = Queue(name, client=client, maxsize=frames.MOST_WAITING)
-        self._down = Queue(frames.down_queue(chunk.run, chunk.hand), client=client)
-        self._changed = threading.Condition()
-        self._ended: set[str] = set()
-        self._is_over = False
+        self._down = Queue(frames.down_queue(order.run, order.hand), client=client)
+        self._over = threading.Event()
         self._heard = time.monotonic()  # of the controller
         self._beaten = time.monotonic()  # by the stand
         self._folder = _folder()
@@ -105,15 +94,14 @@ class Relay:
                 start_new_session=True,
             )
         self._channel = Channel(ours)
-        start = {"run": chunk.run, "key": chunk.key}
+        start = {"run": order.run, "key": order.key}
         self._channel.send_data(frames.START + json.dumps(start).encode())
         for part in (self._carry_up, self._carry_down, self._watch):
             threading.Thread(target=part, name=f"relay {self._hand}", daemon=True).start()
 
-    def wait(self, hosts: tuple[str, ...]) -> None:
-        """Until these hosts have ended, or the stand has."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_over or self._ended.issuperset(hosts))
+    def wait(self) -> None:
+        """Until the stand has ended."""
+        self._over.wait()
 
     def _carry_up(self) -> None:
         try:
@@ -121,10 +109,6 @@ class Relay:
                 kind, rest = data[:1], data[1:]
                 if kind == frames.BEAT:
                     self._beaten = time.monotonic()
-                elif kind == frames.ENDED:
-                    with self._changed:
-                        self._ended.update(json.loads(rest))
-                        self._changed.notify_all()
                 elif kind != frames.BUNDLE or not self._kept(rest.decode()):
                     self._tell(data)
         except (EOFError, OSError):
@@ -171,7 +155,7 @@ class Relay:
     def _watch(self) -> None:
         """Say each second that this worker is there, while its stand and the controller are."""
         with contextlib.suppress(Exception):  # the line to the scheduler is gone
-            while not self._is_over and time.monotonic() - self._heard < frames.SILENCE:
+            while not self._over.is_set() and time.monotonic() - self._heard < frames.SILENCE:
                 self._channel.send_data(frames.BEAT)
                 if time.monotonic() - self._beaten < frames.SILENCE / 2:
                     self._client.log_event(frames.topic(self._run), {"hand": self._hand})
@@ -205,12 +189,8 @@ class Relay:
         with contextlib.suppress(Exception):  # nobody may be there any more
             self._tell(frames.ENDED + how.encode())
             self._down.put(frames.CLOSE)  # for the thread that waits there
-        with self._changed:
-            self._is_over = True
-            self._changed.notify_all()
+        self._over.set()
         self._channel.close()
-        with _making:
-            _relays.pop((self._run, self._hand), None)
         for queue in (self._up, self._down):
             with contextlib.suppress(Exception):
                 queue.close()

@@ -51,13 +51,10 @@ class SealedChannel(Channel):
         return data
 
     def send(self, text: str) -> None:
-        """Tell the controller, and the relay which hosts have ended by it."""
+        """Tell the controller."""
         with self._sealing:
             assert self.box is not None
             self.put(frames.SEALED, self.box.seal(self._told(text).encode("utf-8")))
-        ended = [line[1:].partition("\t")[0] for line in text.split("\n") if line[0] == "f"]
-        if ended:
-            self.put(frames.ENDED, json.dumps(ended).encode())
 
     def receive(self, timeout: float | None = None) -> str | None:
         """The next word of the controller; see ``Channel``."""

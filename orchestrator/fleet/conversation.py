@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.returning import Reboot
 
 GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
+_GATHERED = ("event", "stable")  # messages whose events are published with those behind them
 # What a target may call its errors: never what the controller says of a connection or of a user.
 _KIND = r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z"
 
@@ -82,6 +83,7 @@ class Conversation:
         self._publisher = publisher
         self._resources = tuple(plan.identities())
         self._mask = Mask(plan.secrets)
+        self._together: list[happening.Event] = []  # what arrived at once, yet to be published
         self._reboots = 0
         self._reboot: Reboot | None = None
         self._before = plan.total - self.planned
@@ -158,6 +160,7 @@ class Conversation:
             if self._reboot is None or self._link.expired or self._link.cancelling:
                 raise
         finally:
+            self._publish()
             self._lore.close()
         return self._reboot
 
@@ -176,8 +179,10 @@ class Conversation:
 
     def _take(self, steps: Mapping[str, Callable[[wire.Message], None]]) -> None:
         while True:
-            message = self._link.message()
+            message = self._link.message(before=self._publish)
             kind = message["t"]
+            if kind not in _GATHERED:
+                self._publish()
             if kind == "done" and self._reboot is None:
                 return self._done(message)
             if kind == "done":
@@ -188,6 +193,11 @@ class Conversation:
             else:
                 step(message)
                 self._link.progressed()
+
+    def _publish(self) -> None:
+        if self._together:
+            self._bus.publish(*self._together)
+            self._together.clear()
 
     def _passed(self, message: wire.Message) -> None:
         self._before -= 1
@@ -203,7 +213,7 @@ class Conversation:
         if otherwise:
             event = {**event, "planned": otherwise}
             line = json.dumps(event, separators=(",", ":"))
-        self._bus.publish(happening.ResourceEvent(self._host, event, line))
+        self._together.append(happening.ResourceEvent(self._host, event, line))
         if self._publisher is not None:
             registrations = self._plan.registrations(checked.identity)
             if registrations and is_stable(checked.event):
@@ -214,7 +224,7 @@ class Conversation:
         checked = check_stable(self._check, message, self._plan.implied)
         turns = checked.turns
         self.tally.add_stable(turns.total, checked.again)
-        self._bus.publish(happening.ResourcesStable(self._host, turns))
+        self._together.append(happening.ResourcesStable(self._host, turns))
         if self._publisher is None:
             return
         for group in turns.groups:

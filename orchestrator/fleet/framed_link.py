@@ -78,8 +78,10 @@ class FramedLink:
                 self._send_began = 0.0
                 self._last_sent = time.monotonic()
 
-    def next(self, wait: float = wire.SILENCE) -> wire.Frame:
-        """Return the host's next frame, heartbeats left out.
+    def next(
+        self, wait: float = wire.SILENCE, *, before: Callable[[], None] = lambda: None
+    ) -> wire.Frame:
+        """Return the host's next frame, heartbeats left out; ``before`` it is waited for.
 
         UnreachableError after ``wait`` seconds of silence, at the end of the link, or when the
         host's time is up; ProtocolError for bytes that are no frame and for a flood of them.
@@ -88,6 +90,7 @@ class FramedLink:
         while True:
             frame = self._buffered()
             if frame is None:
+                before()
                 heard = self._read(heard, wait)
                 continue
             self._count()
@@ -95,9 +98,11 @@ class FramedLink:
                 return frame
             heard = time.monotonic()
 
-    def message(self, wait: float = wire.SILENCE) -> wire.Message:
+    def message(
+        self, wait: float = wire.SILENCE, *, before: Callable[[], None] = lambda: None
+    ) -> wire.Message:
         """Return the next frame, which must be a message."""
-        frame = self.next(wait)
+        frame = self.next(wait, before=before)
         if isinstance(frame, bytes):
             raise ProtocolError("raw bytes where a message was due")
         return frame

@@ -25,8 +25,9 @@ import contextlib
 import json
 import os
 import time
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.project.settings import KEPT
@@ -36,9 +37,12 @@ from orchestrator.support.state_folder import make_private, state_folder
 from orchestrator.support.whole_file import replacing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.fleet.stable_turns import Numbering
 
 MOST_NUMBERED = 20_000  # forms whose number is at hand; others are kept once more
+MOST_PLANS = 16  # plans that are known without their digest
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl
 MAX_OUTPUT = 64 << 20  # characters of what commands print, on all hosts together
 LEFT_OUT = "more warnings than a run keeps, the rest is left out"
@@ -61,6 +65,17 @@ def new_run_id(now: float | None = None) -> str:
     now = time.time() if now is None else now
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
     return f"{stamp}-{int(now % 1 * 4096):03x}{os.urandom(2).hex()}"
+
+
+# A line that names others, of a plan or of resources, is written after them.
+_IN_ORDER = ("resources", "turns", "events", "notices", "hosts", "rollout")
+
+
+class _Text(NamedTuple):
+    """Whole lines of a file; ``has_room``: for these there is room kept."""
+
+    text: str
+    has_room: bool
 
 
 class RunFolder:
@@ -88,7 +103,9 @@ class RunFolder:
         self._keep = keep if parent is None else 0
         self._about = _about(started, options)
         self._files: dict[str, LineFile] = {}
+        self._texts: dict[str, list[_Text]] = {name: [] for name in _IN_ORDER}
         self._plans: dict[bytes, int] = {}
+        self._plan_number = lru_cache(MOST_PLANS)(self._kept_plan)
         self._numbering: Numbering | None = None
         self._noticed = self._printed = 0
         self._most_output = most_output
@@ -105,6 +122,15 @@ class RunFolder:
 
     def handle(self, event: happening.Event) -> None:
         """Keep what has to be kept of an event."""
+        self.handle_all((event,))
+
+    def handle_all(self, events: Sequence[happening.Event]) -> None:
+        """Keep what has to be kept of events, with one write to each file."""
+        for event in events:
+            self._take(event)
+        self._write()
+
+    def _take(self, event: happening.Event) -> None:
         if isinstance(event, happening.ResourceEvent):
             self._event(event)
         elif isinstance(event, happening.ResourcesStable):
@@ -146,12 +172,16 @@ class RunFolder:
 
     def _plan(self, event: happening.HostPlanned) -> None:
         """Which resources a host has, those that others have had before by their number."""
-        names = json.dumps({"resources": event.resources, "subscribed": event.subscribed})
+        number = self._plan_number(event.resources, event.subscribed)
+        self._spool("turns", json.dumps({"host": event.host, "plan": number}) + "\n")
+
+    def _kept_plan(self, resources: tuple[str, ...], subscribed: tuple[Any, ...]) -> int:
+        names = json.dumps({"resources": resources, "subscribed": subscribed})
         key = sha256(names.encode("utf-8")).digest()
         if key not in self._plans:
             self._plans[key] = len(self._plans)
             self._spool("turns", f'{{"plan": {self._plans[key]}, {names[1:]}\n')
-        self._spool("turns", json.dumps({"host": event.host, "plan": self._plans[key]}) + "\n")
+        return self._plans[key]
 
     def _notice(self, event: happening.HostNotice) -> None:
         if self._noticed > MAX_NOTICES:
@@ -164,20 +194,25 @@ class RunFolder:
 
     def _spool(self, name: str, text: str) -> None:
         """Keep what may be much; once something was lost, nothing more: no gap looks whole."""
-        if self._fault is None:
-            try:
-                self._file(name).write(text)
-            except OSError as error:
-                self._lack(error)
+        self._texts[name].append(_Text(text, has_room=False))
 
     def _put(self, name: str, text: str) -> None:
         """Keep what there is room for."""
-        try:
-            self._file(name).write(text)
-        except OSError as error:
-            self._lack(error)
-            with contextlib.suppress(OSError):
-                self._file(name).write(text)
+        self._texts[name].append(_Text(text, has_room=True))
+
+    def _write(self) -> None:
+        """Write what is to be kept so far."""
+        for name, texts in self._texts.items():
+            if texts and self._fault is None:
+                try:
+                    self._file(name).write("".join([text for text, _ in texts]))
+                    texts.clear()
+                except OSError as error:
+                    self._lack(error)
+            if left := "".join([text for text, has_room in texts if has_room]):
+                with contextlib.suppress(OSError):
+                    self._file(name).write(left)
+            texts.clear()
 
     def _lack(self, error: OSError) -> None:
         self._fault = self._fault or error
@@ -189,6 +224,7 @@ class RunFolder:
         return self._files[name]
 
     def _finish(self, event: happening.RunFinished) -> None:
+        self._write()
         with contextlib.suppress(OSError):
             self._file("hosts").sync()
         (self.path / "room").unlink(missing_ok=True)

@@ -12,9 +12,10 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.ports import Publisher
 from orchestrator.support.crash import describe_crash
 from orchestrator.workers.asking import Answering
-from orchestrator.workers.hearing import Heard
+from orchestrator.workers.hearing import Heard, Told
 from orchestrator.workers.remote_task import RemoteTask
 
+_MOST_TOGETHER = 500  # events that are published at once
 Lost = Callable[[Sequence[RemoteTask], str], None]
 
 
@@ -119,8 +120,7 @@ class Hand:
                 if text[0] == "l":
                     self.left = json.loads(text[1:])
                     break
-                for line in text.split("\n"):
-                    self._take(line, heard=heard, bus=bus, publisher=publisher)
+                self._take(text, heard=heard, bus=bus, publisher=publisher)
             how = ""
         except (EOFError, OSError):
             how = ""
@@ -134,20 +134,36 @@ class Hand:
         self._lost(lost, how)
         self.channel.close()
 
-    def _take(self, line: str, *, heard: Heard, bus: Bus, publisher: Publisher) -> None:
+    def _take(self, text: str, *, heard: Heard, bus: Bus, publisher: Publisher) -> None:
+        """Publish what a message tells, then let the hosts end whose end it tells."""
+        told: list[happening.Event] = []
+        ended: list[happening.HostFinished] = []
+        try:
+            for line in text.split("\n"):
+                event = self._event(line, heard, publisher)
+                if isinstance(event, happening.HostFinished):
+                    ended.append(event)
+                elif event is not None:
+                    self.running[event.host].heard(event)
+                    told.append(event)
+                if len(told) >= _MOST_TOGETHER:
+                    bus.publish(*told)
+                    told.clear()
+        finally:
+            bus.publish(*told)
+            for finished in ended:
+                self.running.pop(finished.result.host).finish(finished.result)
+
+    def _event(self, line: str, heard: Heard, publisher: Publisher) -> Told | None:
+        """The event that a line tells, if any; what is no event is seen to."""
         if line[0] == "r":
             host, _, properties = line[1:].partition("\t")
             publisher.add(host, json.loads(properties))
-            return
+            return None
         if line[0] == "q":
             number, _, asked = line[1:].partition("\t")
             self._answers.begin(
                 json.loads(asked), lambda told: self._send("answer", [int(number), told])
             )
-            return
-        event = heard.event(line)
-        if isinstance(event, happening.HostFinished):
-            self.running.pop(event.result.host).finish(event.result)
-        elif event is not None:
-            self.running[event.host].heard(event)
-            bus.publish(event)
+            return None
+        return heard.event(line)

@@ -45,11 +45,11 @@ class Scheduler:
 
 @pytest.fixture
 def order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Order:
-    """A chunk; the stand's folder is below a scratch folder, the sites that are kept, too."""
+    """A run; the stand's folder is below a scratch folder, the sites that are kept, too."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(relay, "Queue", PlainQueue)
-    return Order("run", "w1", KeyPair().public.hex(), 0, ("web1",))
+    return Order("run", "w1", KeyPair().public.hex())
 
 
 def test_a_stand_that_is_killed_leaves_no_folder(order: Order, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_stand_that_is_killed_leaves_no_folder(order: Order, tmp_path: Path) -
     made = Relay(order, Scheduler())
     assert len(list(tmp_path.glob("ccm-stand-*"))) == 1
     os.kill(made._stand.pid, signal.SIGKILL)
-    made.wait(order.hosts)
+    made.wait()
     assert list(tmp_path.glob("ccm-stand-*")) == []
 
 
@@ -68,7 +68,7 @@ def test_nobody_waits_for_a_controller_that_is_gone(
     monkeypatch.setattr(PlainQueue, "is_full", True)
     made = Relay(order, Scheduler())
     made._heard = time.monotonic() - frames.SILENCE
-    made.wait(order.hosts)
+    made.wait()
     wait_for(lambda: made._stand.poll() is not None)
 
 
@@ -81,4 +81,4 @@ def test_a_site_that_was_kept_and_spoilt_is_asked_for_again(order: Order) -> Non
     (relay._sites() / name).write_bytes(b"spoilt")
     assert not made._kept(name)
     made._stand.kill()
-    made.wait(order.hosts)
+    made.wait()

@@ -19,6 +19,7 @@ from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.settings import RunSettings
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, UnreachableError
+from remote_runtime.events import EventIds
 from remote_runtime.options import RunOptions
 from tests.orchestrator.fleet.fakes import (
     SETTINGS,
@@ -427,6 +428,23 @@ def test_a_flood_is_taken_in_bounded_memory() -> None:
     assert result.outcome == "ok"
     assert len(recorder.of(happening.HostNotice)) == 200
     assert peak < 24 << 20
+
+
+def test_what_arrives_together_is_told_before_what_is_wrong_behind_it() -> None:
+    """Of events and an end that is none, in one piece, nothing is lost and nothing told late."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        ids = EventIds()
+        events = [make_event(name=name, event_id=ids.next()) for name in NAMES[:2]]
+        told = [{"t": "event", "seq": seq, "event": one} for seq, one in enumerate(events, 1)]
+        pieces = map(wire.encode, told)
+        far.raw(b"".join([*pieces, wire.encode({"t": "nonsense"})]))
+
+    result, recorder = run_against(script)
+    assert (result.outcome, result.tally.total) == ("unreachable", 2)
+    assert [told.event["name"] for told in recorder.of(happening.ResourceEvent)] == NAMES[:2]
 
 
 def test_a_silent_host_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:

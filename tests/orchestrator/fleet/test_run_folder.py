@@ -6,8 +6,10 @@ import shutil
 import stat
 import subprocess
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -242,6 +244,32 @@ def test_phases_that_are_told_together_are_kept_one_by_one() -> None:
         happening.HostPhase("web1", Phase.RUNNING, 3.0),
     ]
     folder.close()
+
+
+def test_events_that_come_together_are_written_with_one_write_to_each_file() -> None:
+    """They are the same lines as one by one, and what a line names stands in its file before it."""
+    told: list[happening.Event] = [
+        happening.HostPhase("web1", Phase.RUNNING, 1.5),
+        happening.ResourcesStable("web1", stable_turns("web1", "/a", "/b")),
+        happening.HostPlanned("web2", ("file#/a",)),
+        happening.ResourcesStable("web2", stable_turns("web2", "/b", "/c")),
+    ]
+    alone, together = begin(), begin("20260314T091502Z-bbbbbb")
+    for event in told:
+        alone.handle(event)
+    written: list[str] = []
+    for name in ("resources", "turns", "events"):
+        file: Any = together._file(name)
+        file.write = partial(_noted, written, name, file.write)
+    together.handle_all(told)
+    assert written == ["resources", "turns", "events"]
+    for name in ("resources.jsonl", "turns.jsonl", "events.jsonl"):
+        assert (together.path / name).read_text() == (alone.path / name).read_text()
+
+
+def _noted(written: list[str], name: str, write: Callable[[str], None], text: str) -> None:
+    written.append(name)
+    write(text)
 
 
 def test_what_was_told_outlives_a_killed_controller() -> None:
