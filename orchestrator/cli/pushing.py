@@ -4,7 +4,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, cast
 
-from orchestrator.cli.engine_choice import DASK, THREADS, EngineChoice
+from orchestrator.cli.engine_choice import AUTO, DASK, THREADS, EngineChoice
 from orchestrator.cli.exit_code import CHANGED
 from orchestrator.cli.job import How, Push, PushOptions, Targets
 from orchestrator.cli.options import (
@@ -69,7 +69,7 @@ def carry_out(
 
     ``output`` is where people look, None for what the options say.
     """
-    from orchestrator.cli import assembly, running
+    from orchestrator.cli import assembly
     from orchestrator.cli.again import words_again
     from orchestrator.cli.meanwhile import load_later
     from orchestrator.fleet.run_folder import new_run_id
@@ -113,11 +113,21 @@ def carry_out(
         far=far,
     )
     with connector:
+        if _begins_at_once(targets, how, push):
+            connector.begin(hosts[0])
+        from orchestrator.cli import running
+
         code = running.carry_out(shown, targets, how, output)
     if code in (0, CHANGED):
         for site in push.sites:
             output.say(site.post_message)
     return code
+
+
+def _begins_at_once(targets: Targets, how: How, push: Push) -> bool:
+    """Whether the run is of one host, by this process, and nothing comes before that host."""
+    near = how.engine.word in (AUTO, THREADS)
+    return near and len(targets.hosts) == 1 and not (how.rollout.given or push.stages)
 
 
 def _far_work(push: Push, options: PushOptions, chosen: "Chosen") -> "FarWork | None":
