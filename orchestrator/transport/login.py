@@ -74,9 +74,11 @@ class Login:
         meanwhile: Callable[[], object] = nothing,
     ) -> Login:
         """The login of a host that is the controller itself."""
-        import getpass
+        user = ""
+        if settings.become_user(host) is not None:  # only then it matters who this is
+            import getpass
 
-        user = getpass.getuser()
+            user = getpass.getuser()
         return cls(
             host,
             user,
