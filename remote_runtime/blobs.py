@@ -2,7 +2,7 @@
 
 # All of ``collections`` that is needed; the rest takes a target half a millisecond.
 from _collections import deque  # type: ignore[import-not-found]  # collections is slow to load
-from typing import Callable, Deque, Dict, Generator, Iterable, Iterator, List, Set
+from typing import Callable, Deque, Dict, Generator, Iterable, Iterator, List, Optional, Set
 
 from remote_runtime.errors import ProtocolError, ResourceError
 from remote_runtime.lean.digest import sha256
@@ -43,6 +43,11 @@ class Blobs(object):
         self._ahead: Deque[str] = deque()
         self._is_ahead: Set[str] = set()
         self._failed: Dict[str, str] = {}
+        self._look: Optional[Callable[[], None]] = None
+
+    def look_ahead(self, look: Callable[[], None]) -> None:
+        """``look`` is to announce what resources will need, before the first blob is asked for."""
+        self._look = look
 
     def announce(self, sha: str, size: int) -> None:
         """A resource to come will need this blob; called in the order of the resources."""
@@ -51,11 +56,6 @@ class Blobs(object):
         if size <= BATCH and sha not in self._is_ahead:
             self._ahead.append(sha)
             self._is_ahead.add(sha)
-
-    def prefetch(self) -> None:
-        """Fetch the first batch of what was announced, in one request."""
-        if self._ahead:
-            self._next_batch(self._ahead[0])
 
     def chunks(self, sha: str, size: int) -> Generator[bytes, None, None]:
         """Yield the bytes of a blob; their hash has been checked once the last one has been read.
@@ -80,6 +80,9 @@ class Blobs(object):
     def read(self, sha: str, size: int) -> bytes:
         """All bytes of a blob of at most 1 MiB; it is kept for its next use."""
         if sha not in self._held and sha not in self._failed:
+            look, self._look = self._look, None
+            if look is not None:
+                look()
             self._next_batch(sha, size)
         if sha in self._failed:
             raise ResourceError(self._failed[sha], kind="resource.blob")

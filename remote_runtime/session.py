@@ -291,7 +291,7 @@ class Session(object):
     ) -> None:
         recall = Recall(plan, self._kept(), shown=self._mask.text, tell=context.notice)
         if not plan.options.monitor_only:
-            self._prefetch(plan, context, registry)
+            context.blobs.look_ahead(lambda: self._announce(plan, context, registry))
         turns: Dict[str, Any] = {}
         if plan.earlier:
             from remote_runtime.earlier import turns_before
@@ -374,8 +374,8 @@ class Session(object):
     def _notice(self, level: str, text: str) -> None:
         self._channel.send({"t": "notice", "level": level, "text": self._mask.text(text)})
 
-    def _prefetch(self, plan: plans.Plan, context: Context, registry: Registry) -> None:
-        """Ask once for the small blobs whose destinations differ, as far as can be told now."""
+    def _announce(self, plan: plans.Plan, context: Context, registry: Registry) -> None:
+        """Announce the blobs whose destinations differ, as far as can be told now."""
         for item in each_of(plan.items, managed=True):
             sizes = blob_sizes(item.properties)
             if not sizes or not item.managed or item.left_out or item.deferred_error:
@@ -388,7 +388,6 @@ class Session(object):
                 continue
             for sha in wanted:
                 context.blobs.announce(sha, sizes[sha])
-        context.blobs.prefetch()
 
     # -- deferred templates -----------------------------------------------------------------------
 

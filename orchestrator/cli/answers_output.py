@@ -1,6 +1,7 @@
 """Where the output of a command over the fleet goes (controller)."""
 
 import sys
+from collections.abc import Callable
 
 from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.report.answers import Answers
@@ -15,12 +16,18 @@ class AnswersOutput(Output):
     ``fold`` is as for ``Answers``. Progress has stderr where it is not drawn.
     """
 
-    def __init__(self, options: OutputOptions, run: RunOptions, title: str, *, fold: bool) -> None:
+    def __init__(
+        self, options: OutputOptions, run: RunOptions, title: Callable[[], str], *, fold: bool
+    ) -> None:
         super().__init__(options, run, title)
-        self._answers = self._summarised = Answers()
+        self._answers = Answers()
         self._fold = fold
-        if self._lines is not None:
-            self._lines = Lines(sys.stderr, verbose=True) if options.verbose else None
+
+    def _summarised(self) -> Answers:
+        return self._answers
+
+    def _plain_lines(self) -> Lines | None:
+        return Lines(sys.stderr, verbose=True) if self.options.verbose else None
 
     def summary(self, kept: str) -> None:
         """Write what the hosts said, as they stand together."""

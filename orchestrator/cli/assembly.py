@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inventory import Host, Inventory, load, this_host
 from orchestrator.cli.options import ConnectionOptions, InventoryOptions
-from orchestrator.fleet.past_runs import PastRuns
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 from remote_runtime.masking import Mask
@@ -41,9 +40,12 @@ def choose(options: InventoryOptions, manifest: str = "") -> Chosen:
     loaded = load(options.inventory)
     for warning in loaded.warnings:
         print(plain(f"ccm: warning: {warning}"), file=sys.stderr)
-    return Chosen(
-        loaded, loaded.select(options.limit, PastRuns(manifest)), tuple(options.inventory)
-    )
+    runs = None
+    if options.limit is not None:
+        from orchestrator.fleet.past_runs import PastRuns
+
+        runs = PastRuns(manifest)
+    return Chosen(loaded, loaded.select(options.limit, runs), tuple(options.inventory))
 
 
 def connector(

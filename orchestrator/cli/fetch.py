@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     check_output(options.output)
     chosen = assembly.choose(options.where)
     _make(args.directory)
-    output = AnswersOutput(options.output, options.run, command.shown, fold=False)
+    output = AnswersOutput(options.output, options.run, lambda: command.shown, fold=False)
     push = Push("fetch", command.shown, site=None, planner=command, words=_again(args))
     return pushing.carry_out(push, options, chosen, output)
 

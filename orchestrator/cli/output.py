@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import functools
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from orchestrator.cli.asking import ask_line, ask_secret
 from orchestrator.cli.options import add_diff, read_fields
-from orchestrator.fleet.bus import Subscriber
-from orchestrator.report.collected import Collected
 from orchestrator.report.style import Style, can_redraw
 from orchestrator.support.line_file import LineFile
 from orchestrator.support.plain_text import plain
@@ -19,8 +18,11 @@ from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
+    from orchestrator.fleet.bus import Subscriber
     from orchestrator.fleet.kept_runs import KeptRun
+    from orchestrator.report.collected import Collected
     from orchestrator.report.lines import Lines
+    from orchestrator.report.live import LiveView
 
 INTERRUPT_NOTE = "ending the run on every host; press Ctrl-C again to leave at once"
 
@@ -97,38 +99,38 @@ def check_output(options: OutputOptions) -> None:
 
 
 class Output:
-    """The subscribers of a run and the streams behind them; used by the main thread."""
+    """The subscribers of a run and the streams behind them; used by the main thread.
 
-    def __init__(self, options: OutputOptions, run: RunOptions, title: str = "") -> None:
+    ``title`` says what the run is. What listens and draws is made when the run asks for its
+    subscribers.
+    """
+
+    def __init__(
+        self, options: OutputOptions, run: RunOptions, title: Callable[[], str] = str
+    ) -> None:
         check_output(options)
         self.options = options
         # stdout belongs to the machine-readable form where one was asked for.
         self.human: TextIO = sys.stderr if options.wanting_stdout() else sys.stdout
         self._diff = run.diff and (run.noop or options.verbose)
-        verbose = options.verbose
-        self._collected = Collected(verbose=verbose)
-        self._summarised: Subscriber = self._collected
+        self._title = title
         self._events: LineFile | None = None
-        self._live = None
+        self._live: LiveView | None = None
         self._lines: Lines | None = None
-        if options.quiet:
-            pass
-        elif can_redraw(self.human):
-            from orchestrator.report.live import LiveView
-
-            self._live = LiveView(self.human, title, verbose)
-        else:
-            from orchestrator.report import lines
-
-            self._lines = lines.Lines(self.human, verbose)
 
     def prepare(self) -> None:
         """Open the file of ``--events``, once nothing is left that could refuse the run."""
         self._events = self._open_events()
 
-    def subscribers(self) -> list[Subscriber]:
+    def subscribers(self) -> "list[Subscriber]":
         """Those that were chosen; the one for the summary is always among them."""
-        chosen: list[Subscriber] = [self._summarised]
+        if not self.options.quiet and can_redraw(self.human):
+            from orchestrator.report.live import LiveView
+
+            self._live = LiveView(self.human, self._title(), self.options.verbose)
+        elif not self.options.quiet:
+            self._lines = self._plain_lines()
+        chosen: list[Subscriber] = [self._summarised()]
         write = self._events.write if self._events is not None else None
         if self.options.events == "-":
             write = _write_out
@@ -205,6 +207,22 @@ class Output:
             from orchestrator.report.metrics import write_metrics
 
             write_form(kept, write_metrics, "--metrics", self.options.metrics)
+
+    @functools.cached_property
+    def _collected(self) -> "Collected":
+        from orchestrator.report.collected import Collected
+
+        return Collected(verbose=self.options.verbose)
+
+    def _summarised(self) -> "Subscriber":
+        """What hears all that the summary is made of."""
+        return self._collected
+
+    def _plain_lines(self) -> "Lines | None":
+        """What tells of the run where nothing is drawn."""
+        from orchestrator.report.lines import Lines
+
+        return Lines(self.human, self.options.verbose)
 
     def close(self) -> None:
         """Close the file of ``--events``."""

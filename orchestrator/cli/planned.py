@@ -33,7 +33,8 @@ def make_plan(
 
     if out is not None:
         require_place(out)
-    output = Output(options.output, options.run, f"plan of {os.path.basename(manifest)}")
+    title = f"plan of {os.path.basename(manifest)}"
+    output = Output(options.output, options.run, lambda: title)
     code, kept = _preview(manifest, options, output=output, choice=choice, valid=valid)
     if kept is None:
         return code

@@ -4,7 +4,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, cast
 
-from orchestrator.cli.engine_choice import DASK, THREADS, EngineChoice
+from orchestrator.cli.engine_choice import AUTO, DASK, THREADS, EngineChoice
 from orchestrator.cli.exit_code import CHANGED
 from orchestrator.cli.job import How, Push, PushOptions, Targets
 from orchestrator.cli.options import (
@@ -69,18 +69,14 @@ def carry_out(
 
     ``output`` is where people look, None for what the options say.
     """
-    from orchestrator.cli import assembly, running
-    from orchestrator.cli.again import words_again
+    from orchestrator.cli import assembly
     from orchestrator.cli.meanwhile import load_later
-    from orchestrator.fleet.run_folder import new_run_id
-    from orchestrator.fleet.settings import RunSettings
 
     # A name that is the command itself, as with ccm ensure exec, may hold a login.
     mask = Mask().text
     shown = push._replace(what=mask(push.what), words=tuple(map(mask, push.words)))
     if output is None:
-        output = Output(options.output, options.run, _title(shown, options.run.noop))
-    settings = RunSettings(new_run_id(), user_at_host(), options.run, push.identity)
+        output = Output(options.output, options.run, lambda: _title(shown, options.run.noop))
     output.prepare()
     for lacking in _unshared(push, options, chosen):
         output.say(f"warning: {lacking}")
@@ -98,11 +94,30 @@ def carry_out(
         for text in site.warnings:
             output.say(f"warning: {text}")
         output.say(site.pre_message)
-    hosts = [host for stage in push.stages for host in stage.hosts] or chosen.hosts
-    targets = Targets(hosts, connector, options.connection.forks)
     verify = _verification(push, options, chosen, connector) if options.verify else None
-    how = How(
-        settings=settings,
+    hosts = [host for stage in push.stages for host in stage.hosts] or chosen.hosts
+    with connector:
+        if _begins_at_once(push, options, chosen):
+            connector.begin(chosen.hosts[0])
+        from orchestrator.cli import running
+
+        targets = Targets(hosts, connector, options.connection.forks)
+        code = running.carry_out(shown, targets, _how(shown, options, verify, far), output)
+    if code in (0, CHANGED):
+        for site in push.sites:
+            output.say(site.post_message)
+    return code
+
+
+def _how(
+    shown: Push, options: PushOptions, verify: "AfterPush | None", far: "FarWork | None"
+) -> How:
+    from orchestrator.cli.again import words_again
+    from orchestrator.fleet.run_folder import new_run_id
+    from orchestrator.fleet.settings import RunSettings
+
+    return How(
+        settings=RunSettings(new_run_id(), user_at_host(), options.run, shown.identity),
         record=options.record(),
         registration=options.data.registration,
         verify=verify,
@@ -112,12 +127,12 @@ def carry_out(
         engine=options.engine or EngineChoice(THREADS),
         far=far,
     )
-    with connector:
-        code = running.carry_out(shown, targets, how, output)
-    if code in (0, CHANGED):
-        for site in push.sites:
-            output.say(site.post_message)
-    return code
+
+
+def _begins_at_once(push: Push, options: PushOptions, chosen: "Chosen") -> bool:
+    """Whether the run is of one host, by this process, and nothing comes before that host."""
+    near = options.engine is None or options.engine.word in (AUTO, THREADS)
+    return near and len(chosen.hosts) == 1 and not (options.rollout.given or push.stages)
 
 
 def _far_work(push: Push, options: PushOptions, chosen: "Chosen") -> "FarWork | None":

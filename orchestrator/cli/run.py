@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     make_room(options.connection.forks)
     check_output(options.output)
     chosen = assembly.choose(options.where)
-    output = AnswersOutput(options.output, options.run, command.shown, fold=args.fold)
+    output = AnswersOutput(options.output, options.run, lambda: command.shown, fold=args.fold)
     push = Push("run", command.shown, site=None, planner=command, words=_again(args))
     return pushing.carry_out(push, options, chosen, output)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from orchestrator.fleet.phases import Phase
 from orchestrator.image import Image
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.login import Login
+from orchestrator.transport.login import Begun, Login
 from orchestrator.transport.pipe import Link
 from orchestrator.transport.settings import Settings, Target
 from orchestrator.transport.waiting import nothing
@@ -39,6 +39,7 @@ class Connector:
         self._credentials = credentials
         self._image = image
         self._meanwhile = meanwhile
+        self._begun: dict[str, Begun] = {}
         self._router: Router | None = None
         self._dialer: Dialer | None = None
         self._lock = threading.Lock()
@@ -66,6 +67,13 @@ class Connector:
         if routes:
             self._unlock(routes.values())
 
+    def begin(self, host: Target) -> None:
+        """Start the runtime of a host that is this machine, which starts while the caller gets
+        ready to ``open`` it. Of any other host nothing is done, nor where sudo is to start it."""
+        if host.connection == "local" and self._settings.become_user(host) is None:
+            with contextlib.suppress(UnreachableError):  # ``open`` tries it again, and tells
+                self._begun[host.name] = self._local(host).begin(self._image)
+
     def open(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Link:
         """The link to a host's runtime, which is ready. UnreachableError; every wait is bounded.
 
@@ -75,7 +83,8 @@ class Connector:
         with contextlib.ExitStack() as undo:
             login = self.login(host, on_phase, until, alone=True)
             undo.callback(login.close)
-            link = login.start(self._image, hang_up=True)
+            begun = self._begun.pop(host.name, None)
+            link = login.start(self._image, hang_up=True, begun=begun)
             undo.pop_all()
             return link
 
@@ -92,13 +101,7 @@ class Connector:
         """
         if host.connection == "local":
             on_phase(Phase.STARTING)
-            return Login.local(
-                host,
-                self._settings,
-                credentials=self._credentials,
-                until=until,
-                meanwhile=self._meanwhile,
-            )
+            return self._local(host, until)
         try:
             route = self._route(host)._replace(until=until)
         except InputError as error:
@@ -139,7 +142,9 @@ class Connector:
         self._dialer = None
 
     def close(self) -> None:
-        """Let go of what the hosts shared."""
+        """Let go of what the hosts shared, and end what was begun for none."""
+        while self._begun:
+            self._begun.popitem()[1].pipe.close()
         with self._loading:
             dialer, self._dialer = self._dialer, None
         if dialer is not None:
@@ -150,6 +155,15 @@ class Connector:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _local(self, host: Target, until: float | None = None) -> Login:
+        return Login.local(
+            host,
+            self._settings,
+            credentials=self._credentials,
+            until=until,
+            meanwhile=self._meanwhile,
+        )
 
     def _unlock(self, routes: Iterable[Route]) -> None:
         from orchestrator.transport.key_files import encrypted

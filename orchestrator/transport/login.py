@@ -17,6 +17,7 @@ from orchestrator.transport.waiting import end_of, nothing
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:
+    from orchestrator.transport.local import LocalPipe
     from orchestrator.transport.ssh_connect import Connection
 
 
@@ -26,6 +27,13 @@ class _Run(NamedTuple):
     command: list[str]
     nonce: str
     prompt: str | None
+
+
+class Begun(NamedTuple):
+    """A program of this machine that was started, and nothing of it read yet."""
+
+    run: _Run
+    pipe: LocalPipe
 
 
 class Login:
@@ -66,9 +74,11 @@ class Login:
         meanwhile: Callable[[], object] = nothing,
     ) -> Login:
         """The login of a host that is the controller itself."""
-        import getpass
+        user = ""
+        if settings.become_user(host) is not None:  # only then it matters who this is
+            import getpass
 
-        user = getpass.getuser()
+            user = getpass.getuser()
         return cls(
             host,
             user,
@@ -78,13 +88,14 @@ class Login:
             meanwhile=meanwhile,
         )
 
-    def start(self, image: Image, hang_up: bool = False) -> Link:
+    def start(self, image: Image, hang_up: bool = False, begun: Begun | None = None) -> Link:
         """The link of a program that is ready; several may run, on a channel each.
 
-        With ``hang_up`` closing the link ends the connection as well. UnreachableError; bounded.
+        With ``hang_up`` closing the link ends the connection as well. ``begun`` is the program,
+        where it was started already. UnreachableError; bounded.
         """
         if self._connection is None:
-            return self._start_local(image)
+            return self._start_local(image, begun)
         from orchestrator.transport.ssh_pipe import pipe_of
         from orchestrator.transport.ssh_transport import CHANNEL_TIMEOUT, start
 
@@ -102,16 +113,20 @@ class Login:
         link.host_key = self._connection.host_key
         return link
 
+    def begin(self, image: Image) -> Begun:
+        """Start a program on this machine, for ``start`` to wait for. UnreachableError."""
+        from orchestrator.transport.local import LocalPipe
+
+        run = self._command(image, prefer=sys.executable)
+        return Begun(run, LocalPipe(run.command))
+
     def close(self) -> None:
         """Hang up; any thread may call it."""
         if self._connection is not None:
             self._connection.close()
 
-    def _start_local(self, image: Image) -> Link:
-        from orchestrator.transport.local import LocalPipe
-
-        run = self._command(image, prefer=sys.executable)
-        pipe = LocalPipe(run.command)
+    def _start_local(self, image: Image, begun: Begun | None) -> Link:
+        run, pipe = begun or self.begin(image)
         self._meanwhile()
         link = self._opening(pipe, run, image).link()
         pipe.started()

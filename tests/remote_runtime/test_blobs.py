@@ -15,10 +15,22 @@ class BlobsTest(unittest.TestCase):
     def announced(self, *contents: bytes) -> Tuple[BlobStore, Blobs]:
         store = BlobStore(*contents)
         blobs = Blobs(store.fetch)
+        blobs.look_ahead(lambda: self.announce(blobs, *contents))
+        return store, blobs
+
+    def announce(self, blobs: Blobs, *contents: bytes) -> None:
         for content in contents:
             blobs.announce(sha(content), len(content))
-        blobs.prefetch()
-        return store, blobs
+
+    def test_looks_ahead_once_a_blob_is_needed(self) -> None:
+        """Where nothing differs nobody looks what does, and then it is looked for once."""
+        store = BlobStore(b"a", b"b")
+        blobs, looks = Blobs(store.fetch), []
+        blobs.look_ahead(lambda: looks.append(store.asked[:]))
+        self.assertEqual((store.asked, looks), ([], []))
+        for content in (b"a", b"b"):
+            blobs.read(sha(content), 1)
+        self.assertEqual(looks, [[]])
 
     def test_one_batch(self) -> None:
         """Small blobs come in one request and are not asked for again."""
@@ -47,6 +59,7 @@ class BlobsTest(unittest.TestCase):
         """A blob of more than 1 MiB is never in a batch."""
         large = b"x" * (BATCH + 1)
         store, blobs = self.announced(b"a", large)
+        blobs.read(sha(b"a"), 1)
         self.assertEqual(store.asked, [[sha(b"a")]])
         self.assertEqual(b"".join(blobs.chunks(sha(large), len(large))), large)
 
@@ -54,13 +67,9 @@ class BlobsTest(unittest.TestCase):
         """A blob that the controller no longer has fails alone in its batch."""
         store, blobs = self.announced(b"a", b"b")
         store.held.pop(sha(b"a"))
-        blobs.prefetch()
-        fresh = Blobs(store.fetch)
-        fresh.announce(sha(b"a"), 1)
-        fresh.announce(sha(b"b"), 1)
-        fresh.prefetch()
-        self.assertIn("removed", str(failure_of(fresh.read, sha(b"a"), 1)))
-        self.assertEqual(fresh.read(sha(b"b"), 1), b"b")
+        self.assertIn("removed", str(failure_of(blobs.read, sha(b"a"), 1)))
+        self.assertEqual(blobs.read(sha(b"b"), 1), b"b")
+        self.assertEqual(len(store.asked), 1)
 
     def test_wrong_bytes(self) -> None:
         """Bytes of another hash than the one asked for break the protocol."""

@@ -83,7 +83,6 @@ class AheadTest(FolderTest):
         ctx = context(items, store, files=files, diff=True)
         for one in items:
             ctx.blobs.announce(one.properties["content"]["$blob"], 7)
-        ctx.blobs.prefetch()
         events = run_items(items, shared=ctx)
         self.assertEqual(len(store.asked), 1)
         self.assertEqual([note.split()[0] for note in files.notes[:3]], ["write"] * 3)
