@@ -27,8 +27,11 @@ _UNSAFE = (
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _ESCAPED = re.compile(r"\\[bfru]")
 _DIGITS = re.compile(rf"\d{{{MAX_DIGITS + 1}}}", re.ASCII)
-# So many digits in a row hold this many of every tenth character, which are soon looked through.
-_EACH_TENTH = re.compile(rf"\d{{{(MAX_DIGITS + 1) // 10}}}", re.ASCII)
+# So many digits in a row hold this many of every tenth character, which are soon looked through;
+# hashes often do, too, but seldom this many of every fourth.
+_EACH_TENTH, _EACH_FOURTH = (
+    re.compile(rf"\d{{{(MAX_DIGITS + 1) // step}}}", re.ASCII) for step in (10, 4)
+)
 
 
 def is_plain_json(text: str) -> bool:
@@ -38,7 +41,11 @@ def is_plain_json(text: str) -> bool:
     return (
         not _ESCAPED.search(text)
         and "\x7f" not in text
-        and not (_EACH_TENTH.search(text[::10]) and _DIGITS.search(text))
+        and not (
+            _EACH_TENTH.search(text[::10])
+            and _EACH_FOURTH.search(text[::4])
+            and _DIGITS.search(text)
+        )
     )
 
 
