@@ -24,11 +24,11 @@ from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_host_key import HostKeyCheck
 from orchestrator.transport.ssh_keys import Keyring
 from orchestrator.transport.ssh_login import Authenticator
+from orchestrator.transport.ssh_packets import OversizeError
 from orchestrator.transport.ssh_transport import (
     BROKEN,
     CHANNEL_TIMEOUT,
     EagerTransport,
-    OversizeError,
     UnthreadedTransport,
     session_factory,
 )

@@ -77,7 +77,6 @@ class Listening(object):
         self._context.saw("host", "")  # or stop what listens
         return "something else does"
 
-
     def _started(self, but: str, port: int) -> Iterator[str]:
         """Where the socket units that were started earlier in the run listen at a port."""
         world = self._context.world

@@ -1,110 +1,91 @@
-"""What paramiko reads and writes of a connection, between two ends of a socket."""
+"""A connection that one thread reads whenever it waits, between two ends of a socket."""
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
+import weakref
 from collections.abc import Iterator
-from typing import Any
 
+import paramiko
 import pytest
 
-from orchestrator.transport.ssh_transport import LARGEST_PACKET, OversizeError, Packets
-
-
-class Counted(socket.socket):
-    """A socket that counts how often it is read and written."""
-
-    reads = writes = 0
-
-    def recv(self, *arguments: Any) -> bytes:
-        self.reads += 1
-        return super().recv(*arguments)
-
-    def send(self, *arguments: Any) -> int:
-        self.writes += 1
-        return super().send(*arguments)
+from orchestrator.transport.ssh_transport import UnthreadedTransport
 
 
 @pytest.fixture
-def ends() -> Iterator[tuple[Counted, socket.socket]]:
+def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
     here, there = socket.socketpair()
-    counted = Counted(here.family, here.type, fileno=here.detach())
-    counted.settimeout(0.01)
     there.settimeout(30)
-    with counted, there:
-        yield counted, there
+    with here, there:
+        yield here, there
 
 
-def test_what_has_arrived_together_is_read_at_once(ends: tuple[Counted, socket.socket]) -> None:
+def test_a_server_that_says_nothing_is_waited_for_as_long_as_said(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
     here, there = ends
-    packets = Packets(here)
-    there.sendall(b"abcdefgh")
-    assert [packets.read_all(4), packets.read_all(1), packets.read_all(3)] == [
-        b"abcd",
-        b"e",
-        b"fgh",
-    ]
-    assert here.reads == 1
+    session = UnthreadedTransport(here, 30)
+    session.start_client(timeout=0.05)
+    assert there.recv(8).startswith(b"SSH-2.0-")
+    assert session.is_alive()
+    with pytest.raises(paramiko.SSHException, match="No existing session"):
+        session.get_remote_server_key()
+    session.close()
+    session.done_with()
+    assert not session.is_alive()
 
 
-def test_what_comes_in_pieces_is_waited_for(ends: tuple[Counted, socket.socket]) -> None:
+@pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n" * 200, b"SSH-1.5-old\r\n", b""])
+def test_what_is_no_ssh_is_told(ends: tuple[socket.socket, socket.socket], said: bytes) -> None:
     here, there = ends
-    packets = Packets(here)
-    there.sendall(b"ab")
-    late = threading.Timer(0.1, there.sendall, [b"cd"])  # ten times the timeout of the socket
-    late.start()
-    assert packets.read_all(4) == b"abcd"
-    late.join()
-
-
-def test_a_server_that_says_nothing_is_noticed(ends: tuple[Counted, socket.socket]) -> None:
-    here, _ = ends
-    with pytest.raises(TimeoutError):
-        Packets(here).readline(0.05)
-
-
-def test_an_end_is_an_end(ends: tuple[Counted, socket.socket]) -> None:
-    here, there = ends
-    packets = Packets(here)
-    there.sendall(b"ab")
+    there.sendall(said)
     there.shutdown(socket.SHUT_WR)
-    with pytest.raises(EOFError):
-        packets.read_all(4)
+    session = UnthreadedTransport(here, 30)
+    with pytest.raises((paramiko.SSHException, EOFError)):
+        session.start_client(timeout=30)
+    assert not session.is_alive()
+    assert not session.active
 
 
-def test_what_is_held_leaves_in_one_piece(ends: tuple[Counted, socket.socket]) -> None:
+def test_another_thread_ends_a_wait(ends: tuple[socket.socket, socket.socket]) -> None:
     here, there = ends
-    packets = Packets(here)
-    packets.hold()
-    packets.write_all(b"ab")
-    packets.hold()
-    packets.write_all(b"cd")
-    assert here.writes == 0
-    packets.let_go()
-    packets.write_all(b"ef")
-    assert here.writes == 2
-    assert there.recv(4, socket.MSG_WAITALL) == b"abcd"
-    assert there.recv(2, socket.MSG_WAITALL) == b"ef"
+    told: list[Exception] = []
+    made: list[UnthreadedTransport] = []
+
+    def negotiate() -> None:
+        session = UnthreadedTransport(here, 30)
+        made.append(session)
+        try:
+            session.start_client(timeout=30)
+        except (paramiko.SSHException, EOFError) as error:
+            told.append(error)
+
+    waiting = threading.Thread(target=negotiate)
+    waiting.start()
+    assert there.recv(8).startswith(b"SSH-2.0-")  # it has begun
+    here.shutdown(socket.SHUT_RDWR)
+    made[0].close()
+    made[0].done_with()
+    waiting.join(30)
+    assert len(told) == 1
+    assert not made[0].is_alive()
 
 
-def test_a_peer_that_reads_slowly_gets_everything(ends: tuple[Counted, socket.socket]) -> None:
-    here, there = ends
-    here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
-    data = bytes(range(256)) * 4096
-    packets = Packets(here)
-    writing = threading.Thread(target=packets.write_all, args=[data])
-    writing.start()
-    writing.join(0.1)  # ten times the timeout of the socket
-    assert writing.is_alive()
-    found = b""
-    while len(found) < len(data):
-        found += there.recv(len(data))
-    assert found == data
-    writing.join()
-
-
-def test_packets_are_bounded(ends: tuple[Counted, socket.socket]) -> None:
+def test_nothing_is_left_of_a_connection_that_is_done_with(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    """Not even for as long as it takes Python to look for what refers to each other."""
     here, _ = ends
-    with pytest.raises(OversizeError):
-        Packets(here).read_all(LARGEST_PACKET + 1)
+    gc.disable()
+    try:
+        session = UnthreadedTransport(here, 30)
+        session.start_client(timeout=0.05)
+        session.close()
+        session.done_with()
+        left = weakref.ref(session.loop)
+        del session
+        assert left() is None
+    finally:
+        gc.enable()

@@ -1,0 +1,122 @@
+"""What paramiko reads and writes of an SSH connection: packets on a socket (controller)."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from typing import Any, cast
+
+import paramiko
+from paramiko.packet import Packetizer
+
+from orchestrator.transport.ssh_loop import Loop
+
+READ_SIZE = 8 << 10  # held by each connection that waits; more once that much has arrived
+MOST_READ = 64 << 10
+LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
+_STEPS = (1.0, 0.1, 0.01, 0.001)  # seconds
+
+
+class OversizeError(paramiko.SSHException):
+    """The server announces a packet that no server of SSH sends."""
+
+
+class Packets(Packetizer):
+    """The packets of one connection, which are bounded and need no thread for their time."""
+
+    def __init__(self, sock: Any) -> None:
+        self._stream = _Stream(sock)
+        super().__init__(cast(socket.socket, self._stream))  # paramiko asks for no more than it has
+
+    def read_by(self, loop: Loop | None) -> None:
+        """Ask the loop before each wait for the server, None for nobody."""
+        self._stream.loop = loop
+
+    def start_handshake(self, timeout: float) -> None:
+        """paramiko starts a thread here; ``start_client`` is given a timeout anyway."""
+
+    def read_all(self, n: int, check_rekey: bool = False) -> bytes:
+        """The next ``n`` bytes. paramiko believes whatever length a packet tells, before anything
+        proves who sent it."""
+        if n > LARGEST_PACKET:
+            raise OversizeError(f"it announces a packet of {n} bytes")
+        return super().read_all(n, check_rekey)
+
+    def hold(self) -> None:
+        """Send nothing until ``let_go``."""
+        self._stream.held = self._stream.held or []
+
+    def let_go(self) -> None:
+        """Send what was held, in one piece; EOFError."""
+        with self._stream.sending:
+            held, self._stream.held = self._stream.held, None
+            self.write_all(b"".join(held or ()))
+
+
+class _Stream:
+    """A socket that is asked once for all that has arrived; paramiko asks for each packet twice.
+
+    Whenever Python asks, it lets other threads go on and may wait for them afterwards. For the same
+    reason the kernel keeps the timeout: Python polls first on a socket that has one.
+    """
+
+    def __init__(self, sock: Any) -> None:
+        self._sock = sock
+        self._arrived = b""
+        self._size = READ_SIZE
+        self.loop: Loop | None = None
+        self.held: list[bytes] | None = None
+        self.sending = threading.RLock()
+        self.close = sock.close
+        self._is_socket = isinstance(sock, socket.socket)  # or a channel of a jump host
+        self._bound = seconds = sock.gettimeout()
+        if self._is_socket and seconds:
+            sock.settimeout(None)
+            for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+                sock.setsockopt(socket.SOL_SOCKET, which, _interval(seconds))
+
+    def recv(self, count: int) -> bytes:
+        """At most so many bytes; TimeoutError, OSError."""
+        if not self._arrived:
+            if self.loop is not None:
+                self._wait_at_most(_step(self.loop.pause()))
+            try:
+                self._arrived = self._sock.recv(self._size)
+            except BlockingIOError:  # as the kernel tells a timeout
+                raise TimeoutError from None
+            self._size = MOST_READ if len(self._arrived) == self._size else READ_SIZE
+        found, self._arrived = self._arrived[:count], self._arrived[count:]
+        return found
+
+    def _wait_at_most(self, seconds: float) -> None:
+        if seconds == self._bound:
+            return
+        self._bound = seconds
+        if self._is_socket:
+            self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _interval(seconds))
+        else:
+            self._sock.settimeout(seconds)
+
+    def send(self, data: bytes) -> int:
+        """How many of the bytes have left, or are held; TimeoutError, OSError."""
+        with self.sending:
+            if self.held is not None:
+                self.held.append(data)
+                return len(data)
+            try:
+                sent: int = self._sock.send(data)
+            except BlockingIOError:
+                raise TimeoutError from None
+            return sent
+
+
+def _step(seconds: float) -> float:
+    """A wait at whose end there is another one, if need be, a tenth longer at the most: few that
+    differ, as the kernel is told of each."""
+    return next((step for step in _STEPS if step <= 1.1 * seconds), _STEPS[-1])
+
+
+def _interval(seconds: float) -> bytes:
+    """What the kernel takes for a timeout, which is none at 0."""
+    return struct.pack("@ll", *divmod(max(1, int(seconds * 1e6)), 1_000_000))
