@@ -40,12 +40,13 @@ class PlannerBehind:
 
         PlanError also where one of these has none: nobody knows what it would leave.
         """
-        plan = self._planner.plan(host, gathered)
-        plan.before = [
+        before = [
             Before(_plan_of(stage, host, gathered), stage.manifest)
             for stage in self._before
             if host.name in stage.hosts
         ]
+        plan = self._planner.plan(host, gathered)  # which hides what those call secret
+        plan.before = before
         return plan
 
 

@@ -17,10 +17,13 @@ class HostSecrets:
         self._before = before
         self._of: dict[str, tuple[str, ...]] = {}
 
+    def before(self, host: str) -> tuple[str, ...]:
+        """Those of a host in the stages before this one."""
+        return self._before.of(host) if self._before is not None else ()
+
     def share(self, host: str, plan: HostPlan) -> None:
         """Have the host's plan mask what those before it have, and remember its own."""
-        if self._before is not None:
-            plan.secrets_before = self._before.of(host)
+        plan.secrets_before = self.before(host)
         masked = [item for item in plan.items if item.secrets and not item.sensitive]
         texts = [*plan.own_secrets, *(text for item in masked for text in secrets_of(item))]
         if texts:
@@ -28,5 +31,4 @@ class HostSecrets:
 
     def of(self, host: str) -> tuple[str, ...]:
         """Those of a host in this stage and before it."""
-        before = self._before.of(host) if self._before is not None else ()
-        return (*before, *self._of.get(host, ()))
+        return (*self.before(host), *self._of.get(host, ()))

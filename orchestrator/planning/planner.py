@@ -75,7 +75,8 @@ class Planner:
             f"the facts {family!r} are not available: {reason}"
             for family, reason in facts.unavailable.items()
         ]
-        walk = Walk(host, facts)
+        secrets = self.host_secrets
+        walk = Walk(host, facts, secrets.before(host.name) if secrets is not None else ())
         resources = walk.run(self._root, self.site.earlier_names())
         everything = walk.found
         if self._marker is not None:
@@ -95,8 +96,8 @@ class Planner:
             plan.earlier = self.site.earlier.of(host.name, self._references)
         for index, (declared, scope, travel) in walk.turns.items():
             plan.defer(index, declared, scope, travel)
-        if self.host_secrets is not None:
-            self.host_secrets.share(host.name, plan)
+        if secrets is not None:
+            secrets.share(host.name, plan)
         return plan
 
     def _implied(self) -> Implications:

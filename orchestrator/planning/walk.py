@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.expressions import Scope
@@ -59,9 +59,10 @@ class Walk:
     what is rendered at its turn, by its place in ``found``.
     """
 
-    def __init__(self, host: Any, facts: Facts) -> None:
+    def __init__(self, host: Any, facts: Facts, secrets_before: Sequence[str] = ()) -> None:
         self._host = host
         self._facts = facts
+        self._secrets_before = secrets_before
         self.found: list[Compiled] = []
         self.declared: list[Declared] = []
         self.turns: dict[int, tuple[Declared, Scope, Travel]] = {}
@@ -88,7 +89,8 @@ class Walk:
         if self._problems or compiled is None:
             raise plan_error(self._problems, list(self.secrets))
         own = masked_texts(compiled) if self._types_hide else ()
-        return veil(compiled, self.found, tuple(dict.fromkeys((*self.secrets, *own))))
+        known = dict.fromkeys((*self.secrets, *own, *self._secrets_before))
+        return veil(compiled, self.found, tuple(known))
 
     def _manifest(
         self, place: Place, by: Declared | None, handed: Mapping[str, Any], managed: bool

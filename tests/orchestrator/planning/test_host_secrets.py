@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from orchestrator.planning.behind import EarlierStage, PlannerBehind
 from orchestrator.planning.host_secrets import HostSecrets
 from tests.orchestrator.planning.planned import FakeHost, gathered, planner
 
@@ -15,6 +16,11 @@ ccm:
     - archive:
         - /srv/app.tgz:
             {url: https://x/app.tgz, password: swordfish, username: me, owner: root, group: root}
+"""
+WRITES = """\
+ccm:
+  defaults: {file: {owner: root, group: root, mode: "0644"}}
+  resources: [{file: [{/etc/a: {content: hunter2secret}}, {/etc/b: {content: b}}]}]
 """
 LATER = "ccm: {resources: [{exec: [{cat /etc/app.conf: {}}]}]}"
 
@@ -36,3 +42,20 @@ def test_a_later_stage_masks_what_earlier_ones_do_on_that_host(tmp_path: Path) -
         assert "hunter2secret" in json.loads(later.payload({"run_id": "1"}))["secrets"]
     other = made[2].plan(FakeHost("web2"), gathered())
     assert other.secrets == ()
+
+
+def test_no_hash_is_told_of_what_an_earlier_stage_calls_secret(tmp_path: Path) -> None:
+    """Neither by the push of the later stage nor by its preview."""
+    for name in ("first", "last"):
+        (tmp_path / name).mkdir()
+    first, last = planner(tmp_path / "first", FIRST), planner(tmp_path / "last", WRITES)
+    first.host_secrets = HostSecrets()
+    last.host_secrets = HostSecrets(first.host_secrets)
+    stage = EarlierStage("first", ["web1"], first, "")
+    preview = PlannerBehind(last, [stage]).plan(FakeHost(), gathered())
+    assert [item.name for item in preview.items if item.veiled] == ["/etc/a"]
+    assert [item.name for item in last.plan(FakeHost(), gathered()).items if item.veiled] == [
+        "/etc/a"
+    ]
+    other = last.plan(FakeHost("web2"), gathered())
+    assert not any(item.veiled for item in other.items)
