@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
+_NOT_IN_PLACE = re.compile(r"\.data/(?!headers/)")  # headers are for those who compile
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _DOWNLOAD = """
 import platform, sys
@@ -104,7 +106,7 @@ def _index(wheels: Sequence[Path]) -> dict[str, object]:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
         with zipfile.ZipFile(path) as wheel:
             members = [member for member in wheel.infolist() if not member.is_dir()]
-        if any(".data/" in member.filename for member in members):
+        if any(_NOT_IN_PLACE.search(member.filename) for member in members):
             raise SystemExit(f"{path.name} has to be installed; ccm.pyz can only unpack wheels")
         files.update({member.filename: member.file_size for member in members})
     return {
