@@ -63,7 +63,7 @@ class NamePath(_Plain):
         """The value; whatever Jinja2's program raises."""
         tree = getattr(scope, self._attribute)
         for part in self._parts:
-            if not isinstance(tree, Mapping) or part not in tree:
+            if not isinstance(tree, dict | Mapping) or part not in tree:
                 return self._program().run(scope, more)
             tree = tree[part]
         return tree

@@ -7,7 +7,7 @@ import os
 import stat
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +121,15 @@ class TextBlob(Blob):
         """See ``Blob``."""
         for at in range(0, len(self._data), CHUNK):
             yield self._data[at : at + CHUNK]
+
+
+def any_holds(blobs: Sequence[Blob], secrets: tuple[str, ...]) -> bool:
+    """Whether one of them may hold what ``Blob.holds`` looks for: small texts are searched as one,
+    which finds all that stands in one of them."""
+    if sum([blob.size for blob in blobs]) > MOST_SEARCHED:
+        return any(blob.holds(secrets) for blob in blobs)
+    together = "\n".join([blob.text for blob in blobs])
+    return _mask(secrets).text(together) != together
 
 
 class FileBlob(Blob):

@@ -31,10 +31,10 @@ def filled(declared: Declared, scope: Scope, alike: AlikeResources, index: int) 
     outlook = alike.outlook(declared)
     if not outlook.alone_texts:
         return None
-    kinds, texts = declared.type.properties, []
+    values, kinds, texts = declared.values, declared.type.properties, []
     try:
         for key in outlook.alone_texts:
-            text = render_value(declared.values[key], scope)
+            text = render_value(values[key], scope)
             if text.__class__ is not str or kinds[key].complaints(text):
                 return None
             texts.append(text.encode("utf-8"))

@@ -31,6 +31,8 @@ class Resources:
     def __init__(self, declared: list[Declared], travel: Travel, problems: list[Problem]) -> None:
         self.declared = declared
         self.names_vary = any(map(names_vary, declared))
+        self.applies = any(entry.type.applies for entry in declared)
+        """Whether one of them applies a manifest."""
         self._shared = {
             index: _compile_shared(index, entry, travel, problems)
             for index, entry in enumerate(declared)

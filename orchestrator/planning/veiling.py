@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from orchestrator.planning.blobs import any_holds
 from orchestrator.planning.compiled import Compiled
 
 
@@ -17,13 +18,13 @@ def veil(
     """The resources of a plan, of which those whose content holds a secret are marked, so that no
     event tells a hash of it. ``found`` has all of them pre-order; in it they are replaced, too."""
     known = tuple(secrets)
-    holding = set()
-    for at, entry in enumerate(found):
-        if entry.blobs and not entry.outline.item.sensitive:
-            for blob in entry.blobs:
-                if blob.holds(known):
-                    holding.add(at)
-                    break
+    suspect = [
+        at for at, entry in enumerate(found) if entry.blobs and not entry.outline.item.sensitive
+    ]
+    own = [at for at in suspect if found[at].but_texts is not None]
+    if not any_holds([blob for at in own for blob in found[at].blobs], known):
+        suspect = [at for at in suspect if found[at].but_texts is None]
+    holding = {at for at in suspect if any(blob.holds(known) for blob in found[at].blobs)}
     if not holding:
         return resources
     return tuple(_veiled(resources, found, holding, iter(range(len(found)))))

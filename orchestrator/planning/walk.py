@@ -71,6 +71,7 @@ class Walk:
         self._problems: list[Problem] = []
         self._rows: list[_Row] = []
         self._names_vary = False
+        self._is_checked = False  # whether the rows are asked about in the end
         self._types_hide = False
         self._groups = Groups()
         self._places = 0
@@ -130,7 +131,8 @@ class Walk:
         compiled: list[Compiled] = []
         for index, declared in enumerate(resources.declared):
             made = []
-            for turn in self._turns(declared, scope, number, managed):
+            once = declared.foreach is None
+            for turn in (scope,) if once else self._turns(declared, scope, number, managed):
                 entry = resources.shared(index) or self._render(
                     place.part, turn, index=index, declared=declared, managed=managed
                 )
@@ -180,14 +182,17 @@ class Walk:
         if runs and entry.outline.item.deferred_render:
             self.turns[at] = (declared, scope, place.part.travel)
             scope.environ.hear(repr(declared.raw))
-        self._rows.append(_Row(declared, entry, place=number, runs=runs, opens=opens, begin=begin))
+        if self._is_checked:
+            row = _Row(declared, entry, place=number, runs=runs, opens=opens, begin=begin)
+            self._rows.append(row)
         return entry
 
     def _note(self, part: Part, resources: Resources, is_child: bool) -> None:
         """What the resources of a manifest say about the check of names."""
         if part.is_generated:
-            self._names_vary |= is_child or any(d.type.applies for d in resources.declared)
+            self._names_vary |= is_child or resources.applies
         self._names_vary |= resources.names_vary
+        self._is_checked |= self._names_vary or resources.applies
 
     def _render(
         self, part: Part, scope: Scope, *, index: int, declared: Declared, managed: bool
