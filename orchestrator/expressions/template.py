@@ -82,7 +82,7 @@ class Template:
         """The text, also where it is one expression only."""
         return "".join(
             [
-                piece if piece.__class__ is str else as_text(piece.evaluate(scope))
+                piece if isinstance(piece, str) else as_text(piece.evaluate(scope))
                 for piece in self.pieces
             ]
         )
