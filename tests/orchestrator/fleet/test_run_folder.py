@@ -1,5 +1,6 @@
 """The folder that keeps a run."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -411,7 +412,8 @@ def test_a_run_that_could_not_be_written_is_not_called_whole() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small file system")
-def test_a_full_disk_costs_events_only(tmp_path: Path) -> None:
+@pytest.mark.parametrize("together", [1, 12])
+def test_a_full_disk_costs_events_only(tmp_path: Path, together: int) -> None:
     """What hosts came to and the end are kept, no line is half, and what lacks is told."""
     small = tmp_path / "small"
     small.mkdir()
@@ -419,10 +421,11 @@ def test_a_full_disk_costs_events_only(tmp_path: Path) -> None:
     try:
         folder = begin(parent=small)
         event = {**make_event(output="x" * 5_000), "host": "web1", "run_id": "run-1"}
-        for _ in range(100):
-            folder.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
-        for host in ("web1", "web2"):
-            folder.handle(happening.HostFinished(HostResult(host, Tally())))
+        told = happening.ResourceEvent("web1", event, json.dumps(event))
+        ended = [happening.HostFinished(HostResult(host, Tally())) for host in ("web1", "web2")]
+        events: list[happening.Event] = [*[told] * 97, ended[0], *[told] * 2, ended[1], told]
+        for at in range(0, len(events), together):
+            folder.handle_all(events[at : at + together])
         folder.handle(happening.RunFinished(time.time(), False))
         with pytest.raises(OSError, match=r"No space left on device: .*events\.jsonl"):
             folder.close()
@@ -432,8 +435,10 @@ def test_a_full_disk_costs_events_only(tmp_path: Path) -> None:
         assert kept.about["end"]
         (notice,) = kept.notices()
         assert notice.text == "the record of this run lacks events: No space left on device"
+        with contextlib.suppress(OSError):
+            (small / "rest").write_bytes(b"x" * (1 << 20))
         with pytest.raises(OSError, match="No space left"):
             begin("20260315T091502Z-bbbbbb", small)
-        assert [path.name for path in small.iterdir()] == [folder.path.name]
+        assert {path.name for path in small.iterdir()} == {folder.path.name, "rest"}
     finally:
         subprocess.run(["umount", small], check=True)
