@@ -132,6 +132,9 @@ class EagerTransport(ServiceRequestingTransport):
         self._service_userauth_accepted = True
         self.auth_handler = self.get_auth_handler()
 
+    def _log(self, level: int, msg: object, *args: object) -> None:
+        """Nobody reads what paramiko notes of each connection."""
+
     def _parse_debug(self, message: Message) -> None:
         """Pass over what servers say for debugging; paramiko would write out each byte of it."""
 
