@@ -104,6 +104,7 @@ class Gateways:
 
     def _kept(self, route: Route) -> Connection:
         connection = self._open(route)
+        connection.session.packetizer.be_patient()  # each host behind it has a time of its own
         with self._lock:
             if self._closed:
                 connection.close()

@@ -34,6 +34,11 @@ class Loop:
         return threading.get_ident() == self._thread and getcurrent() is not self._run
 
     @property
+    def is_reading(self) -> bool:
+        """Whether the caller is what reads."""
+        return getcurrent() is self._run
+
+    @property
     def is_over(self) -> bool:
         """Whether it has come to its end."""
         return bool(self._run.dead)

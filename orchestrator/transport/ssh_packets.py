@@ -5,16 +5,19 @@ from __future__ import annotations
 import socket
 import struct
 import threading
+import time
 from typing import Any, cast
 
 import paramiko
 from paramiko.packet import Packetizer
 
-from orchestrator.transport.ssh_loop import Loop
+from orchestrator.transport.ssh_loop import NEVER, Loop
 
 READ_SIZE = 8 << 10  # held by each connection that waits; more once that much has arrived
 MOST_READ = 64 << 10
 LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
+MOST_LEFT = 256 << 10  # bytes of answers that a server does not take
+_SOON = 0.1  # seconds
 _STEPS = (1.0, 0.1, 0.01, 0.001)  # seconds
 
 
@@ -23,11 +26,19 @@ class OversizeError(paramiko.SSHException):
 
 
 class Packets(Packetizer):
-    """The packets of one connection, which are bounded and need no thread for their time."""
+    """The packets of one connection, which are bounded and need no thread for their time.
+
+    Until it is ``patient``, whoever sends to a server that takes nothing waits for as long as the
+    timeout of the socket; then for as long as nobody closes it.
+    """
 
     def __init__(self, sock: Any) -> None:
         self._stream = _Stream(sock)
         super().__init__(cast(socket.socket, self._stream))  # paramiko asks for no more than it has
+
+    def be_patient(self) -> None:
+        """From now on somebody else notices a server that takes nothing."""
+        self._stream.outlet.patience = NEVER
 
     def read_by(self, loop: Loop | None) -> None:
         """Ask the loop before each wait for the server, None for nobody."""
@@ -71,6 +82,7 @@ class _Stream:
         self.close = sock.close
         self._is_socket = isinstance(sock, socket.socket)  # or a channel of a jump host
         self._bound = seconds = sock.gettimeout()
+        self.outlet = _Outlet(sock, self._is_socket, NEVER if seconds is None else seconds)
         if self._is_socket and seconds:
             sock.settimeout(None)
             for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
@@ -80,7 +92,8 @@ class _Stream:
         """At most so many bytes; TimeoutError, OSError."""
         if not self._arrived:
             if self.loop is not None:
-                self._wait_at_most(_step(self.loop.pause()))
+                left = self.loop.pause()
+                self._wait_at_most(_step(left if self._is_clear() else min(left, _SOON)))
             try:
                 self._arrived = self._sock.recv(self._size)
             except BlockingIOError:  # as the kernel tells a timeout
@@ -99,16 +112,79 @@ class _Stream:
             self._sock.settimeout(seconds)
 
     def send(self, data: bytes) -> int:
-        """How many of the bytes have left, or are held; TimeoutError, OSError."""
+        """How many of the bytes have left, or will; TimeoutError, OSError, EOFError."""
         with self.sending:
             if self.held is not None:
                 self.held.append(data)
                 return len(data)
+            if self.loop is not None and self.loop.is_reading:
+                self.outlet.put(data)
+                return len(data)
+            return self.outlet.send(data)
+
+    def _is_clear(self) -> bool:
+        """Whether all that the reader said has left, as far as there is room now."""
+        if self.outlet.left and self.sending.acquire(blocking=False):
             try:
-                sent: int = self._sock.send(data)
-            except BlockingIOError:
-                raise TimeoutError from None
+                self.outlet.put(b"")
+            finally:
+                self.sending.release()
+        return not self.outlet.left
+
+
+class _Outlet:
+    """What leaves by a socket or a channel, in order; one thread at a time.
+
+    What the reader of a connection says waits for nobody, as nobody would look at the time
+    meanwhile: what there is no room for is ``left`` over and goes first later.
+    """
+
+    def __init__(self, sock: Any, is_socket: bool, patience: float) -> None:
+        self._sock = sock
+        self._is_socket = is_socket
+        self.patience = patience
+        """Seconds that a server may take nothing."""
+        self._stuck: float | None = None  # since when
+        self.left = b""
+
+    def send(self, data: bytes) -> int:
+        """How many of the bytes have left; TimeoutError where none could, EOFError at the end of
+        the patience."""
+        try:
+            while self.left:
+                self.left = self.left[self._sock.send(self.left) :]
+            sent: int = self._sock.send(data)
+        except (TimeoutError, BlockingIOError):
+            now = time.monotonic()
+            self._stuck = now if self._stuck is None else self._stuck
+            if now - self._stuck >= self.patience:
+                raise EOFError from None
+            raise TimeoutError from None
+        self._stuck = None
+        return sent
+
+    def put(self, data: bytes) -> None:
+        """Send what there is room for, before what is left over as well; EOFError where that is too
+        much, OSError."""
+        self.left += data
+        try:
+            while self.left:
+                self.left = self.left[self._at_once(self.left) :]
+        except (TimeoutError, BlockingIOError):
+            if len(self.left) > MOST_LEFT:
+                raise EOFError from None
+
+    def _at_once(self, data: bytes) -> int:
+        if self._is_socket:
+            sent: int = self._sock.send(data, socket.MSG_DONTWAIT)
             return sent
+        before = self._sock.gettimeout()
+        self._sock.settimeout(0.0)
+        try:
+            sent = self._sock.send(data)
+        finally:
+            self._sock.settimeout(before)
+        return sent
 
 
 def _step(seconds: float) -> float:

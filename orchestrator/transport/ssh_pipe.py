@@ -33,6 +33,7 @@ class SshPipe:
     def __init__(
         self, session: EagerTransport, channel: paramiko.Channel, close: Callable[[], None]
     ) -> None:
+        session.packetizer.be_patient()  # whoever converses does not wait for ever
         self._channel = channel
         self._close = close
         self._arrived = session.answer()
