@@ -111,6 +111,31 @@ def test_a_large_message_passes_in_both_directions(sshd: Sshd, connect: Connect)
     link.close()
 
 
+@pytest.mark.parametrize("by", ["its thread", "another thread"])
+def test_keys_are_exchanged_anew_in_the_middle(
+    connect: Connect, start_sshd: StartSshd, by: str
+) -> None:
+    """A server may ask for it at any time, while both sides write."""
+    link = connect().open(start_sshd("RekeyLimit 64K").host(), Phases())
+    while not link.receive(10).endswith(b"\n"):
+        pass
+    data = bytes(range(256)) * 4 * 1024
+    received = bytearray()
+    for _ in range(3):
+        if by == "its thread":
+            link.send(data)
+        else:
+            sender = threading.Thread(target=link.send, args=(data,))
+            sender.start()
+            sender.join(30)
+            assert not sender.is_alive()
+        while len(received) % len(data) or not received:
+            received += link.receive(30)
+        assert received == data
+        received.clear()
+    link.close()
+
+
 def test_a_host_takes_one_thread(sshd: Sshd, connect: Connect) -> None:
     """Who opens a link reads the connection; one that several may use is read beside them."""
     connector = connect()
