@@ -69,7 +69,8 @@ class Connection:
                 # wakes paramiko's thread, which looks for a close only ten times a second
                 with contextlib.suppress(OSError):
                     self._sock.shutdown(socket.SHUT_RDWR)
-            session = self._fabric.transport
+            # fabric has none where the login failed
+            session = self._fabric.transport or self._fabric.client.get_transport()
             self._fabric.client.close()
             with contextlib.suppress(OSError, EOFError):
                 self._sock.close()

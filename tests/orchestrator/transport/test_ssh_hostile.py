@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from paramiko.common import AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 from paramiko.message import Message
 
 from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.ssh_transport import UnthreadedTransport
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.conftest import Connect
 from tests.orchestrator.transport.fakes import Host, Phases
@@ -137,3 +140,22 @@ def test_a_server_that_talks_without_end_is_given_up(
     with pytest.raises(UnreachableError) as caught:
         connector.open(server.host, Phases())
     assert caught.value.kind == kind
+
+
+def hanging(transport: Any) -> None:
+    """Say nothing any more."""
+    while transport.active:
+        time.sleep(0.1)
+
+
+def test_nothing_is_left_of_a_login_that_fails(
+    connect: Connect, serve: Callable[[Trap], Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run over thousands of hosts keeps no connection for each that hangs."""
+    monkeypatch.setattr("orchestrator.transport.ssh_login.AUTH_TIMEOUT", 1.0)
+    connector = connect(credentials=Credentials(environ={"CCM_SSH_PASSWORD": "s3cret"}))
+    with pytest.raises(UnreachableError):
+        connector.open(serve(Trap("login", hanging)).host, Phases())
+    gc.collect()
+    left = [one for one in gc.get_objects() if isinstance(one, UnthreadedTransport)]
+    assert left == []
