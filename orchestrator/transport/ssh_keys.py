@@ -16,12 +16,33 @@ from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.key_files import encrypted, public_blob, shown, too_open, unreadable
 from orchestrator.transport.known_hosts import fingerprint
 from orchestrator.transport.route import DEFAULT_KEYS, Route
+from orchestrator.transport.waiting import Aside
 
 AGENT_TIMEOUT = 60.0
 
 
 class AgentGoneError(paramiko.SSHException):
     """The agent signs nothing more; no server was told of it."""
+
+
+class AgentLateError(Exception):
+    """The agent took longer than the host has time."""
+
+
+class TimedKey(AgentKey):
+    """The key of an agent, which may wait for somebody and knows no bound of one host."""
+
+    def __init__(self, key: AgentKey, until: float) -> None:
+        super().__init__(key.agent, key.blob, key.comment)
+        self._until = until
+
+    def sign_ssh_data(self, data: Any, algorithm: str | None = None) -> Any:
+        """As of any key; AgentLateError."""
+        sign = functools.partial(super().sign_ssh_data, data, algorithm)
+        try:
+            return Aside(sign, "signature of an agent").wait(self._until)
+        except TimeoutError as error:
+            raise AgentLateError from error
 
 
 class Candidate:
@@ -67,6 +88,15 @@ class Keyring:
             found[named:named] = others
         found.sort(key=lambda candidate: candidate.identity not in self._worked)
         return found
+
+    def candidates_in_time(self, route: Route) -> list[Candidate]:
+        """As ``candidates``; AgentLateError when the time of the host is up."""
+        if route.until is None or not route.agent:
+            return self.candidates(route)
+        try:
+            return Aside(lambda: self.candidates(route), "keys of an agent").wait(route.until)
+        except TimeoutError as error:
+            raise AgentLateError from error
 
     def troubles(self, route: Route) -> list[str]:
         """Why keys that were meant are not among the candidates."""

@@ -6,14 +6,14 @@ import shlex
 from collections.abc import Callable
 
 import paramiko
+from paramiko.agent import AgentKey
 from paramiko.ssh_exception import BadAuthenticationType
 
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.known_hosts import STANDARD_PORT
 from orchestrator.transport.route import Route
-from orchestrator.transport.ssh_keys import AgentGoneError, Keyring
+from orchestrator.transport.ssh_keys import AgentGoneError, AgentLateError, Keyring, TimedKey
 from orchestrator.transport.ssh_transport import BROKEN, EagerTransport
-from orchestrator.transport.waiting import Aside
 from remote_runtime.errors import UnreachableError
 
 AUTH_TIMEOUT = 60.0
@@ -41,14 +41,16 @@ class Authenticator:
     def authenticate(self, transport: EagerTransport) -> None:
         """Log in; UnreachableError says which methods were tried and what to do."""
         self._began()
-        if self._route.until is None or not self._route.agent:
-            return self._log_in(transport)
-        # An agent may wait for somebody, and knows no bound of one host.
-        login = Aside(lambda: self._log_in(transport), f"login to {self._route.label}")
         try:
-            return login.wait(self._route.until)
-        except TimeoutError as error:
-            raise self._cut_short("did not answer the login", "transport.silent") from error
+            self._log_in(transport)
+        except AgentLateError as error:
+            tried = ", ".join(self._tried)
+            raise UnreachableError(
+                f"the agent at {self._route.agent} did not answer while {self._route.label} had"
+                f" time; tried: {tried or 'nothing yet'}",
+                "transport.silent",
+                hint="find out what the agent waits for: a PIN, a confirmation?",
+            ) from error
 
     def _log_in(self, transport: EagerTransport) -> None:
         try:
@@ -71,7 +73,7 @@ class Authenticator:
         )
 
     def _with_keys(self, transport: EagerTransport) -> bool:
-        candidates = self._keyring.candidates(self._route)
+        candidates = self._keyring.candidates_in_time(self._route)
         for candidate in candidates:
             if not self._may("publickey"):
                 return False
@@ -79,6 +81,8 @@ class Authenticator:
             if isinstance(key, str):
                 self._troubles.append(key)
                 continue
+            if isinstance(key, AgentKey) and self._route.until is not None:
+                key = TimedKey(key, self._route.until)
             self._tried.append(f"key {candidate.name}")
             no_password = self._credentials.ssh_password is None
             transport.opens_early = no_password and candidate is candidates[-1]

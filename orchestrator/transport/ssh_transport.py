@@ -19,6 +19,8 @@ import paramiko
 from cryptography.exceptions import InvalidTag
 from paramiko.auth_handler import AuthOnlyHandler
 from paramiko.common import (
+    MSG_CHANNEL_DATA,
+    MSG_CHANNEL_EXTENDED_DATA,
     cMSG_CHANNEL_OPEN,
     cMSG_CHANNEL_REQUEST,
     cMSG_SERVICE_REQUEST,
@@ -50,6 +52,18 @@ def _first(names: Sequence[str], *wanted: str) -> tuple[str, ...]:
     return (*front, *(name for name in names if name not in front))
 
 
+def _bounded(take: Callable[[Any, Message], None]) -> Callable[[Any, Message], None]:
+    """Take what arrives on a channel while no more is unread than the server was allowed to send;
+    paramiko holds whatever comes."""
+
+    def take_bounded(channel: Any, message: Message) -> None:
+        take(channel, message)
+        if len(channel.in_buffer) + len(channel.in_stderr_buffer) > 2 * WINDOW:
+            raise paramiko.SSHException("the server sends more than it was asked for")
+
+    return take_bounded
+
+
 class EagerTransport(ServiceRequestingTransport):
     """A transport that does not wait where it need not; made by ``session_factory``."""
 
@@ -64,6 +78,14 @@ class EagerTransport(ServiceRequestingTransport):
     _next_channel: Callable[[], int]
     _channels: Any
     _handler_table: dict[bytes, Any]
+    _channel_handler_table: dict[int, Any] = {
+        # the stubs leave it out
+        **ServiceRequestingTransport._channel_handler_table,  # type: ignore[attr-defined]
+        **{
+            kind: _bounded(ServiceRequestingTransport._channel_handler_table[kind])  # type: ignore[attr-defined]
+            for kind in (MSG_CHANNEL_DATA, MSG_CHANNEL_EXTENDED_DATA)
+        },
+    }
 
     # X25519 costs a tenth of the hybrid exchange, which stays on offer for servers that insist.
     _preferred_kex = _first(  # the stubs leave it out
@@ -116,6 +138,13 @@ class EagerTransport(ServiceRequestingTransport):
         # only now and then: by that time it would be hundreds of connections.
         self._handler_table = {}
         self.auth_handler = self.kex_engine = self.saved_exception = None
+
+    def get_exception(self) -> Exception | None:
+        """Why the connection ended; one of ``BROKEN``, whatever paramiko stumbled over."""
+        found = super().get_exception()
+        if found is None or isinstance(found, BROKEN):
+            return found
+        return paramiko.SSHException(f"the server does not keep to SSH: {found!r}")
 
     def prefer_host_keys(self, algorithms: Sequence[str]) -> None:
         """Ask for these host key algorithms first, as OpenSSH does for what known_hosts holds."""

@@ -149,3 +149,12 @@ def test_an_agent_is_waited_for_as_long_as_the_host_has_time(
         assert time.monotonic() >= until - 0.05
         assert error.kind == "transport.silent"
     assert agent.asked == [LIST, SIGN]
+
+
+def test_an_agent_signs_for_a_host_whose_time_is_bounded(
+    agent: Agent, sshd: Sshd, connect: Connect
+) -> None:
+    """What it signs is sent, and the answer read."""
+    agent.may_sign.set()
+    connect().open(sshd.host(key_file=None), Phases(), time.monotonic() + 20).close()
+    assert agent.asked == [LIST, SIGN]

@@ -6,12 +6,24 @@ import gc
 import socket
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import paramiko
 import pytest
+from paramiko.common import cMSG_CHANNEL_DATA
 
-from orchestrator.transport.ssh_transport import UnthreadedTransport
+from orchestrator.transport.ssh_transport import (
+    BROKEN,
+    WINDOW,
+    EagerTransport,
+    UnthreadedTransport,
+)
+from remote_runtime.errors import UnreachableError
+from tests.orchestrator.transport.rude import Rude
+
+KINDS = (UnthreadedTransport, EagerTransport)
+StartRude = Callable[..., Rude]
 
 
 @pytest.fixture
@@ -20,6 +32,19 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
     there.settimeout(30)
     with here, there:
         yield here, there
+
+
+@pytest.fixture
+def rude(tmp_path: Path) -> Iterator[StartRude]:
+    made: list[Rude] = []
+
+    def start(kind: type[EagerTransport], **options: int) -> Rude:
+        made.append(Rude(tmp_path, kind, **options))
+        return made[-1]
+
+    yield start
+    for one in made:
+        one.end()
 
 
 def test_a_server_that_says_nothing_is_waited_for_as_long_as_said(
@@ -89,3 +114,46 @@ def test_nothing_is_left_of_a_connection_that_is_done_with(
         assert left() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_packet_of_no_known_kind_is_told_as_any_break(
+    rude: StartRude, kind: type[EagerTransport]
+) -> None:
+    one = rude(kind)
+    message = paramiko.Message()
+    message.add_byte(bytes([192]))
+    one.say(message)
+    assert one.pipe.read(30) == (b"", b"")
+    error = one.session.get_exception()
+    assert isinstance(error, BROKEN)
+    assert "does not keep to SSH" in str(error)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_comes_without_having_been_asked_for_is_not_held(
+    rude: StartRude, kind: type[EagerTransport]
+) -> None:
+    """The server takes nothing, so that the thread which would read waits for that."""
+    one = rude(kind, window=1 << 15)
+    message = paramiko.Message()
+    message.add_byte(cMSG_CHANNEL_DATA)
+    message.add_int(one.opened.chanid)
+    message.add_string(b"x" * 30_000)
+
+    def flood() -> None:
+        try:
+            for _ in range(10 * WINDOW // 30_000):
+                one.say(message)
+        except EOFError:
+            pass
+
+    flooding = threading.Thread(target=flood)
+    flooding.start()
+    with pytest.raises(UnreachableError):
+        one.pipe.write(b"y" * (1 << 20))
+    flooding.join(30)
+    assert len(one.opened.in_buffer) <= 3 * WINDOW
+    error = one.session.get_exception()
+    assert error is not None
+    assert "more than it was asked for" in str(error)

@@ -1,0 +1,71 @@
+"""A session whose server sends what it should not."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from pathlib import Path
+
+import paramiko
+from paramiko.common import AUTH_SUCCESSFUL, OPEN_SUCCEEDED
+
+from orchestrator.transport.ssh_pipe import SshPipe, pipe_of
+from orchestrator.transport.ssh_transport import EagerTransport, start
+from tests.orchestrator.transport.sshd import make_key
+
+PATIENCE = 30.0
+
+
+class _Door(paramiko.ServerInterface):
+    """Lets everybody in."""
+
+    def get_allowed_auths(self, username: str) -> str:
+        return "password"
+
+    def check_auth_password(self, username: str, password: str) -> int:
+        return AUTH_SUCCESSFUL
+
+    def check_channel_request(self, kind: str, chanid: int) -> int:
+        return OPEN_SUCCEEDED
+
+    def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
+        return True
+
+
+class Rude:
+    """Both ends of a command's channel, of a session that the calling thread made."""
+
+    def __init__(self, folder: Path, kind: type[EagerTransport], window: int = 1 << 21) -> None:
+        here, there = socket.socketpair()
+        self.there = there
+        self.server = paramiko.Transport(there, default_window_size=window)
+        key = paramiko.Ed25519Key.from_private_key_file(str(make_key(folder / "host")))
+        self.server.add_server_key(key)
+        self.server.start_server(event=threading.Event(), server=_Door())
+        self._here = here
+        self.session = kind(here, PATIENCE)
+        self.session.start_client(timeout=PATIENCE)
+        self.session.auth_password("ann", "anything", fallback=False)
+        self.opened = start(self.session, "anything", time.monotonic() + PATIENCE)
+        far = self.server.accept(PATIENCE)
+        assert far is not None
+        self.far: paramiko.Channel = far
+        self.pipe: SshPipe = pipe_of(self.session, self.opened, self.close)
+
+    def say(self, message: paramiko.Message) -> None:
+        """Send a packet of whatever kind; EOFError."""
+        self.server._send_message(message)  # type: ignore[attr-defined]  # the stubs lack it
+
+    def close(self) -> None:
+        """Hang up at this end."""
+        with contextlib.suppress(OSError):
+            self._here.shutdown(socket.SHUT_RDWR)
+        self.session.close()
+        self.session.done_with()
+
+    def end(self) -> None:
+        """Hang up at both ends."""
+        self.close()
+        self.server.close()
