@@ -109,18 +109,6 @@ class EagerTransport(ServiceRequestingTransport):
         self._early: tuple[Any, threading.Event] | None = None
         self._done_with = False
 
-    @property
-    def saved_exception(self) -> Exception | None:
-        """What ended it, an error of ``BROKEN``."""
-        return self._saved_exception
-
-    @saved_exception.setter
-    def saved_exception(self, error: Exception | None) -> None:
-        if error is not None and not isinstance(error, BROKEN):
-            # paramiko looks up and takes apart what it is sent without a doubt
-            error = paramiko.SSHException(f"it breaks the protocol ({error!r:.200})")
-        self._saved_exception = error
-
     def run(self) -> None:
         """Take what the server sends, in the thread that this is."""
         super().run()
