@@ -62,7 +62,7 @@ Either side that hears nothing for ``SILENCE`` seconds takes the other for dead.
 
 # ``struct`` is a file that says no more than this.
 import _struct as struct
-from typing import Any, Dict, Iterator, List, Tuple, Union
+from typing import Any, Dict, Iterator, List, Union
 
 from remote_runtime.errors import ProtocolError
 from remote_runtime.lean import jsontext
@@ -110,16 +110,12 @@ class Decoder:
     def feed(self, data: bytes) -> Iterator[Frame]:
         """Yield every frame that ``data`` completes."""
         self._buffer += data
-        while True:
-            frame, used = self._take()
-            if not used:
-                return
-            del self._buffer[:used]
-            yield frame
+        while self._is_whole():
+            yield self._take()  # and keeps no hold of it: facts are large, and the wait is long
 
-    def _take(self) -> Tuple[Frame, int]:
+    def _is_whole(self) -> bool:
         if len(self._buffer) < _HEAD.size:
-            return b"", 0
+            return False
         length, kind = _HEAD.unpack_from(self._buffer)
         if kind not in (_JSON, _BINARY):
             raise ProtocolError("unknown frame type %d" % kind, kind="protocol.frame")
@@ -128,11 +124,15 @@ class Decoder:
                 "a frame of %d bytes, at most %d are allowed" % (length, self._limit),
                 kind="protocol.size",
             )
+        end: int = _HEAD.size - 1 + length
+        return len(self._buffer) >= end
+
+    def _take(self) -> Frame:
+        length, kind = _HEAD.unpack_from(self._buffer)
         end = _HEAD.size - 1 + length
-        if len(self._buffer) < end:
-            return b"", 0
         payload = bytes(self._buffer[_HEAD.size : end])
-        return (payload if kind == _BINARY else _parse(payload)), end
+        del self._buffer[:end]
+        return payload if kind == _BINARY else _parse(payload)
 
     def pending(self) -> int:
         """How many bytes of an unfinished frame are held."""

@@ -1,5 +1,6 @@
 """The runtime's end of the channel, without a runtime around it."""
 
+import gc
 import os
 import socket
 import threading
@@ -159,3 +160,12 @@ class ChannelTest(unittest.TestCase):
                 told += frame["t"] == "event"
         self.assertEqual(told, 302)
         self.assertLessEqual(most, MOST_TURNS)
+
+
+class DecoderTest(unittest.TestCase):
+    def test_frames_are_not_held(self) -> None:
+        """The facts of a host are large, and the frame behind them may be long in coming."""
+        frames = wire.Decoder(wire.MAX_FROM_TARGET).feed(wire.encode({"t": "facts", "facts": {}}))
+        facts = next(frames)
+        self.assertNotIn(frames, gc.get_referrers(facts))
+        self.assertEqual(list(frames), [])
