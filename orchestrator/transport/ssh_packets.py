@@ -15,6 +15,7 @@ from orchestrator.transport.ssh_loop import NEVER, Loop
 
 READ_SIZE = 8 << 10  # held by each connection that waits; more once that much has arrived
 MOST_READ = 64 << 10
+LONGEST_GREETING = 64 << 10
 LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
 MOST_LEFT = 256 << 10  # bytes of answers that a server does not take
 _SOON = 0.1  # seconds
@@ -34,6 +35,7 @@ class Packets(Packetizer):
 
     def __init__(self, sock: Any) -> None:
         self._stream = _Stream(sock)
+        self._greeted = 0
         super().__init__(cast(socket.socket, self._stream))  # paramiko asks for no more than it has
 
     def be_patient(self) -> None:
@@ -43,6 +45,15 @@ class Packets(Packetizer):
     def read_by(self, loop: Loop | None) -> None:
         """Ask the loop before each wait for the server, None for nobody."""
         self._stream.loop = loop
+
+    def _read_timeout(self, timeout: float) -> bytes:
+        """Some of what comes before the first packet, in lines that paramiko does not bound."""
+        # the stubs leave it out
+        found: bytes = super()._read_timeout(timeout)  # type: ignore[misc]
+        self._greeted += len(found)
+        if self._greeted > LONGEST_GREETING:
+            raise paramiko.SSHException("Indecipherable protocol version: it does not end")
+        return found
 
     def start_handshake(self, timeout: float) -> None:
         """paramiko starts a thread here; ``start_client`` is given a timeout anyway."""

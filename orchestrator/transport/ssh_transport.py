@@ -52,6 +52,11 @@ def _first(names: Sequence[str], *wanted: str) -> tuple[str, ...]:
     return (*front, *(name for name in names if name not in front))
 
 
+# the stubs leave it out
+_TAKING: dict[int, Any] = ServiceRequestingTransport._channel_handler_table  # type: ignore[attr-defined]
+_DATA = (MSG_CHANNEL_DATA, MSG_CHANNEL_EXTENDED_DATA)
+
+
 def _bounded(take: Callable[[Any, Message], None]) -> Callable[[Any, Message], None]:
     """Take what arrives on a channel while no more is unread than the server was allowed to send;
     paramiko holds whatever comes."""
@@ -78,13 +83,8 @@ class EagerTransport(ServiceRequestingTransport):
     _next_channel: Callable[[], int]
     _channels: Any
     _handler_table: dict[bytes, Any]
-    _channel_handler_table: dict[int, Any] = {
-        # the stubs leave it out
-        **ServiceRequestingTransport._channel_handler_table,  # type: ignore[attr-defined]
-        **{
-            kind: _bounded(ServiceRequestingTransport._channel_handler_table[kind])  # type: ignore[attr-defined]
-            for kind in (MSG_CHANNEL_DATA, MSG_CHANNEL_EXTENDED_DATA)
-        },
+    _channel_handler_table = {
+        kind: _bounded(take) if kind in _DATA else take for kind, take in _TAKING.items()
     }
 
     # X25519 costs a tenth of the hybrid exchange, which stays on offer for servers that insist.

@@ -618,6 +618,24 @@ def test_a_name_that_is_not_known_is_told(connect: Connect) -> None:
     assert error.kind == "transport.resolve"
 
 
+def test_a_greeting_without_end_is_refused(connect: Connect) -> None:
+    """It is not collected until the time is up."""
+
+    def serve(server: socket.socket) -> None:
+        connection, _ = server.accept()
+        with contextlib.suppress(OSError):
+            while True:
+                connection.sendall(b"x" * 4096)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=serve, args=(server,), daemon=True)
+        thread.start()
+        error = failure(connect(), Host(port=server.getsockname()[1], connect_timeout=30.0))
+    assert error.kind == "transport.handshake"
+    assert "SSH" in error.message
+    thread.join()
+
+
 def test_a_silent_port_is_given_up_in_time(connect: Connect) -> None:
     """A server that accepts and says nothing is not waited for without end."""
     with socket.create_server(("127.0.0.1", 0)) as server:

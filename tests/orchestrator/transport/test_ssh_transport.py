@@ -5,13 +5,14 @@ from __future__ import annotations
 import gc
 import socket
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import paramiko
 import pytest
-from paramiko.common import cMSG_CHANNEL_DATA
+from paramiko.common import MSG_REQUEST_FAILURE, cMSG_CHANNEL_DATA, cMSG_GLOBAL_REQUEST
 
 from orchestrator.transport.ssh_transport import (
     BROKEN,
@@ -157,3 +158,51 @@ def test_what_comes_without_having_been_asked_for_is_not_held(
     error = one.session.get_exception()
     assert error is not None
     assert "more than it was asked for" in str(error)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_server_that_asks_and_takes_no_answer_holds_nobody_up(
+    rude: StartRude, kind: type[EagerTransport]
+) -> None:
+    one = rude(kind)
+    over = threading.Event()
+    one.server._handler_table = {  # type: ignore[attr-defined]  # the stubs lack it
+        **one.server._handler_table,  # type: ignore[attr-defined]  # the stubs lack it
+        MSG_REQUEST_FAILURE: lambda message: over.wait(60),
+    }
+    message = paramiko.Message()
+    message.add_byte(cMSG_GLOBAL_REQUEST)
+    message.add_string("keepalive@openssh.com")
+    message.add_boolean(True)
+
+    def flood() -> None:
+        try:
+            while not over.is_set():
+                one.say(message)
+        except EOFError:
+            pass
+
+    flooding = threading.Thread(target=flood)
+    flooding.start()
+    stuck = threading.Event()
+
+    def give_up() -> None:
+        stuck.set()
+        one.close()
+
+    late = threading.Timer(30, give_up)
+    late.start()
+    began = time.monotonic()
+    try:
+        while time.monotonic() < began + 3:  # by then its buffers are full
+            try:
+                assert one.pipe.read(0.5) == (b"", b"")
+                break  # it was hung up on
+            except TimeoutError:
+                continue
+        assert not stuck.is_set()
+    finally:
+        late.cancel()
+        over.set()
+        one.end()
+        flooding.join(30)
