@@ -109,8 +109,7 @@ class TextBlob(Blob):
     @property
     def reference_json(self) -> bytes:
         """See ``Blob``."""
-        digest = sha256(self._data).hexdigest().encode("ascii")
-        return b'{"$blob":"%b","size":%d}' % (digest, len(self._data))
+        return reference_json(self._data)
 
     @property
     def text(self) -> str:
@@ -123,12 +122,17 @@ class TextBlob(Blob):
             yield self._data[at : at + CHUNK]
 
 
-def any_holds(blobs: Sequence[Blob], secrets: tuple[str, ...]) -> bool:
-    """Whether one of them may hold what ``Blob.holds`` looks for: small texts are searched as one,
+def reference_json(data: bytes) -> bytes:
+    """The JSON text of what stands for a text in a plan."""
+    return b'{"$blob":"%b","size":%d}' % (sha256(data).hexdigest().encode("ascii"), len(data))
+
+
+def any_holds(texts: Sequence[bytes], secrets: tuple[str, ...]) -> bool:
+    """Whether one of them may hold what ``Blob.holds`` looks for: small ones are searched as one,
     which finds all that stands in one of them."""
-    if sum([blob.size for blob in blobs]) > MOST_SEARCHED:
-        return any(blob.holds(secrets) for blob in blobs)
-    together = "\n".join([blob.text for blob in blobs])
+    if sum(map(len, texts)) > MOST_SEARCHED:
+        return any(TextBlob(text).holds(secrets) for text in texts)
+    together = b"\n".join(texts).decode("utf-8")
     return _mask(secrets).text(together) != together
 
 

@@ -7,6 +7,7 @@ host has of its own is kept as the text that travels.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -53,44 +54,46 @@ class Outline(NamedTuple):
         return cls(item, item.id, ensure, head, tail)
 
 
-class Cuts:
-    """The JSON text of properties, cut where texts are referred to. Equal to itself only."""
+class Compiled(ABC):
+    """A resource of one plan. The index of its item is its place in its manifest; ``registrations``
+    stay on the controller."""
 
-    __slots__ = ("pieces",)
+    __slots__ = ()
 
-    def __init__(self, pieces: tuple[bytes, ...]) -> None:
-        self.pieces = pieces
+    @property
+    @abstractmethod
+    def outline(self) -> Outline:
+        """All of it but its properties."""
 
-    def references(self, properties: bytes) -> list[bytes]:
-        """The references between the pieces in such a text; no object stands in one of them."""
-        found, at = [], len(self.pieces[0])
-        for piece in self.pieces[1:]:
-            end = properties.index(b"}", at) + 1
-            found.append(properties[at:end])
-            at = end + len(piece)
-        return found
+    @property
+    @abstractmethod
+    def properties(self) -> bytes:
+        """Their JSON text."""
 
+    @property
+    @abstractmethod
+    def blobs(self) -> tuple[Blob, ...]:
+        """What travels by hash, in the order in which the properties name it."""
 
-class Compiled(NamedTuple):
-    """A resource of one plan: its outline, the JSON text of its properties, its blobs.
+    @property
+    @abstractmethod
+    def children(self) -> tuple[Compiled, ...]:
+        """The resources of the manifest that it applies."""
 
-    The index of the item is its place in its manifest. ``registrations`` stay on the controller;
-    ``longest`` says for how many seconds it may be at work, by its own timeouts. ``but_texts`` is
-    one object for all hosts that have it alike but for its texts, where these are likely to differ.
-    """
+    @property
+    @abstractmethod
+    def registrations(self) -> tuple[Mapping[str, Any], ...]:
+        """What to announce once it is stable."""
 
-    outline: Outline
-    properties: bytes
-    blobs: tuple[Blob, ...]
-    children: tuple[Compiled, ...] = ()
-    registrations: tuple[Mapping[str, Any], ...] = ()
-    longest: float = 0.0
-    but_texts: Cuts | None = None
+    @property
+    @abstractmethod
+    def longest(self) -> float:
+        """For how many seconds it may be at work, by its own timeouts."""
 
-    @classmethod
-    def alone(cls, item: Item, blobs: tuple[Blob, ...] = ()) -> Compiled:
-        """A resource that no manifest declares."""
-        return _compiled(item, item.properties, blobs, longest=_longest(item, item.properties))
+    @property
+    def blob_count(self) -> int:
+        """How many ``blobs`` there are."""
+        return len(self.blobs)
 
     @property
     def item(self) -> Item:
@@ -100,10 +103,10 @@ class Compiled(NamedTuple):
     @property
     def json(self) -> bytes:
         """The JSON text of the entry without its children."""
-        head, tail = self.outline.head, self.outline.tail
-        if self.properties == b"{}":
+        head, tail, properties = self.outline.head, self.outline.tail, self.properties
+        if properties == b"{}":
             return head + tail
-        return b"".join((head, b',"properties":', self.properties, tail))
+        return b"".join((head, b',"properties":', properties, tail))
 
     @property
     def text(self) -> bytes:
@@ -113,11 +116,33 @@ class Compiled(NamedTuple):
         below = b",".join([child.text for child in self.children])
         return b"".join((self.json[:-1], b',"children":[', below, b"]}"))
 
-    def extended(self, children: tuple[Compiled, ...] = (), **fields: Any) -> Compiled:
+    def extended(self, children: tuple[Compiled, ...] = (), **fields: Any) -> Whole:
         """The resource with these children and fields, properties aside."""
         item = self.outline.item._replace(**fields)
         outline = Outline.of(item, self.outline.ensure)
-        return self._replace(outline=outline, children=children, but_texts=None)
+        return Whole(
+            outline, self.properties, self.blobs, children, self.registrations, self.longest
+        )
+
+
+class _Parts(NamedTuple):
+    outline: Outline
+    properties: bytes
+    blobs: tuple[Blob, ...]
+    children: tuple[Compiled, ...] = ()
+    registrations: tuple[Mapping[str, Any], ...] = ()
+    longest: float = 0.0
+
+
+class Whole(_Parts, Compiled):
+    """A resource with all that it is made of at hand."""
+
+    __slots__ = ()
+
+    @classmethod
+    def alone(cls, item: Item, blobs: tuple[Blob, ...] = ()) -> Whole:
+        """A resource that no manifest declares."""
+        return _compiled(item, item.properties, blobs, longest=_longest(item, item.properties))
 
 
 def compile_resource(
@@ -130,7 +155,7 @@ def compile_resource(
     managed: bool = True,
     deferred_error: str = "",
     deferred_render: bool = False,
-) -> Compiled:
+) -> Whole:
     """Put a resource into its final form; ``values`` are final, blobs already by reference."""
     properties = {k: v for k, v in values.items() if k not in NOT_PROPERTIES}
     item = Item(
@@ -161,10 +186,10 @@ def compile_resource(
 
 def _compiled(
     item: Item, properties: dict[str, Any], blobs: tuple[Blob, ...], **more: Any
-) -> Compiled:
+) -> Whole:
     """The resource of an item, whose own properties are not looked at."""
     outline = _outline(item, properties.get("ensure"))
-    return Compiled(outline, _json(properties), blobs, **more)
+    return Whole(outline, _json(properties), blobs, **more)
 
 
 def _outline(item: Item, ensure: Any) -> Outline:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.fleet.landing import Landing
-from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.compiled import Whole
 from orchestrator.planning.facts import Gathered
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.adhoc import FETCH
@@ -31,7 +31,7 @@ class FetchCommand:
             "max_total": landing.most_total,
         }
         item = Item(index=0, type=FETCH, name=self.shown, properties=properties)
-        self._whole = [Compiled.alone(item)]
+        self._whole = [Whole.alone(item)]
 
     def share(self) -> None:
         """Bound what comes together with copies of this process, which are yet to be made."""

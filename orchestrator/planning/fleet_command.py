@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.planning.blobs import Blob, FileBlobs
-from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.compiled import Whole
 from orchestrator.planning.facts import Gathered
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import UsageError
@@ -107,7 +107,7 @@ class FleetCommand:
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
         """The plan of any host."""
         item = Item(index=0, type=TYPE, name=self.shown, properties=self._properties)
-        whole = [Compiled.alone(item, self._blobs)]
+        whole = [Whole.alone(item, self._blobs)]
         return HostPlan(whole, whole, declared=(), secrets=(), warnings=(), fail_on_error=False)
 
 

@@ -12,7 +12,7 @@ from orchestrator.fleet.ports import Incoming
 from orchestrator.fleet.stable_turns import Implied
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob
-from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.compiled import Compiled, Whole
 from orchestrator.planning.final import check_final
 from orchestrator.planning.implications import Implications, Masking, manifests, masked_texts
 from orchestrator.planning.rendering import render_deferred
@@ -143,7 +143,7 @@ class HostPlan:
     def references(self) -> int:
         """How often the plan names blobs, those before it included; a folder of templates names one
         for each file."""
-        own = sum(len(resource.blobs) for resource in self._everything)
+        own = sum(resource.blob_count for resource in self._everything)
         return own + sum(one.plan.references() for one in self.before)
 
     @property
@@ -153,7 +153,7 @@ class HostPlan:
 
     def of(self, items: Sequence[Item]) -> HostPlan:
         """A plan of these alone, in this order; they need no blob and nothing at their turn."""
-        some = [Compiled.alone(item) for item in items]
+        some = [Whole.alone(item) for item in items]
         return HostPlan(
             some, some, declared=(), secrets=self.own_secrets, warnings=(), fail_on_error=False
         )

@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from orchestrator.fleet.stable_turns import Form, Implied
-from orchestrator.planning.compiled import Compiled, Cuts
+from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.skeletons import Filled, Skeleton
 from orchestrator.support.recurring import Recurring
 from remote_runtime.events import EventMaker, secrets_of
 from remote_runtime.expansion import implied_members, is_plain
@@ -35,9 +36,9 @@ class _Frame(NamedTuple):
         """The whole text."""
         return f"{self.before}{properties.decode('ascii')}{self.behind}"
 
-    def form(self, cuts: Cuts) -> Form:
-        """That of all resources whose properties are cut so."""
-        first, *rest = [piece.decode("ascii") for piece in cuts.pieces]
+    def form(self, skeleton: Skeleton) -> Form:
+        """That of all resources that are this one but for their texts."""
+        first, *rest = [piece.decode("ascii") for piece in skeleton.pieces]
         rest[-1] += self.behind
         return Form((self.before + first, *rest))
 
@@ -49,7 +50,7 @@ class _Known(NamedTuple):
 
     met: Recurring
     kept: dict[tuple[bytes, str], Implied]
-    forms: dict[tuple[Cuts, str], tuple[Form, bool]]
+    forms: dict[tuple[Skeleton, str], tuple[Form, bool]]
 
 
 class Implications:
@@ -78,10 +79,10 @@ class Masking:
     def of(self, entry: Compiled, manifest: str) -> Implied | None:
         """What is implied of a resource that stands in that child manifest; None where its event is
         told whole."""
-        cuts = entry.but_texts
-        known = None if cuts is None else self._known.forms.get((cuts, manifest))
-        if cuts is not None and known is not None:
-            return self._own(entry, manifest, cuts, known)
+        if isinstance(entry, Filled):
+            known = self._known.forms.get((entry.skeleton, manifest))
+            if known is not None:
+                return self._own(entry, manifest, known)
         key = entry.json, manifest
         found = self._known.kept.get(key)
         if found is None and entry.outline.item.implied:
@@ -94,10 +95,10 @@ class Masking:
         text = key[0].decode("ascii") + manifest
         frame = self._frame(entry, manifest, text)
         ensures = entry.outline.ensure is not None
-        cuts = entry.but_texts
-        if frame is not None and cuts is not None and len(text) <= LONGEST_FRAMED:
-            form = _keep(forms, (cuts, manifest), (frame.form(cuts), ensures))
-            return self._own(entry, manifest, cuts, form)
+        if frame is not None and isinstance(entry, Filled) and len(text) <= LONGEST_FRAMED:
+            skeleton = entry.skeleton
+            form = _keep(forms, (skeleton, manifest), (frame.form(skeleton), ensures))
+            return self._own(entry, manifest, form)
         if frame is None:
             said = self._said(entry, manifest, text)
         else:
@@ -106,9 +107,9 @@ class Masking:
             return Implied.alone(said, ensures=ensures)
         return _keep(kept, key, Implied(Form((said,)), "", ensures))
 
-    def _own(self, entry: Compiled, manifest: str, cuts: Cuts, known: tuple[Form, bool]) -> Implied:
+    def _own(self, entry: Filled, manifest: str, known: tuple[Form, bool]) -> Implied:
         """What is implied of a resource of a known form."""
-        own = b",".join(cuts.references(entry.properties)).decode("ascii")
+        own = b",".join(entry.references()).decode("ascii")
         form, ensures = known
         if self._hides and not self._maker.leaves_plain(entry.outline.item, own):
             # A short secret can stand in a digest as well.

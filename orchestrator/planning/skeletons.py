@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from orchestrator.planning.blobs import TextBlob
-from orchestrator.planning.compiled import Compiled, Cuts
+from orchestrator.planning.blobs import Blob, TextBlob, reference_json
+from orchestrator.planning.compiled import Compiled, Outline
 
 
 class Skeleton:
-    """A compiled resource without its texts, of whose properties there are the ``cuts``."""
+    """A compiled resource without its texts: its properties are the ``pieces`` of their JSON text
+    around what names each of these. Equal to itself only."""
 
-    __slots__ = ("_cuts", "_made")
+    __slots__ = ("longest", "outline", "pieces", "registrations")
 
-    def __init__(self, made: Compiled, cuts: Cuts) -> None:
-        self._made = made._replace(properties=b"", blobs=())
-        self._cuts = cuts
+    def __init__(self, made: Compiled, pieces: tuple[bytes, ...]) -> None:
+        self.outline = made.outline
+        self.registrations = made.registrations
+        self.longest = made.longest
+        self.pieces = pieces
 
     @classmethod
     def of(cls, made: Compiled) -> Skeleton | None:
@@ -27,16 +31,64 @@ class Skeleton:
             if not found:
                 return None
             pieces.append(piece)
-        return cls(made, Cuts((*pieces, rest)))
+        return cls(made, (*pieces, rest))
 
     def filled(self, texts: Sequence[bytes], own: bool = False) -> Compiled:
         """The resource with these texts, one for each reference; ``own``: no other host is likely
         to have them."""
-        blobs = tuple(map(TextBlob, texts))
-        properties, *rest = self._cuts.pieces
-        for blob, piece in zip(blobs, rest, strict=True):
-            properties += blob.reference_json + piece
-        made, but_texts = self._made, self._cuts if own and blobs else None
-        return Compiled(
-            made.outline, properties, blobs, (), made.registrations, made.longest, but_texts
-        )
+        filled = Filled(self, tuple(texts))
+        return filled if own and texts else filled.extended()
+
+
+class Filled(Compiled):
+    """A resource with texts that no other host is likely to have. A plan has many of these for as
+    long as its host is at work, so they hold the texts and nothing else of their own."""
+
+    __slots__ = ("skeleton", "texts")
+
+    def __init__(self, skeleton: Skeleton, texts: tuple[bytes, ...]) -> None:
+        self.skeleton = skeleton
+        self.texts = texts
+
+    @property
+    def outline(self) -> Outline:
+        """See ``Compiled``."""
+        return self.skeleton.outline
+
+    @property
+    def properties(self) -> bytes:
+        """See ``Compiled``; made anew each time."""
+        first, *rest = self.skeleton.pieces
+        parts = [first]
+        for reference, piece in zip(self.references(), rest, strict=True):
+            parts += (reference, piece)
+        return b"".join(parts)
+
+    @property
+    def blobs(self) -> tuple[Blob, ...]:
+        """See ``Compiled``; made anew each time."""
+        return tuple(map(TextBlob, self.texts))
+
+    @property
+    def blob_count(self) -> int:
+        """See ``Compiled``."""
+        return len(self.texts)
+
+    @property
+    def children(self) -> tuple[Compiled, ...]:
+        """See ``Compiled``."""
+        return ()
+
+    @property
+    def registrations(self) -> tuple[Mapping[str, Any], ...]:
+        """See ``Compiled``."""
+        return self.skeleton.registrations
+
+    @property
+    def longest(self) -> float:
+        """See ``Compiled``."""
+        return self.skeleton.longest
+
+    def references(self) -> list[bytes]:
+        """The JSON text of what names each of its texts."""
+        return list(map(reference_json, self.texts))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator.planning.blobs import any_holds
 from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.skeletons import Filled
 
 
 def veil(
@@ -18,12 +19,10 @@ def veil(
     """The resources of a plan, of which those whose content holds a secret are marked, so that no
     event tells a hash of it. ``found`` has all of them pre-order; in it they are replaced, too."""
     known = tuple(secrets)
-    suspect = [
-        at for at, entry in enumerate(found) if entry.blobs and not entry.outline.item.sensitive
-    ]
-    own = [at for at in suspect if found[at].but_texts is not None]
-    if not any_holds([blob for at in own for blob in found[at].blobs], known):
-        suspect = [at for at in suspect if found[at].but_texts is None]
+    suspect = [at for at, entry in enumerate(found) if not entry.outline.item.sensitive]
+    own = [text for at in suspect if isinstance(entry := found[at], Filled) for text in entry.texts]
+    if not any_holds(own, known):
+        suspect = [at for at in suspect if not isinstance(found[at], Filled)]
     holding = {at for at in suspect if any(blob.holds(known) for blob in found[at].blobs)}
     if not holding:
         return resources
@@ -39,6 +38,6 @@ def _veiled(
         if at in holding:
             entry = entry.extended(children, veiled=True)
         elif children:
-            entry = entry._replace(children=children)
+            entry = entry.extended(children)
         found[at] = entry
         yield entry

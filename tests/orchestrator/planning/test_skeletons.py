@@ -1,8 +1,10 @@
 """What resources are but for their texts."""
 
+import gc
 from pathlib import Path
 
-from orchestrator.planning.skeletons import Skeleton
+from orchestrator.planning.compiled import Whole
+from orchestrator.planning.skeletons import Filled, Skeleton
 
 from .planned import FakeHost, gathered, planner
 
@@ -21,13 +23,26 @@ def test_it_is_filled_with_other_texts(tmp_path: Path) -> None:
     )
     skeleton = Skeleton.of(one)
     assert skeleton is not None
-    filled = skeleton.filled([b"another"])
-    assert filled.text == other.text
-    assert (filled.blobs[0].sha, filled.blobs[0].text) == (other.blobs[0].sha, "another")
-    assert filled._replace(blobs=()) == other._replace(blobs=())
+    for own in (False, True):
+        filled = skeleton.filled([b"another"], own)
+        assert filled.text == other.text
+        assert (filled.blobs[0].sha, filled.blobs[0].text) == (other.blobs[0].sha, "another")
+        assert filled.blob_count == 1
+        assert (filled.outline, filled.properties) == (other.outline, other.properties)
+        assert (filled.registrations, filled.longest) == (other.registrations, other.longest)
+
+
+def test_what_a_host_has_of_its_own_is_its_texts(tmp_path: Path) -> None:
+    """A plan is held for as long as its host is at work, and may have thousands of these."""
+    skeleton = Skeleton.of(planner(tmp_path, SITE).plan(FakeHost(), gathered()).resources[0])
+    assert skeleton is not None
+    filled = skeleton.filled([b"another"], own=True)
+    assert isinstance(filled, Filled)
+    assert {*gc.get_referents(filled)} - {Filled} == {skeleton, (b"another",)}
 
 
 def test_without_a_reference_there_is_none(tmp_path: Path) -> None:
     """Where a text is not referred to, there is no place for another one."""
     plan = planner(tmp_path, SITE).plan(FakeHost(), gathered())
-    assert Skeleton.of(plan.resources[0]._replace(properties=b"{}")) is None
+    resource = plan.resources[0]
+    assert Skeleton.of(Whole(resource.outline, b"{}", resource.blobs)) is None
