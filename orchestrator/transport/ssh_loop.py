@@ -16,6 +16,7 @@ from greenlet import getcurrent, greenlet
 
 NEVER = float("inf")
 LEAST = 0.001  # seconds that even a wait of none takes, so that what has arrived is seen
+_beginning_to_wait = threading.Lock()
 
 
 class Loop:
@@ -71,16 +72,45 @@ class Loop:
 
 
 class ReadingEvent(threading.Event):
-    """An event that the loop sets: its thread reads on until then, others wait."""
+    """An event that the loop sets: its thread reads on until then, others wait.
+
+    A connection has some of these for as long as it is there, and hardly ever does another thread
+    wait: what that takes is made when one does.
+    """
 
     def __init__(self, loop: Loop) -> None:
-        super().__init__()
         self._loop = loop
+        self._is_set = False
+        self._others: threading.Event | None = None
+
+    def is_set(self) -> bool:
+        """Whether it has come."""
+        return self._is_set
+
+    def set(self) -> None:
+        """It has come."""
+        self._is_set = True
+        if self._others is not None:
+            self._others.set()
+
+    def clear(self) -> None:
+        """It is yet to come, once more."""
+        self._is_set = False
+        if self._others is not None:
+            self._others.clear()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Whether it is set within so many seconds, or before the connection ends."""
-        if self.is_set() or not self._loop.is_own:
-            return super().wait(timeout)
+        if self._is_set:
+            return True
+        if not self._loop.is_own:
+            return self._waited(timeout)
         until = NEVER if timeout is None else time.monotonic() + timeout
         self._loop.go_on(self.is_set, until)
-        return self.is_set()
+        return self._is_set
+
+    def _waited(self, timeout: float | None) -> bool:
+        with _beginning_to_wait:
+            others = self._others = self._others or threading.Event()
+        # Whoever has set it before could not set that.
+        return self._is_set or others.wait(timeout)

@@ -14,6 +14,7 @@ from paramiko.packet import Packetizer
 from orchestrator.transport.ssh_loop import NEVER, Loop
 
 READ_SIZE = 8 << 10  # held by each connection that waits; more once that much has arrived
+IDLE_SIZE = 512  # the same of one that has waited in vain
 MOST_READ = 64 << 10
 LONGEST_GREETING = 64 << 10
 LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
@@ -107,7 +108,8 @@ class _Stream:
                 self._wait_at_most(_step(left if self._is_clear() else min(left, _SOON)))
             try:
                 self._arrived = self._sock.recv(self._size)
-            except BlockingIOError:  # as the kernel tells a timeout
+            except (BlockingIOError, TimeoutError):  # as the kernel tells a timeout, or a channel
+                self._size = IDLE_SIZE
                 raise TimeoutError from None
             self._size = MOST_READ if len(self._arrived) == self._size else READ_SIZE
         found, self._arrived = self._arrived[:count], self._arrived[count:]

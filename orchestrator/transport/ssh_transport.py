@@ -9,6 +9,7 @@ session (RFC 4252, section 5.1).
 
 from __future__ import annotations
 
+import io
 import re
 import threading
 import time
@@ -59,10 +60,11 @@ _DATA = (MSG_CHANNEL_DATA, MSG_CHANNEL_EXTENDED_DATA)
 
 def _bounded(take: Callable[[Any, Message], None]) -> Callable[[Any, Message], None]:
     """Take what arrives on a channel while no more is unread than the server was allowed to send;
-    paramiko holds whatever comes."""
+    paramiko holds whatever comes, and each message until the next one."""
 
     def take_bounded(channel: Any, message: Message) -> None:
         take(channel, message)
+        message.packet = io.BytesIO()
         if len(channel.in_buffer) + len(channel.in_stderr_buffer) > 2 * WINDOW:
             raise paramiko.SSHException("the server sends more than it was asked for")
 

@@ -127,3 +127,34 @@ def test_what_has_not_begun_has_nothing_to_end() -> None:
     server = Server(lambda: None)
     server.loop.end()
     assert not server.ended
+
+
+def test_another_thread_waits_until_it_is_set() -> None:
+    """Whoever does not read sees an answer when it comes, and once more behind a ``clear``."""
+    server = Server()
+    event = ReadingEvent(server.loop)
+    found: list[bool] = []
+    for _ in range(2):
+        threads = [threading.Thread(target=lambda: found.append(event.wait(30))) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.05)
+        assert not found
+        event.set()
+        for thread in threads:
+            thread.join(30)
+        assert found == [True] * 3
+        assert event.is_set()
+        found.clear()
+        event.clear()
+        assert not event.is_set()
+
+
+def test_another_thread_waits_no_longer_than_it_says() -> None:
+    server = Server()
+    event = ReadingEvent(server.loop)
+    found: list[bool] = []
+    thread = threading.Thread(target=lambda: found.append(event.wait(0.05)))
+    thread.start()
+    thread.join(30)
+    assert found == [False]

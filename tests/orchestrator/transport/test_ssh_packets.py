@@ -12,16 +12,25 @@ from typing import Any
 import pytest
 
 from orchestrator.transport.ssh_loop import Loop
-from orchestrator.transport.ssh_packets import LARGEST_PACKET, OversizeError, Packets
+from orchestrator.transport.ssh_packets import (
+    IDLE_SIZE,
+    LARGEST_PACKET,
+    MOST_READ,
+    READ_SIZE,
+    OversizeError,
+    Packets,
+)
 
 
 class Counted(socket.socket):
-    """A socket that counts how often it is read and written."""
+    """A socket that counts how often it is read and written, and for how many bytes at most."""
 
     reads = writes = 0
+    sizes: tuple[int, ...] = ()
 
     def recv(self, *arguments: Any) -> bytes:
         self.reads += 1
+        self.sizes += (arguments[0],)
         return super().recv(*arguments)
 
     def send(self, *arguments: Any) -> int:
@@ -197,3 +206,14 @@ def test_packets_are_bounded(ends: tuple[Counted, socket.socket]) -> None:
     here, _ = ends
     with pytest.raises(OversizeError):
         Packets(here).read_all(LARGEST_PACKET + 1)
+
+
+def test_who_waits_for_long_holds_little(ends: tuple[Counted, socket.socket]) -> None:
+    """What is made for the bytes to come is large where they come at once only."""
+    here, there = ends
+    packets = Packets(here)
+    late = threading.Timer(0.1, there.sendall, [b"a" * 2000])
+    late.start()
+    assert packets.read_all(2000) == b"a" * 2000
+    late.join()
+    assert (here.sizes[0], here.sizes[1], here.sizes[-1]) == (READ_SIZE, IDLE_SIZE, MOST_READ)

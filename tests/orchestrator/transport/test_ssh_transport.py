@@ -6,6 +6,7 @@ import gc
 import socket
 import threading
 import time
+import tracemalloc
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -158,6 +159,28 @@ def test_what_comes_without_having_been_asked_for_is_not_held(
     error = one.session.get_exception()
     assert error is not None
     assert "more than it was asked for" in str(error)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_read_is_not_held_until_more_comes(
+    rude: StartRude, kind: type[EagerTransport]
+) -> None:
+    """That may take hours, and hundreds of connections wait."""
+    one = rude(kind)
+    message = paramiko.Message()
+    message.add_byte(cMSG_CHANNEL_DATA)
+    message.add_int(one.opened.chanid)
+    message.add_string(b"x" * 30_000)
+    message.asbytes()  # it holds a copy from now on
+    tracemalloc.start()
+    try:
+        one.say(message)
+        left = 30_000
+        while left:
+            left -= len(one.pipe.read(30)[0])
+        assert tracemalloc.get_traced_memory()[0] < 20_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("kind", KINDS)
