@@ -1,10 +1,12 @@
 """Delivers what happens in a run to its subscribers (controller).
 
-Publishing delivers at once, so every subscriber sees the same order and no event is kept. A slow
-subscriber slows the hosts down, and nothing piles up in memory.
+Whoever publishes delivers, and meanwhile the events of others, too: hundreds of hosts that waited
+for each other in turn would hold all that they have at hand for so long. Every subscriber sees the
+same order. A slow subscriber slows the hosts down, and next to nothing piles up in memory.
 """
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -48,27 +50,59 @@ class _Listener(NamedTuple):
         return cls(subscriber, each)
 
 
+MOST_DUE = 32
+"""How many times events may have been published that are yet to be delivered."""
+
+
 class Bus:
     """Thread-safe. A subscriber that raises is dropped, the run goes on; ``faults`` says why."""
 
     def __init__(self, subscribers: Iterable[Subscriber] = ()) -> None:
         self._listeners = [_Listener.of(one) for one in subscribers]
-        self._lock = threading.Lock()
+        self._delivering = threading.Lock()
+        self._due: deque[Sequence[Event]] = deque()
+        self._waiting: deque[None] = deque()
+        """One for each thread that will deliver as soon as it may."""
         self.faults: list[Exception] = []
 
     def publish(self, *events: Event) -> None:
-        """Deliver events to all subscribers, in the order in which they were given."""
-        with self._lock:
-            for listener in tuple(self._listeners):
-                try:
-                    listener.take(events)
-                except Exception as error:
-                    self.faults.append(error)
-                    self._listeners.remove(listener)
+        """Have events delivered to all subscribers, in the order in which they were published.
+
+        That has happened when this returns, or another thread, which is in here, sees to it.
+        """
+        self._due.append(events)
+        if len(self._due) > MOST_DUE:
+            self._waiting.append(None)
+            self._delivering.acquire()
+            self._waiting.pop()
+            self._deliver()
+        # Who comes while this delivers leaves the events to it: it must look again behind that.
+        while self._due and not self._waiting and self._delivering.acquire(blocking=False):
+            self._deliver()
+
+    def _deliver(self) -> None:
+        """Deliver until nothing is due or somebody waits to go on, and let go."""
+        try:
+            while self._due:
+                self._hand_out(self._due.popleft())
+                if self._waiting:
+                    break
+        finally:
+            self._delivering.release()
+
+    def _hand_out(self, events: Sequence[Event]) -> None:
+        for listener in tuple(self._listeners):
+            try:
+                listener.take(events)
+            except Exception as error:
+                self.faults.append(error)
+                self._listeners.remove(listener)
 
     def close(self) -> None:
-        """Close the subscribers that are left."""
-        with self._lock:
+        """Close the subscribers that are left, once all events are delivered."""
+        with self._delivering:
+            while self._due:
+                self._hand_out(self._due.popleft())
             for listener in self._listeners:
                 try:
                     listener.subscriber.close()

@@ -101,10 +101,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/fleet/kept_lines.py",
         "orchestrator/fleet/kept_runs.py",
     ),
-    "tests/orchestrator/fleet/test_window.py": (
-        "orchestrator/fleet/bus.py",
-        "orchestrator/fleet/descriptors.py",
-    ),
+    "tests/orchestrator/fleet/test_window.py": ("orchestrator/fleet/descriptors.py",),
     "tests/orchestrator/image/test_building.py": ("orchestrator/image/keeping.py",),
     "tests/orchestrator/kept_plans/test_holding.py": (
         "orchestrator/kept_plans/desired.py",

@@ -5,11 +5,9 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.descriptors import make_room
 from orchestrator.fleet.fact_run import gather_facts
@@ -27,7 +25,6 @@ from tests.orchestrator.fleet.fakes import (
     FakeLink,
     FakePlanner,
     FarEnd,
-    Recorder,
 )
 
 HOSTS = [FakeHost(f"web{number}") for number in range(1, 31)]
@@ -177,39 +174,3 @@ def test_the_soft_limit_is_raised_as_far_as_needed() -> None:
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 50 * 5
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-def test_a_subscriber_that_breaks_is_dropped_and_the_rest_goes_on() -> None:
-    """An exception in one subscriber is kept as a fault; the others see every event."""
-
-    class Breaking:
-        def handle(self, event: Any) -> None:
-            raise ValueError("broken")
-
-        def close(self) -> None:
-            pass
-
-    recorder = Recorder()
-    bus = Bus([Breaking(), recorder])
-    for number in range(3):
-        bus.publish(happening.HostPhase("web1", Phase.RUNNING, number))
-    assert [event.at for event in recorder.of(happening.HostPhase)] == [0, 1, 2]
-    assert [str(fault) for fault in bus.faults] == ["broken"]
-
-
-def test_all_subscribers_see_one_order() -> None:
-    """Events published by many threads reach two subscribers in the same order."""
-    first, second = Recorder(), Recorder()
-    bus = Bus([first, second])
-
-    def publish(name: str) -> None:
-        for number in range(200):
-            bus.publish(happening.HostPhase(name, Phase.RUNNING, number))
-
-    threads = [threading.Thread(target=publish, args=(f"h{n}",)) for n in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert first.events == second.events
-    assert len(first.events) == 1600
