@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 
 Work = Callable[[], None]
+MOST = 32
+"""Threads that wait for work; each holds some 70 KB, of what the C library keeps for it alone."""
 _spare: list["queue.SimpleQueue[Work]"] = []  # what each thread that has nothing to do waits at
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_spare.clear)  # threads stay behind
@@ -32,5 +34,7 @@ def beside(work: Work, name: str) -> None:
 def _serve(waiting: "queue.SimpleQueue[Work]") -> None:
     while True:
         waiting.get()()
-        _spare.append(waiting)
+        if len(_spare) >= MOST:
+            return
         threading.current_thread().name = "spare"
+        _spare.append(waiting)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from orchestrator.support.spare_threads import beside
+from orchestrator.support.spare_threads import MOST, beside
 
 
 def wait_for(what: Callable[[], object]) -> None:
@@ -51,6 +51,15 @@ def test_each_works_beside_the_others() -> None:
     beside(meet, "one")
     beside(meet, "two")
     meet()
+
+
+def test_few_threads_wait_for_work() -> None:
+    """What a thread holds that has done something is not kept for hundreds of them."""
+    together = threading.Barrier(MOST + 20, timeout=30)
+    for number in range(MOST + 20):
+        beside(lambda: [together.wait()].clear(), f"host {number}")
+    wait_for(lambda: not any(t.name.startswith("host ") for t in threading.enumerate()))
+    wait_for(lambda: _spare() <= MOST)
 
 
 def test_nothing_of_the_work_is_kept() -> None:
