@@ -109,11 +109,16 @@ class Decoder:
 
     def feed(self, data: bytes) -> Iterator[Frame]:
         """Yield every frame that ``data`` completes."""
-        self._buffer += data
-        while self._is_whole():
-            yield self._take()  # and keeps no hold of it: facts are large, and the wait is long
+        self.hold(data)
+        while self.is_whole():
+            yield self.take()  # and keeps no hold of it: facts are large, and the wait is long
 
-    def _is_whole(self) -> bool:
+    def hold(self, data: bytes) -> None:
+        """Take what has arrived, to be read later."""
+        self._buffer += data
+
+    def is_whole(self) -> bool:
+        """Whether all of the next frame is there."""
         if len(self._buffer) < _HEAD.size:
             return False
         length, kind = _HEAD.unpack_from(self._buffer)
@@ -127,7 +132,8 @@ class Decoder:
         end: int = _HEAD.size - 1 + length
         return len(self._buffer) >= end
 
-    def _take(self) -> Frame:
+    def take(self) -> Frame:
+        """The next frame, which is whole."""
         length, kind = _HEAD.unpack_from(self._buffer)
         end = _HEAD.size - 1 + length
         payload = bytes(self._buffer[_HEAD.size : end])

@@ -2,13 +2,14 @@
 
 import json
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.event_check import EventCheck
-from orchestrator.fleet.framed_link import FramedLink
+from orchestrator.fleet.framed_link import FramedLink, message_of
 from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
 from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.fleet.notices import Notices
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from orchestrator.fleet.returning import Reboot
 
 GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
+AT_ONCE = 4
+"""Hosts of which facts are read and used at the same time."""
+_turns = threading.BoundedSemaphore(AT_ONCE)
+R = TypeVar("R")
 _GATHERED = ("event", "stable")  # messages whose events are published with those behind them
 # What a target may call its errors: never what the controller says of a connection or of a user.
 _KIND = r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z"
@@ -36,12 +41,27 @@ _KIND = r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z
 
 def greet(link: FramedLink, enter: Callable[[Phase], None]) -> Gathered:
     """Take a runtime's hello and facts, checked."""
+    return greet_and(link, enter, lambda gathered: gathered)
+
+
+def greet_and(link: FramedLink, enter: Callable[[Phase], None], then: Callable[[Gathered], R]) -> R:
+    """Take a runtime's hello and facts, checked, and what comes of them ``then``.
+
+    That is for a few hosts at a time, and what the others say is not even read before their turn:
+    hundreds of them would hold some hundred kilobytes each and wait for the same processor. Nobody
+    who has its turn waits for a host.
+    """
     with link.within(GREETING, "hello and facts"):
         try:
             hello = check_hello(link.message(), link.nonce, link.runtime)
             enter(Phase.GATHERING)
-            gathered = check_facts(link.message(), hello)
-            return gathered._replace(host_key=link.host_key)
+            while True:
+                link.arrive()
+                with _turns:
+                    frame = link.take()
+                    if frame is not None:
+                        gathered = check_facts(message_of(frame), hello)
+                        return then(gathered._replace(host_key=link.host_key))
         except UnreachableError as error:
             last = link.stderr_tail().strip().rpartition("\n")[2]
             if error.kind != "transport.lost" or not last:
@@ -110,6 +130,10 @@ class Conversation:
     def carry_out(self, enter: Callable[[Phase], None]) -> "Reboot | None":
         """Send the plan and take everything up to ``done``; what reboots the host, if it goes down
         before. CcmError."""
+        self._bus.publish(self._planned())
+        return self._converse(enter, self._settings.envelope())
+
+    def _planned(self) -> happening.HostPlanned:
         together = " ".join(self._resources)  # most plans have nothing to hide or to leave out
         as_they_are = self._shown(together) == together
         names = self._resources if as_they_are else tuple(map(self._shown, self._resources))
@@ -117,8 +141,7 @@ class Conversation:
             (self._shown(name), tuple(map(self._shown, sources)))
             for name, sources in self._plan.subscriptions()
         )
-        self._bus.publish(happening.HostPlanned(self._host, names, subscribed))
-        return self._converse(enter, self._settings.envelope())
+        return happening.HostPlanned(self._host, names, subscribed)
 
     def go_on(self, link: FramedLink, reboot: "Reboot", enter: Callable[[Phase], None]) -> None:
         """Have the rest of the plan carried out once the host is back. CcmError."""

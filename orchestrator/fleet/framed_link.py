@@ -43,7 +43,6 @@ class FramedLink:
         self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
         self.until = until
         self._decoder = wire.Decoder(wire.MAX_FROM_TARGET)
-        self._iterator: Iterator[wire.Frame] | None = None
         self._sending = threading.Lock()
         self._opened = time.monotonic()
         self._last_sent = self._opened
@@ -86,26 +85,33 @@ class FramedLink:
         UnreachableError after ``wait`` seconds of silence, at the end of the link, or when the
         host's time is up; ProtocolError for bytes that are no frame and for a flood of them.
         """
-        heard = time.monotonic()
         while True:
-            frame = self._buffered()
-            if frame is None:
-                before()
-                heard = self._read(heard, wait)
-                continue
-            self._count()
-            if isinstance(frame, bytes) or frame["t"] != "ping":
+            self.arrive(wait, before=before)
+            frame = self.take()
+            if frame is not None:
                 return frame
-            heard = time.monotonic()
+
+    def arrive(
+        self, wait: float = wire.SILENCE, *, before: Callable[[], None] = lambda: None
+    ) -> None:
+        """Have a whole frame there, which is not read yet; bounds and errors are those of ``next``,
+        a heartbeat is one, too."""
+        heard = time.monotonic()
+        while not self._decoder.is_whole():
+            before()
+            heard = self._read(heard, wait)
+
+    def take(self) -> wire.Frame | None:
+        """Read the frame that is there; None for a heartbeat. ProtocolError."""
+        frame = self._decoder.take()
+        self._count()
+        return frame if isinstance(frame, bytes) or frame["t"] != "ping" else None
 
     def message(
         self, wait: float = wire.SILENCE, *, before: Callable[[], None] = lambda: None
     ) -> wire.Message:
         """Return the next frame, which must be a message."""
-        frame = self.next(wait, before=before)
-        if isinstance(frame, bytes):
-            raise ProtocolError("raw bytes where a message was due")
-        return frame
+        return message_of(self.next(wait, before=before))
 
     @contextlib.contextmanager
     def within(self, seconds: float, what: str) -> Iterator[None]:
@@ -123,14 +129,6 @@ class FramedLink:
     def close(self) -> None:
         """Close the link at once."""
         self._link.close()
-
-    def _buffered(self) -> wire.Frame | None:
-        if self._iterator is None:
-            return None
-        frame = next(self._iterator, None)
-        if frame is None:
-            self._iterator = None
-        return frame
 
     def _read(self, heard: float, wait: float) -> float:
         now = time.monotonic()
@@ -163,7 +161,7 @@ class FramedLink:
         if self._idle_bytes > IDLE_BYTES:
             text = f"{IDLE_BYTES >> 20} MiB of notices and the like without a step of progress"
             raise ProtocolError(text, kind="protocol.flood")
-        self._iterator = self._decoder.feed(data)
+        self._decoder.hold(data)
         return time.monotonic()
 
     def _count(self) -> None:
@@ -258,6 +256,13 @@ class FramedLink:
             return  # the conversing thread meets the same broken link and reports it
         finally:
             self._pinging = False
+
+
+def message_of(frame: wire.Frame) -> wire.Message:
+    """The message that a frame must be; ProtocolError."""
+    if isinstance(frame, bytes):
+        raise ProtocolError("raw bytes where a message was due")
+    return frame
 
 
 def _time_up() -> UnreachableError:

@@ -75,13 +75,9 @@ class HostRun(LinkTask[HostResult]):
         self._began = time.monotonic()
         self._enter(Phase.CONNECTING)
         link = self._open(self._enter, self._until)
-        from orchestrator.fleet.conversation import Conversation, greet
+        from orchestrator.fleet.conversation import Conversation, greet_and
 
-        gathered = greet(link, self._enter)
-        boot = str(gathered.hello["boot"])
-        self._enter(Phase.PLANNING)
-        plan = self._planner.plan(self.host, gathered)
-        del gathered  # the plan holds on to what its templates still need
+        plan, boot = greet_and(link, self._enter, self._plan)
         self._secrets = tuple(plan.secrets)
         self._keep(plan)
         for text in plan.warnings:
@@ -102,6 +98,11 @@ class HostRun(LinkTask[HostResult]):
         self._phase = Phase.DONE
         tally = talk.tally  # an earlier command of a session may have failed it
         return self._result(outcomes.FAILED if tally.failed or tally.unmet else OK)
+
+    def _plan(self, gathered: Gathered) -> tuple[Plan, str]:
+        """The host's plan, and its boot."""
+        self._enter(Phase.PLANNING)
+        return self._planner.plan(self.host, gathered), str(gathered.hello["boot"])
 
     def _keep(self, plan: Plan) -> None:
         kept = plan.kept()

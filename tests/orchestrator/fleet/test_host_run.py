@@ -2,6 +2,7 @@
 
 import gc
 import json
+import threading
 import time
 import tracemalloc
 import weakref
@@ -67,6 +68,58 @@ def test_an_honest_host_is_ok_and_every_event_is_told() -> None:
     kept = HostResult.from_record(result.record()).phases
     assert [name for name, _ in kept] == phases
     assert list(kept) == sorted(kept, key=lambda phase: phase[1])
+
+
+def test_facts_are_read_in_turns() -> None:
+    """What hundreds of hosts say at once is held as they said it, until a plan is made of it."""
+    turns = conversation_module._turns
+    for _ in range(conversation_module.AT_ONCE):
+        turns.acquire()
+    said = threading.Event()
+
+    def script(far: FarEnd) -> None:
+        far.greet_as({})
+        far.raw(wire.encode_json(b"no JSON"))
+        said.set()
+
+    found: list[HostResult] = []
+    running = threading.Thread(target=lambda: found.append(run_against(script)[0]))
+    running.start()
+    try:
+        assert said.wait(30)
+        running.join(0.2)
+        assert not found
+    finally:
+        for _ in range(conversation_module.AT_ONCE):
+            turns.release()
+    running.join(30)
+    assert (found[0].outcome, found[0].kind) == ("unreachable", "protocol.json")
+
+
+def test_hosts_that_only_seem_to_have_facts_hold_nobody_up() -> None:
+    """Neither half of them nor a heartbeat takes a turn."""
+    facts = wire.encode({"t": "facts", "facts": {}})
+    over = threading.Event()
+
+    def hang(far: FarEnd) -> None:
+        far.greet_as({})
+        far.say("ping")
+        far.raw(facts[:-1])
+        assert over.wait(30)
+        far.end()
+
+    hanging = [
+        threading.Thread(target=run_against, args=(hang,))
+        for _ in range(2 * conversation_module.AT_ONCE)
+    ]
+    for thread in hanging:
+        thread.start()
+    try:
+        assert run_against(FarEnd.carry_out_plan)[0].outcome == "ok"
+    finally:
+        over.set()
+        for thread in hanging:
+            thread.join(30)
 
 
 def test_a_host_that_has_ended_holds_nothing() -> None:
