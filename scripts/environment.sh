@@ -18,10 +18,19 @@ find_python() {
 
 can_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }
 
+apt_get() { # another program may have apt's locks, such as a new machine's own upgrades: five minutes at most
+    for _ in $(seq 60); do
+        said=$(DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" 2>&1 >/dev/null) && return 0
+        case "$said" in *"Could not get lock"*) sleep 5 ;; *) break ;; esac
+    done
+    say "$said"
+    return 1
+}
+
 install_packages() { # Debian packages, without a question; the lists are fetched once when they lack one
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >/dev/null 2>&1 && return
-    apt-get update -q >/dev/null
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >/dev/null
+    apt_get install -y --no-install-recommends "$@" 2>/dev/null && return
+    apt_get update
+    apt_get install -y --no-install-recommends "$@"
 }
 
 make_environment() { # $1: the extra of pyproject.toml to install, or ""

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +25,9 @@ TOOLS = {
     "dpkg-deb": "dpkg",
 }
 """Programs that a lab needs, and the Debian package that brings each."""
+
+LOCK_SECONDS = 300
+"""How long another program may use apt."""
 
 _CAP_NET_ADMIN = 12
 _CAP_SYS_ADMIN = 21
@@ -134,10 +138,27 @@ def install_tools() -> None:
     missing = sorted({package for tool, package in TOOLS.items() if not shutil.which(tool)})
     if not missing:
         return
+    apt_get("update")
+    apt_get("install", "-y", "--no-install-recommends", *missing)
+
+
+def apt_get(*words: str) -> None:
+    """Have apt do it once nobody else has its locks, such as a new machine's own upgrades.
+
+    Raises LabError.
+    """
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    run_tool(["apt-get", "update", "-q"], env=env, timeout=300)
-    install = ["apt-get", "install", "-q", "-y", "--no-install-recommends", *missing]
-    run_tool(install, env=env, timeout=600)
+    command = ["apt-get", "-q", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}", *words]
+    end = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            run_tool(command, env=env, timeout=600 + LOCK_SECONDS)
+        except LabError as error:
+            if "Could not get lock" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(1)  # one of those that apt does not wait for itself
+        else:
+            return
 
 
 def debian_sources() -> list[str]:
@@ -148,7 +169,7 @@ def debian_sources() -> list[str]:
     """
     sources = _known_sources()
     if not sources:
-        run_tool(["apt-get", "update", "-q"], timeout=300)
+        apt_get("update")
         sources = _known_sources()
     if not sources:
         raise LabError("apt on this machine has no Debian mirror of the machine's own release")
