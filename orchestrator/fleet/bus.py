@@ -73,8 +73,10 @@ class Bus:
         self._due.append(events)
         if len(self._due) > MOST_DUE:
             self._waiting.append(None)
-            self._delivering.acquire()
-            self._waiting.pop()
+            try:
+                self._delivering.acquire()
+            finally:
+                self._waiting.pop()
             self._deliver()
         # Who comes while this delivers leaves the events to it: it must look again behind that.
         while self._due and not self._waiting and self._delivering.acquire(blocking=False):
