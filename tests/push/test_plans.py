@@ -140,6 +140,23 @@ def test_what_a_plan_has_settled_is_no_option(local: Target) -> None:
     assert local.names() == []
 
 
+def test_failed_means_hosts_of_the_plan(local: Target) -> None:
+    """A host that was not reached is left out of the plan, and -l failed does not bring it in."""
+    more = local.ccm.scratch / "more.yaml"
+    more.write_text("hosts: {away: {address: 127.0.0.1, port: 1}}\n")
+    hosts = ("-i", str(local.inventory), "-i", str(more))
+    path = local.ccm.site(local.filled(SITE))
+    assert local.ccm.run("push", *hosts, "-l", "away", str(path)).code == 3
+    assert local.ccm.run("plan", *hosts, "-o", "change.plan", str(path)).code == 3
+    local.write("gone", "drifted")
+    refused = push(local.ccm)
+    assert (refused.code, local.names()) == (1, ["gone"]), refused.output
+    Path(local.folder, "gone").unlink()
+    done = push(local.ccm, "-l", "failed")
+    assert done.code == 0, done.output
+    assert local.names() == ["a", "b", "fired"]
+
+
 def test_what_no_plan_of_this_day_and_tree_says(local: Target) -> None:
     """One of the future, of another runtime or of hosts that are gone is refused."""
     assert plan(local).code == 0

@@ -99,6 +99,14 @@ def test_a_host_without_a_push_of_the_manifest(diary: Diary) -> None:
     assert named("failed", manifest="") == "web2"
 
 
+def test_of_a_plan_its_own_hosts_only(diary: Diary) -> None:
+    """A word stands for no host that a plan is not for, whatever became of that one."""
+    run_id = diary.run(web1="failed", web2="unreachable", web3="failed")
+    runs = PastRuns(SITE, {"web1", "web4"})
+    assert runs.named("failed", "", HOSTS) == {"web1"}
+    assert runs.named("failed", run_id, HOSTS) == {"web1"}
+
+
 def test_the_same_manifest_in_another_checkout(diary: Diary, tmp_path: Path) -> None:
     """A pipeline that checks out into a new folder each time repeats what failed there."""
     for place in ("1", "2"):
