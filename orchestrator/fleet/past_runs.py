@@ -1,5 +1,6 @@
 """Which hosts words such as ``failed`` stand for, by the runs that are kept (controller)."""
 
+import os
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ class PastRuns:
 
     def __init__(self, manifest: str = "", among: Collection[str] | None = None) -> None:
         self._identity = _named(manifest) if manifest else ""
+        of = f" of {os.path.basename(manifest)}" if manifest else ""
+        self.last = f"its last push{of}"
+        """What the last push of a host is called."""
         self._among = among
 
     def named(self, word: str, run_id: str, hosts: Collection[str]) -> set[str]:

@@ -97,6 +97,8 @@ def test_a_host_without_a_push_of_the_manifest(diary: Diary) -> None:
     diary.run("/srv/other.yaml", web1="ok")
     assert named("failed") == "web1 web2"
     assert named("failed", manifest="") == "web2"
+    assert PastRuns(SITE).last == f"its last push of {Path(SITE).name}"
+    assert PastRuns().last == "its last push"
 
 
 def test_of_a_plan_its_own_hosts_only(diary: Diary) -> None:
