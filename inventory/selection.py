@@ -45,6 +45,9 @@ _OF_RUN = {
 class Runs(Protocol):
     """The runs of the past."""
 
+    last: str
+    """What a host's last push is called, such as \"its last push of site.yaml\"."""
+
     def named(self, word: str, run_id: str, hosts: Collection[str]) -> Iterable[str]:
         """Those of the hosts that the word stands for in that run, or in their last pushes."""
         ...
@@ -187,9 +190,12 @@ class Selector:
             return set()
         found = set(named)
         if not found and pattern.operator != "!":
-            where = f"run {run_id[:60]}" if run_id else "its last push"
+            last = self._runs.last if self._runs else "its last push"
+            where = f"run {run_id[:60]}" if run_id else last
             message = f"no host of this inventory {_OF_RUN[word]} in {where}"
-            self._no_match(message, "'ccm runs' lists the runs", pattern.where)
+            hint = "'ccm runs' lists the runs"
+            hint += "" if run_id else f"; run:ID:{word} picks hosts of one"
+            self._no_match(message, hint, pattern.where)
         return found
 
     def _unknown(self, pattern: _Pattern) -> None:

@@ -22,7 +22,7 @@ from inventory.json_nodes import read_json
 from inventory.model import Inventory
 from inventory.names import host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Source
-from inventory.reading import read_declaration
+from inventory.reading import TOP_LEVEL, read_declaration
 from inventory.resolution import resolve
 from remote_runtime.errors import InputError, Position, Problem
 
@@ -98,8 +98,19 @@ def _parsed(text: str, name: str, checker: Checker) -> Node:
         raise _ansibles(name, "YAML")
     if not isinstance(root, Mapping) and is_ini(text):
         raise _ansibles(name, "INI")
+    if isinstance(root, Mapping) and not any(key in root for key in TOP_LEVEL):
+        _refuse_manifest(root)
     checker.problems[:] = found
     return root
+
+
+def _refuse_manifest(root: Mapping) -> None:
+    for key in ("ccm", "stages"):
+        if key in root:
+            message = "this is a manifest, not an inventory"
+            hint = "name the inventory with -i, and the manifest without"
+            where = root.key(key).position
+            raise InputError([Problem(message, where, hint, "inventory.manifest")])
 
 
 def _ansibles(name: str, form: str) -> InputError:

@@ -1,7 +1,7 @@
 """Puts the rooms of the controller together as the command line says (controller)."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inventory import Host, Inventory, load, this_host
@@ -25,10 +25,13 @@ class Chosen(NamedTuple):
     files: tuple[str, ...] = ()
 
 
-def choose(options: InventoryOptions, manifest: str = "") -> Chosen:
+def choose(
+    options: InventoryOptions, manifest: str = "", among: Collection[str] | None = None
+) -> Chosen:
     """The hosts that are meant: this one where no inventory is given.
 
-    Words such as ``failed`` speak of the last push of the ``manifest``.
+    Words such as ``failed`` speak of the last push of the ``manifest``, and of no hosts but those
+    ``among`` which a plan is.
     """
     if options.inventory is None:
         if options.limit:
@@ -44,7 +47,7 @@ def choose(options: InventoryOptions, manifest: str = "") -> Chosen:
     if options.limit is not None:
         from orchestrator.fleet.past_runs import PastRuns
 
-        runs = PastRuns(manifest)
+        runs = PastRuns(manifest, among)
     return Chosen(loaded, loaded.select(options.limit, runs), tuple(options.inventory))
 
 

@@ -99,7 +99,7 @@ def _held_stages(
     from orchestrator.kept_plans.holding import HeldPlanner
 
     path = kept.record["manifest"]
-    chosen = assembly.choose(options.where, path)
+    chosen = assembly.choose(options.where, path, set(map(host_in, kept.hosts)))
     settled = choice._replace(among=tuple(kept.record["stages"]))
     push = staged_push(command, path, options=options, chosen=chosen, choice=settled)
     if options.where.limit:
@@ -189,7 +189,7 @@ def _choose(kept: "KeptPlan", where: InventoryOptions) -> "Chosen":
     """The hosts of the plan, or those of them that ``-l`` picks."""
     from orchestrator.cli import assembly
 
-    chosen = assembly.choose(where, kept.record["manifest"])
+    chosen = assembly.choose(where, kept.record["manifest"], kept.hosts)
     if where.limit:
         _require_planned((host.name for host in chosen.hosts), kept.hosts)
         return chosen

@@ -41,7 +41,7 @@ def make_plan(
     if out is not None:
         write_plan(kept, out)
         output.say(f"the plan is in {out}; it can be pushed until {moment(kept.record['expires'])}")
-    output.human.write(f"plan {kept.id}\n")
+    output.human.write(f"{kept.id}\n" if options.output.quiet else f"plan {kept.id}\n")
     return code
 
 

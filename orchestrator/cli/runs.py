@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.cli.options import count
+from orchestrator.support.plain_text import one_line
 
 if TYPE_CHECKING:
     from orchestrator.fleet.kept_runs import KeptRun
@@ -43,6 +44,7 @@ _HEAD = Listed(
     manifest="MANIFEST",
     outcome="OUTCOME",
 )
+_MOST = 40  # columns of what was run: one long command would push every outcome off the screen
 _NUMBERS = frozenset({"changed", "failed", "predicted"})
 
 
@@ -140,7 +142,7 @@ def _listed(kept: "KeptRun") -> Listed:
 
     about = kept.about
     command = about["command"]
-    what = run_subject(command, about["manifest"])
+    what = one_line(run_subject(command, about["manifest"]), _MOST)
     word = "noop" if about["noop"] and command != "drift" else command
     told = about["noop"] or command in AD_HOC
     words = [*(["part"] if part_of(about) else []), *([word] if told else [])]

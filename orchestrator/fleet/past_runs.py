@@ -1,5 +1,6 @@
 """Which hosts words such as ``failed`` stand for, by the runs that are kept (controller)."""
 
+import os
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
@@ -18,14 +19,21 @@ class PastRuns:
     """The runs as an inventory's patterns ask for them; nothing is read before they do.
 
     With a ``manifest`` its pushes speak for a host, and of a host without one its last push of any.
+    ``among`` are the only hosts that a word may stand for, where a plan is for no others.
     """
 
-    def __init__(self, manifest: str = "") -> None:
+    def __init__(self, manifest: str = "", among: Collection[str] | None = None) -> None:
         self._identity = _named(manifest) if manifest else ""
+        of = f" of {os.path.basename(manifest)}" if manifest else ""
+        self.last = f"its last push{of}"
+        """What the last push of a host is called."""
+        self._among = among
 
     def named(self, word: str, run_id: str, hosts: Collection[str]) -> set[str]:
         """Those of the hosts that the word stands for: in the run of that id, or the beginning of
         one; for "" in each host's last push. InputError."""
+        if self._among is not None:
+            hosts = set(hosts).intersection(self._among)
         if run_id:
             from orchestrator.fleet.kept_runs import kept_run
 

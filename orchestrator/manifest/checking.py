@@ -24,6 +24,24 @@ from remote_runtime.errors import Problem
 
 Nodes = dict[str, tuple[Scalar, Node]]
 
+# What tasks of Ansible have, which no nearest word leads to.
+_ANSIBLES = {
+    "state": "ensure",
+    "when": "control",
+    "loop": "foreach",
+    "with_items": "foreach",
+    "with_dict": "foreach",
+    "enabled": "enable",
+}
+
+
+def _word_for(text: str, known: list[str]) -> str:
+    """What may have been meant by a word that is no property."""
+    if text == "notify":
+        return "the resource that reacts names this one in its subscribe"
+    word = _ANSIBLES.get(text)
+    return f"ccm's word is {word}" if word in known else suggestion(text, known)
+
 
 def spell_out(type_: Type, mapping: Mapping, problems: list[Problem]) -> Nodes:
     """The properties of a map by their documented spelling; unknown ones become problems."""
@@ -33,9 +51,7 @@ def spell_out(type_: Type, mapping: Mapping, problems: list[Problem]) -> Nodes:
         if text not in type_.properties:
             known = [n for n in type_.properties if n not in type_.spellings]
             message = f"{type_.name} has no property {text!r}"
-            problems.append(
-                Problem(message, key.position, suggestion(text, known), "input.unknown")
-            )
+            problems.append(Problem(message, key.position, _word_for(text, known), "input.unknown"))
         elif name in nodes:
             message = f"{text!r} and {nodes[name][0].text!r} are the same property"
             problems.append(Problem(message, key.position, f"keep {name!r}", "input.duplicate_key"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from inventory.document import Mapping, Node, Scalar, read_document
+from inventory.document import Mapping, Node, Scalar, Sequence, read_document
 from orchestrator.manifest.checking import doubts
 from orchestrator.manifest.children import names_of_run
 from orchestrator.manifest.contradictions import contradictions
@@ -63,6 +63,21 @@ def read_site(path: Path, parent: Site) -> Site:
     return site
 
 
+_OTHERS = (
+    (
+        "stages",
+        "a file of stages",
+        "input.stages",
+        "name a manifest of one of them; ccm push, plan and validate take all of the file",
+    ),
+    *(
+        (key, "an inventory", "input.inventory", "name it with -i, and the manifest without")
+        for key in ("hosts", "groups")
+    ),
+)
+"""Keys by which another document is known, and what to do with that."""
+
+
 def _read(
     path: Path,
     problems: list[Problem],
@@ -74,11 +89,11 @@ def _read(
 ) -> Site:
     warnings: list[Problem] = []
     root = read_document(path, problems)
+    _refuse_others(root)
     if not isinstance(root, Mapping):
         hint = "a manifest begins with 'ccm:' or 'data:'"
         message = f"a manifest must be a map, not {root.describe()}"
         raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
-    _refuse_stages(root)
     refuse_unknown_keys(root, _TOP, what="a manifest", problems=problems)
     source = DataSource(root, problems, warnings)
     site = Site(
@@ -94,12 +109,22 @@ def _read(
     return site
 
 
-def _refuse_stages(root: Mapping) -> None:
-    if "stages" in root:
-        where = root.key("stages").position
-        hint = "name a manifest of one of them; ccm push, plan and validate take all of the file"
-        problem = Problem("this is a file of stages, not a manifest", where, hint, "input.stages")
-        raise InputError([problem])
+def _refuse_others(root: Node) -> None:
+    """InputError for a document that is none of ccm's manifests, but something that is known."""
+    if isinstance(root, Mapping):
+        for key, what, kind, hint in _OTHERS:
+            if key in root and (key == "stages" or "ccm" not in root):
+                where = root.key(key).position
+                message = f"this is {what}, not a manifest"
+                raise InputError([Problem(message, where, hint, kind)])
+    elif isinstance(root, Sequence) and any(map(_is_play, root)):
+        hint = "write its tasks as resources; the documentation has a page 'Coming from Ansible'"
+        message = "this is a playbook of Ansible, not a manifest"
+        raise InputError([Problem(message, root.position, hint, "input.playbook")])
+
+
+def _is_play(node: Node) -> bool:
+    return isinstance(node, Mapping) and ("hosts" in node or "import_playbook" in node)
 
 
 def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:

@@ -145,7 +145,10 @@ def _add_names(
         if resources[other].declared is entry.declared:  # foreach has made both
             if label == "name":
                 message = f"{id_} comes out of foreach more than once"
-                hint = "use item, index or key in its name"
+                hint = (
+                    "use item, index or key in its name, and have each element once: "
+                    "lists of several sources of data are joined"
+                )
                 problems.append(Problem(message, entry.declared.position, hint, "input.duplicate"))
             continue
         place = resources[other].declared.position

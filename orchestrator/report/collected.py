@@ -232,6 +232,9 @@ def entry_of(told: dict[str, Any], verbose: bool = False, outputs: bool = False)
     if told.get("prediction") in DOUBTS:
         reason = told.get("prediction_reason") or "no reason given"
         doubt = f"{DOUBTS[told['prediction']]}: {reason}"
+    due = told.get("due_since", "")
+    if due == told.get("run_id"):
+        due = ""  # what this very run left undone: a warning of it says so
     return Entry(
         f"{told['type']}#{told['name']}",
         told["status"],
@@ -247,7 +250,7 @@ def entry_of(told: dict[str, Any], verbose: bool = False, outputs: bool = False)
         changes=(*changes, *_traces(drift)),
         noop=told["noop"],
         fired=told["refreshed"],
-        due=told.get("due_since", ""),
+        due=due,
         drift=drift["by"],
         manifest=told.get("manifest", ""),
         output=told.get("output", "") if outputs and len(told["error"]) < 2 else "",

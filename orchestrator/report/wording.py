@@ -100,7 +100,9 @@ def change_lines(change: ChangeLine, style: Style, diffs: bool, known: bool) -> 
     for line in lines[:MAX_DIFF_LINES]:
         yield style(diff_role(line), _cut(line))
     if len(lines) > MAX_DIFF_LINES:
-        yield style("faint", f"… {len(lines) - MAX_DIFF_LINES} more lines, see ccm report --json")
+        left = len(lines) - MAX_DIFF_LINES
+        more = f"… {left} more line{'s' * (left > 1)}, see ccm report --json"
+        yield style("faint", more)
 
 
 def diff_role(line: str) -> str:
@@ -124,7 +126,8 @@ def printed_lines(text: str, everything: bool) -> Iterator[str]:
     """The last lines of what a command has printed, or all of them."""
     lines = text.strip("\n").splitlines()
     if len(lines) > MAX_ERROR_LINES and not everything:
-        yield f"│ … {len(lines) - MAX_ERROR_LINES} lines before"
+        left = len(lines) - MAX_ERROR_LINES
+        yield f"│ … {left} line{'s' * (left > 1)} before"
         lines = lines[-MAX_ERROR_LINES:]
     yield from (f"│ {line if everything else _cut(line)}" for line in lines)
 

@@ -78,8 +78,9 @@ class SshPipe:
         return None
 
     def close(self) -> None:
-        """Close the channel and the connection below it."""
-        self._close()
+        """Close the channel, or the connection below it; one that is gone already is closed."""
+        with contextlib.suppress(*_BROKEN):
+            self._close()
 
 
 class UnthreadedPipe(SshPipe):

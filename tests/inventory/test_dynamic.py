@@ -134,6 +134,16 @@ def test_a_text_that_happens_to_be_executable(tmp_path: Path) -> None:
         load(other)
 
 
+def test_a_manifest_is_no_inventory(tmp_path: Path) -> None:
+    """The manifest behind -i, which is easily mistaken, is told as that."""
+    path = tmp_path / "site.yaml"
+    path.write_text("data: {a: 1}\nccm: {resources: []}\n")
+    with pytest.raises(InputError) as caught:
+        load(str(path))
+    (problem,) = caught.value.problems
+    assert f"{path}:2:1: this is a manifest, not an inventory" in str(problem)
+
+
 @pytest.mark.parametrize(
     ("text", "form"),
     [

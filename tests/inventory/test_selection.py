@@ -117,6 +117,8 @@ def test_an_empty_or_missing_file_is_refused(fleet: Inventory, tmp_path: Path) -
 class Runs:
     """Answers from a table by word and run."""
 
+    last = "its last push of site.yaml"
+
     def __init__(self, **found: str) -> None:
         self._found = found
 
@@ -149,7 +151,7 @@ def test_words_of_runs(fleet: Inventory, pattern: str, names: str) -> None:
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("failed", "no host of this inventory failed in its last push"),
+        ("failed", "no host of this inventory failed in its last push of site.yaml"),
         ("remaining", "no host of this inventory was left without a turn in its last push"),
         ("run:2026:changed", "no host of this inventory was changed in run 2026"),
         ("run", "'run' says not which hosts of which run"),

@@ -110,6 +110,10 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
         (["file", "x", *OWNED], "argument NAME: name 'x' is not allowed"),
         (["file", "/x", "presnt", *OWNED], "argument ENSURE: ensure must be one of"),
         (["file", "/x", "--ower", "root"], "there is no option --ower\n     did you mean --owner?"),
+        (
+            ["package", "x", "--ensure", "latest"],
+            "there is no option --ensure\n     write ccm ensure package NAME [ENSURE]",
+        ),
         (["file", "/x", *OWNED, "--content", "{{ 1 + }}"], "argument --content: "),
         (
             ["file", "/x", *OWNED, "--content", "-x"],

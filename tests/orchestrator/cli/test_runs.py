@@ -55,6 +55,19 @@ def test_the_trend_is_in_columns(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("trend")
+def test_one_long_command_leaves_the_table_narrow(capsys: pytest.CaptureFixture[str]) -> None:
+    """The words of a command are cut short in the list of runs; --json has them whole."""
+    words = "systemctl status " + " ".join(f"unit{n}.service" for n in range(20))
+    started = RunStarted("20260921T133650Z-aaaaaa", START, ("web1",), False, words, "run", "")
+    folder = RunFolder(started, {})
+    folder.close()
+    head, first, *_ = runs(capsys)
+    assert "systemctl status unit0" in first
+    assert head.index("OUTCOME") - head.index("MANIFEST") < 60
+    assert json.loads(runs(capsys, "--json")[0])["manifest"] == words
+
+
+@pytest.mark.usefixtures("trend")
 def test_a_record_that_is_spoilt_is_told(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

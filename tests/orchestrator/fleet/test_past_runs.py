@@ -97,6 +97,16 @@ def test_a_host_without_a_push_of_the_manifest(diary: Diary) -> None:
     diary.run("/srv/other.yaml", web1="ok")
     assert named("failed") == "web1 web2"
     assert named("failed", manifest="") == "web2"
+    assert PastRuns(SITE).last == f"its last push of {Path(SITE).name}"
+    assert PastRuns().last == "its last push"
+
+
+def test_of_a_plan_its_own_hosts_only(diary: Diary) -> None:
+    """A word stands for no host that a plan is not for, whatever became of that one."""
+    run_id = diary.run(web1="failed", web2="unreachable", web3="failed")
+    runs = PastRuns(SITE, {"web1", "web4"})
+    assert runs.named("failed", "", HOSTS) == {"web1"}
+    assert runs.named("failed", run_id, HOSTS) == {"web1"}
 
 
 def test_the_same_manifest_in_another_checkout(diary: Diary, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_names_must_come_out_different(tmp_path: Path) -> None:
     """Two elements with one name are refused, with the entry's position."""
     text = str(refused_host(tmp_path, site("same: {foreach: Data.users}")))
     assert "site.yaml:8:11: exec#same comes out of foreach more than once" in text
-    assert "use item, index or key in its name" in text
+    assert "use item, index or key in its name, and have each element once" in text
     assert names(plan(tmp_path, site("same: {foreach: 'Data.users[:1]'}"))) == ["same"]
 
 

@@ -58,6 +58,16 @@ def test_the_page_tells_failures_first_then_everything(browser: Chrome, tmp_path
     assert complaints(browser) == []
 
 
+def test_the_scale_stands_above_what_it_measures(browser: Chrome, tmp_path: Path) -> None:
+    """The marks of the timeline are a quarter of its width apart, the last one at its end."""
+    visit(browser, page(mixed_run(), tmp_path))
+    chart = browser.find_element(By.CSS_SELECTOR, ".when svg").rect
+    marks = [mark.rect for mark in browser.find_elements(By.CSS_SELECTOR, ".scale span")]
+    places = [mark["x"] for mark in marks[:4]] + [marks[4]["x"] + marks[4]["width"]]
+    quarters = [chart["x"] + chart["width"] * at / 4 for at in range(5)]
+    assert places == pytest.approx(quarters, abs=2)
+
+
 def test_filters_leave_what_was_asked_for(browser: Chrome, tmp_path: Path) -> None:
     """Host, resource and outcome filter every table; the address keeps that; reset ends it."""
     visit(browser, page(mixed_run(), tmp_path))

@@ -4,6 +4,7 @@ import pytest
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.phases import Phase
+from orchestrator.report.wording import printed_lines
 from tests.orchestrator.report.told import CREATED, DIFF, Told, changed
 
 
@@ -314,6 +315,16 @@ def test_what_is_due_is_named() -> None:
         assert told.summary().count("left for") == (0 if noop else 1)
 
 
+def test_due_since_an_earlier_run_is_told() -> None:
+    """The run that left a refresh undone is named where it is not the one that is shown."""
+    earlier, this = "20260920T133640Z-bbbbbb", "20260921T133640Z-aaaaaa"
+    for since, shown in ((earlier, True), (this, False)):
+        told = Told("web1")
+        told.event("web1", "/x", "failed", error=["no"], run_id=this, due_since=since)
+        told.end("web1")
+        assert (f"due since run {since}" in told.summary()) is shown
+
+
 def test_what_did_not_run_is_bounded() -> None:
     """A long plan is cut short, and so are many hosts that stopped at different places; -v shows
     all."""
@@ -363,6 +374,13 @@ def test_what_commands_printed_is_told_once_for_all_who_printed_it() -> None:
     assert "│ … 19 lines before" in text
     assert "│ other" in text
     assert text.count("│ tail") == 1
+
+
+@pytest.mark.parametrize(("lines", "told"), [(13, "1 line before"), (14, "2 lines before")])
+def test_what_is_left_out_of_an_output_is_counted(lines: int, told: str) -> None:
+    """One line that is not shown is a line, two are lines."""
+    text = "".join(f"line {number}\n" for number in range(lines))
+    assert f"│ … {told}" in list(printed_lines(text, everything=False))
 
 
 def test_quiet_shows_failures_only() -> None:

@@ -58,6 +58,11 @@ class Rude:
         """Send a packet of whatever kind; EOFError."""
         self.server._send_message(message)  # type: ignore[attr-defined]  # the stubs lack it
 
+    def hang_up(self) -> None:
+        """Break the connection as it looks to a thread while another one ends the session."""
+        self.session.packetizer.close()
+        self.there.close()
+
     def close(self) -> None:
         """Hang up at this end."""
         with contextlib.suppress(OSError):

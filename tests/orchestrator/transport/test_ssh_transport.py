@@ -15,6 +15,7 @@ import paramiko
 import pytest
 from paramiko.common import MSG_REQUEST_FAILURE, cMSG_CHANNEL_DATA, cMSG_GLOBAL_REQUEST
 
+from orchestrator.transport.ssh_pipe import pipe_of
 from orchestrator.transport.ssh_transport import (
     BROKEN,
     WINDOW,
@@ -62,6 +63,18 @@ def test_a_server_that_says_nothing_is_waited_for_as_long_as_said(
     session.close()
     session.done_with()
     assert not session.is_alive()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_channel_closes_though_its_connection_is_gone(
+    rude: StartRude, kind: type[EagerTransport]
+) -> None:
+    """Closing a channel whose connection is gone already is no error."""
+    one = rude(kind)
+    pipe = pipe_of(one.session, one.opened, one.opened.close)
+    one.hang_up()
+    pipe.close()
+    pipe.close()
 
 
 @pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n" * 200, b"SSH-1.5-old\r\n", b""])
