@@ -295,6 +295,14 @@ class Authentication(AuthOnlyHandler):
         left: list[str] = self.wait_for_response(event)
         return left
 
+    def wait_for_response(self, event: threading.Event) -> list[str]:
+        """The methods to go on with, empty when logged in. The time that there is for it is none of
+        the wall clock, which may be set meanwhile."""
+        if not event.wait(self.transport.auth_timeout) and self.transport.is_active():
+            raise paramiko.AuthenticationException("Authentication timeout.")
+        left: list[str] = super().wait_for_response(event)
+        return left
+
     def _parse_userauth_failure(self, message: Message) -> None:
         names = Message(message.asbytes()).get_list()
         self.accepted = [name for name in names if re.fullmatch(r"[A-Za-z0-9@.-]{1,64}", name)]

@@ -18,7 +18,7 @@ from tests.orchestrator.transport.sshd import make_key
 PATIENCE = 30.0
 
 
-class _Door(paramiko.ServerInterface):
+class Door(paramiko.ServerInterface):
     """Lets everybody in."""
 
     def get_allowed_auths(self, username: str) -> str:
@@ -43,7 +43,7 @@ class Rude:
         self.server = paramiko.Transport(there, default_window_size=window)
         key = paramiko.Ed25519Key.from_private_key_file(str(make_key(folder / "host")))
         self.server.add_server_key(key)
-        self.server.start_server(event=threading.Event(), server=_Door())
+        self.server.start_server(event=threading.Event(), server=Door())
         self._here = here
         self.session = kind(here, PATIENCE)
         self.session.start_client(timeout=PATIENCE)

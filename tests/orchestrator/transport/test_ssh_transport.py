@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import socket
 import threading
 import time
 import tracemalloc
+import types
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import paramiko
 import pytest
-from paramiko.common import MSG_REQUEST_FAILURE, cMSG_CHANNEL_DATA, cMSG_GLOBAL_REQUEST
+from paramiko.common import (
+    AUTH_SUCCESSFUL,
+    MSG_REQUEST_FAILURE,
+    cMSG_CHANNEL_DATA,
+    cMSG_GLOBAL_REQUEST,
+)
 
 from orchestrator.transport.ssh_pipe import pipe_of
 from orchestrator.transport.ssh_transport import (
@@ -23,7 +30,7 @@ from orchestrator.transport.ssh_transport import (
     UnthreadedTransport,
 )
 from remote_runtime.errors import UnreachableError
-from tests.orchestrator.transport.rude import Rude
+from tests.orchestrator.transport.rude import Door, Rude
 
 KINDS = (UnthreadedTransport, EagerTransport)
 StartRude = Callable[..., Rude]
@@ -129,6 +136,23 @@ def test_nothing_is_left_of_a_connection_that_is_done_with(
         assert left() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_login_is_given_its_time_whatever_the_clock_is_set_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[EagerTransport]
+) -> None:
+    """The clock of a machine may be set by hours while hosts are being logged in to."""
+    hours = itertools.count()
+    passing = types.SimpleNamespace(time=lambda: 3600.0 * next(hours), monotonic=time.monotonic)
+    monkeypatch.setattr(paramiko.auth_handler, "time", passing)
+    slow = threading.Event()
+    monkeypatch.setattr(Door, "check_auth_password", lambda *_: slow.wait(0.3) or AUTH_SUCCESSFUL)
+    one = Rude(tmp_path, kind)
+    try:
+        assert one.session.is_authenticated()
+    finally:
+        one.end()
 
 
 @pytest.mark.parametrize("kind", KINDS)
