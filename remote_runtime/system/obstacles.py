@@ -21,7 +21,8 @@ _READ_ONLY, _NO_EXECUTION = 1, 8  # ST_RDONLY, ST_NOEXEC
 class Spot(NamedTuple):
     """A path, and what of the host bears on it.
 
-    ``folder`` is the nearest folder of the host; ``direct``: the path's name stands right in it.
+    ``folder`` is the nearest folder of the host; ``direct``: the first name is made in it, there is
+    no planned folder below. So many ``missing`` folders are made before the path's own name is.
     ``there`` is where the host has what is at the path now, "" where it has nothing that counts.
     ``planned`` is how many bytes and files are still to be written there before. ``shared``: the
     folder can be written by another user. ``writable``: whether we may make and remove names in it
@@ -35,6 +36,7 @@ class Spot(NamedTuple):
     planned: Tuple[int, int] = (0, 0)
     shared: bool = False
     writable: Optional[bool] = None
+    missing: int = 0
 
 
 class Spare(NamedTuple):
@@ -55,6 +57,11 @@ class Obstacles(object):
 
     def __init__(self, spot: Spot) -> None:
         self._spot = spot
+
+    @property
+    def missing(self) -> int:
+        """How many folders are made before the path's own name is."""
+        return self._spot.missing
 
     def writing(self, size: int, uid: int = -1, gid: int = -1) -> None:
         """To put a file there, of so many bytes; -1 for our own user or group."""
@@ -111,24 +118,25 @@ class Obstacles(object):
         """A new name in the folder needs the right to make one, and space."""
         self._writable(doing, self._spot.folder)
         if self._spot.direct:
-            self._permitted(doing)
+            self._permitted(doing, self._spot.missing > 0)
             number = _of_kernel(self._spot.folder)
             if number:
                 raise self._failure(doing, number)
         elif self._spot.writable is False:
             raise self._failure(doing, errno.EACCES)
         block = os.statvfs(self._spot.folder).f_frsize or PAGE
-        if not self.spare().holds(-(-size // block) * block, 1):
+        if not self.spare().holds(-(-size // block) * block, 1 + self._spot.missing):
             raise self._failure(doing, errno.ENOSPC)
 
     def _writable(self, doing: str, path: str) -> None:
         if os.statvfs(path).f_flag & _READ_ONLY:
             raise self._failure(doing, errno.EROFS)
 
-    def _permitted(self, doing: str) -> None:
-        """Whether names may be made and removed in the folder."""
+    def _permitted(self, doing: str, folders: bool = False) -> None:
+        """Whether names may be made and removed in the folder; ``folders``: made only."""
         folder = self._spot.folder
-        if flags(folder) & (inode_flags.IMMUTABLE if doing == "create the directory" else ~0):
+        folders = folders or doing == "create the directory"
+        if flags(folder) & (inode_flags.IMMUTABLE if folders else ~0):
             raise self._failure(doing, errno.EPERM)
         writable = self._spot.writable
         if writable is None:
@@ -168,18 +176,26 @@ def at(
     planned: Tuple[int, int] = (0, 0),
     shared: bool = False,
     writable: Optional[bool] = None,
+    within: str = "",
 ) -> Obstacles:
     """The obstacles at a path that is ``real`` without the links on the way.
 
-    ``counts``: what the host has there is what there will be. See ``Spot`` for the rest.
+    ``counts``: what the host has there is what there will be. ``within`` is the nearest folder
+    above that there will be by then, "" for that of the host. See ``Spot`` for the rest.
     """
-    folder = os.path.dirname(real)
+    folder = within or _nearest_folder(os.path.dirname(real))
+    missing = os.path.dirname(real)[len(folder.rstrip("/")) :].count("/")
     direct = os.path.isdir(folder)
-    while not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
     there = real if counts and os.path.lexists(real) else ""
-    spot = Spot(path, folder, direct=direct, there=there, planned=planned)
-    return Obstacles(spot._replace(shared=shared, writable=writable))
+    spot = Spot(path, _nearest_folder(folder), direct=direct, there=there, planned=planned)
+    return Obstacles(spot._replace(shared=shared, writable=writable, missing=missing))
+
+
+def _nearest_folder(path: str) -> str:
+    """What the host has of a path and the folders above."""
+    while not os.path.isdir(path):
+        path = os.path.dirname(path)
+    return path
 
 
 def keeps_from_executing(path: str) -> bool:

@@ -161,13 +161,15 @@ class WorldFiles(Files):
         kept = found.node is not None and not found.node.opaque
         planned = self._layer.planned(found.path)
         counts = found.there or kept
+        within = self._folder_above(found.path)
         on_host = obstacles.at(
             path,
             found.path,
             counts=counts,
             planned=planned,
             shared=self._host.in_shared_folder(found.path),
-            writable=self._may_write(os.path.dirname(found.path)),
+            writable=self._may_write(within),
+            within=within,
         )
         points = self._layer.mount_points(path)
         mount = self._layer.mounted(found.path)
@@ -176,6 +178,18 @@ class WorldFiles(Files):
         from remote_runtime.world.on_mount import OnMount
 
         return OnMount(path, on_host, mount=mount, taken=planned, points=points)
+
+    def _folder_above(self, path: str) -> str:
+        """The nearest folder above a path without links that there will be."""
+        above = os.path.dirname(path)
+        while above != "/":
+            found = self._layer.find(above, follow=False)
+            if found.node is None and found.there and os.path.isdir(above):
+                break
+            if found.node is not None and found.node.kind == "directory":
+                break
+            above = os.path.dirname(above)
+        return above
 
     # -- rights, which root needs none of ---------------------------------------------------------
 

@@ -70,7 +70,7 @@ class OnMount(Obstacles):
         """A new file there needs space: until it has taken the place of an old one, beside it."""
         if mount.read_only:
             raise self._refused(doing, errno.EROFS)
-        if not self.spare().holds(-(-size // PAGE) * PAGE, 1):
+        if not self.spare().holds(-(-size // PAGE) * PAGE, 1 + self._host.missing):
             raise self._refused(doing, errno.ENOSPC)
 
     def _refused(self, doing: str, number: int) -> Exception:

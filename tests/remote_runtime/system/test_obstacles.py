@@ -46,6 +46,18 @@ class ObstaclesTest(FolderTest):
         self.assertEqual(self.refused(at(spot, spot, planned=(1 << 60, 0)).writing, 1), "enospc")
         self.assertEqual(self.refused(at(spot, spot, planned=(-(1 << 60), 0)).writing, 1), "")
 
+    def test_folders_on_the_way(self) -> None:
+        """Each that is made first is a file of its own on its file system."""
+        system = os.statvfs(self.root)
+        if not system.f_files:
+            self.skipTest("this file system counts no files")
+        spare, spot = system.f_ffree, self.path("a/b/new")
+        for left, kind in ((3, ""), (2, "enospc")):
+            taken = at(spot, spot, planned=(0, spare - left))
+            self.assertEqual(self.refused(taken.making), kind)
+        taken = at(spot, spot, planned=(0, spare - 2), within=self.path("a"))
+        self.assertEqual(self.refused(taken.making), "")
+
     def test_mount_points(self) -> None:
         """What is mounted there can neither be replaced nor removed, nor what holds it."""
         inner = next(path for path in sorted(mount_points()) if path.count("/") == 2)
@@ -68,6 +80,8 @@ class ObstaclesTest(FolderTest):
             lambda: self.of("f").removing(),
             lambda: self.of("d/new").writing(1),
             lambda: self.of("d/new").making(),
+            lambda: self.of("d/new/on/the/way").making(),
+            lambda: self.of("d/new/f").writing(1),
             lambda: self.of("d/f").removing(),
         ):
             self.assertEqual(self.refused(call), "eperm")
@@ -112,12 +126,14 @@ class ObstaclesTest(FolderTest):
                 self.refused(self.of("f").writing, 1),
                 self.refused(self.of("f").removing),
                 self.refused(self.of("f").changing, -1, -1),
+                self.refused(self.of("new/on/the/way").making),
+                self.refused(self.of("own/new/on/the/way").making),
                 self.refused(self.of("own/f").writing, 1),
                 self.refused(self.of("own/f").writing, 1, 0),
             ]
         finally:
             os.seteuid(0)
-        self.assertEqual(found, ["eacces", "eacces", "eperm", "", "eperm"])
+        self.assertEqual(found, ["eacces", "eacces", "eperm", "eacces", "", "", "eperm"])
 
 
 if __name__ == "__main__":

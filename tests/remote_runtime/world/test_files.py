@@ -138,7 +138,14 @@ class WorldFilesTest(FolderTest):
         self.expect("open/f", "file", mode=0)
         self.expect("open/g", "file", mode=0o600)
         files = self.context.files
-        for name, kind in (("open/n", "eacces"), ("shut/n", ""), ("shut/new/n", "eacces")):
+        for name, kind in (
+            ("open/n", "eacces"),
+            ("open/a/b/n", "eacces"),
+            ("shut/n", ""),
+            ("shut/a/b/n", ""),
+            ("shut/new/n", "eacces"),
+            ("shut/new/a/b/n", "eacces"),
+        ):
             found = ""
             try:
                 files.obstacles(self.path(name)).writing(1)
