@@ -247,6 +247,14 @@ class RehearsalTest(FolderTest):
         texts.update({"gone.service": RUN % "sh", "s.service": RUN % "sh"})
         self.assertEqual(self.obstacle(units, "t.timer"), "")
         self.assertEqual(self.obstacle(units, "s.socket"), "")
+        units.masked = ["gone.service", "s.service"]
+        for name, other in (("t.timer", "gone"), ("s.socket", "s")):
+            expected = "starts %s.service, which is masked" % other
+            self.assertEqual(self.obstacle(units, name), expected)
+        units.masked, units.broken = [], {"gone.service": "bad-setting", "s.service": "error"}
+        self.assertEqual(self.obstacle(units, "t.timer"), "starts gone.service: bad-setting")
+        self.assertEqual(self.obstacle(units, "s.socket"), "starts s.service: error")
+        units.broken = {}
         units.running = ["s.service"]
         self.assertIn("s.service runs already", self.obstacle(units, "s.socket"))
         texts["s.socket"] = "[Socket]\nAccept=yes\n"
