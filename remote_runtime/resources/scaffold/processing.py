@@ -30,7 +30,7 @@ class Staged(Content):
 
 
 class Processing(object):
-    """The post commands of one scaffold; ``discard`` it in the end.
+    """The post commands of one scaffold; ``discard`` it, else the copies go with the run.
 
     Each file is processed once, however often the scaffold is looked at.
     """

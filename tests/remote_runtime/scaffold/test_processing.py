@@ -104,6 +104,21 @@ class PostTest(ScaffoldTest):
         made.files.discard_temporary()
         self.assertEqual(os.listdir(self.staging), [])
 
+    def test_later_resources_read_what_would_be_written(self) -> None:
+        """In a preview the file is there for who copies it, and no copy is left in the end."""
+        made = self.scaffold({"x.c": b"abc\n"}, post=[{"*.c": UPPER}])
+        owned = {"owner": str(os.geteuid()), "group": str(os.getegid()), "mode": "0644"}
+        copies = [
+            item("file", self.path(to), properties={"source": self.path(of), **owned})
+            for of, to in (("out/x.c", "y"), ("y", "z"))
+        ]
+        guard = {"command": "true", "onlyif": "grep ABC " + self.path("z")}
+        reads = item("exec", "read", properties=guard)
+        events = run_items([made, *copies, reads], store=self.store, noop=True)
+        self.assertEqual([event["error"] for event in events], [[]] * 4)
+        self.assertEqual(events[0]["changes"][1]["to"], events[2]["changes"][1]["to"])
+        self.assertEqual(os.listdir(self.staging), [])
+
     def test_patterns(self) -> None:
         """Patterns are those of a shell, for the name alone, in its exact letters."""
         for pattern, path, matches in (
