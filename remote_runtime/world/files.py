@@ -8,7 +8,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.rights import ours
-from remote_runtime.system.files import Files, Status
+from remote_runtime.system.files import Files, Reader, Status
 from remote_runtime.system.trouble import refusal
 from remote_runtime.system.walk import has_acl
 from remote_runtime.world.clouds import Clouds
@@ -138,11 +138,14 @@ class WorldFiles(Files):
         self._require_readable(path, node)
         return node.content
 
-    def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
+    def reader(self, path: str, follow: bool = False) -> Reader:
         found = self._find(path, follow)
         if found.node is not None:
-            return self._content(path, found.node).chunks()
-        return self._host.blocks(found.path if found.laid else path, follow)
+            return self._content(path, found.node).chunks
+        return self._host.reader(found.path if found.laid else path, follow)
+
+    def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
+        return self.reader(path, follow)()
 
     def entries(self, path: str) -> List[str]:
         found = self._find(path, follow=True)

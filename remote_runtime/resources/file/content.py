@@ -34,9 +34,8 @@ class Local(Content):
     """A file of the target; symlinks are followed."""
 
     def __init__(self, source: str, context: "Context") -> None:
-        self._files = context.files
-        self._path = source
-        status = self._files.status(source, follow=True)
+        files = context.files
+        status = files.status(source, follow=True)
         if status is None:
             raise Missing(
                 "the source %s does not exist on this host" % source,
@@ -45,10 +44,11 @@ class Local(Content):
         if status.kind != "file":
             raise ResourceError("the source %s is not a regular file" % source)
         self.size = status.size
-        self.sha256 = self._files.sha256(source, status, follow=True)
+        self.sha256 = files.sha256(source, status, follow=True)
+        self._read = files.reader(source, follow=True)
 
     def chunks(self) -> Chunks:
-        return self._files.blocks(self._path, follow=True)
+        return self._read()
 
 
 def desired(properties: Properties, context: "Context") -> Optional[Content]:
