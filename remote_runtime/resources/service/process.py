@@ -116,6 +116,8 @@ class Process(object):
         text = unit.text
         rights = self._rights(text, user)
         folder = text.expand(text.last("Service", "WorkingDirectory")) or ""
+        if folder == "~":
+            folder = self._home(user)
         if folder.startswith("/") and folder not in self._made(unit):
             if not self._files.is_directory(folder):
                 yield "needs its WorkingDirectory %s, which is not there" % folder
@@ -130,6 +132,11 @@ class Process(object):
                         yield "runs %s, which its %s hides" % (program.path, hides)
                     why = self._unusable(program, user, rights)
                     yield from [why] if why else []
+
+    def _home(self, user: str) -> str:
+        """The folder of a user that is named; root's is there."""
+        named = user and "%" not in user
+        return self._context.accounts.identity(user).home if named else ""
 
     def _in_root(self, text: UnitText) -> Iterator[str]:
         """A program that is not there below the service's own root, where no link is on its way."""

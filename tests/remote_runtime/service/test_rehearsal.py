@@ -11,6 +11,13 @@ from .fake_units import FakeUnits
 RUN = "[Service]\nExecStart=%s\n"
 
 
+class Homeless(FakeAccounts):
+    """Accounts whose home is not there."""
+
+    def identity(self, user=None, group=None):
+        return super().identity(user, group)._replace(home="/nowhere/home")
+
+
 class RehearsalTest(FolderTest):
     def setUp(self):
         super().setUp()
@@ -47,6 +54,18 @@ class RehearsalTest(FolderTest):
             RUN % "/bin/sh" + "TemporaryFileSystem=/bin\nBindReadOnlyPaths=/usr/bin:/bin\n",
         ):
             self.assertEqual(self.why(text), "", text)
+
+    def test_the_home_of_a_user(self):
+        """It is looked at as any folder is; root's is there, and one that may be missing may."""
+        rows = [
+            ("User=ccm-app\n", "~", "needs its WorkingDirectory /nowhere/home, which is not there"),
+            ("User=ccm-app\n", "-~", ""),
+            ("", "~", ""),
+        ]
+        for user, folder, expected in rows:
+            self.context = context(noop=True, accounts=Homeless({"ccm-app": 4711}))
+            text = RUN % self.program + user + "WorkingDirectory=%s\n" % folder
+            self.assertEqual(self.why(text), expected)
 
     def test_what_the_process_lacks(self):
         """Program, user, folder and environment: each is named with what is wrong."""
