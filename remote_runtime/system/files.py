@@ -306,6 +306,9 @@ class Files(object):
                 if os.fstat(descriptor).st_uid != os.geteuid() or os.listdir(descriptor):
                     raise _replaced(path)
                 _set(descriptor, uid, gid, mode)
+            except OSError:
+                os.rmdir(name, dir_fd=folder.descriptor)  # as it is it is not wanted
+                raise
             finally:
                 os.close(descriptor)
         except OSError as error:

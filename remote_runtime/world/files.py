@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 from typing import TYPE_CHECKING, Generator, List, Optional
 
 from remote_runtime.changes import Unknowable
@@ -165,6 +166,8 @@ class WorldFiles(Files):
         planned = self._layer.planned(found.path)
         counts = found.there or kept
         within = self._folder_above(found.path)
+        above = self._planned_folder(within)
+        gid = above and (above.gid if above.mode & stat.S_ISGID else -1)
         on_host = obstacles.at(
             path,
             found.path,
@@ -173,6 +176,7 @@ class WorldFiles(Files):
             shared=self._host.in_shared_folder(found.path),
             writable=self._may_write(within),
             within=within,
+            gid=gid,
         )
         points = self._layer.mount_points(path)
         mount = self._layer.mounted(found.path)

@@ -135,6 +135,36 @@ class ObstaclesTest(FolderTest):
             os.seteuid(0)
         self.assertEqual(found, ["eacces", "eacces", "eperm", "eacces", "", "", "eperm"])
 
+    @unittest.skipUnless(ROOT, "only root can become another user")
+    def test_groups_of_another_user(self) -> None:
+        """What is new has the group of a folder with setgid, and can keep it; setgid it loses
+        where the user is not in the group."""
+        os.chmod(self.root, 0o755)
+        for name, gid, mode in (("own", NOBODY, 0o755), ("team", 7, 0o2777)):
+            os.mkdir(self.path(name))
+            os.chown(self.path(name), NOBODY, gid)
+            os.chmod(self.path(name), mode)
+        os.setegid(NOBODY)
+        os.seteuid(NOBODY)
+        try:
+            found = [
+                self.refused(getattr(self.of(name), doing), *size, NOBODY, gid, mode)
+                for doing, size in (("making", ()), ("writing", (1,)))
+                for name, gid, mode in (
+                    ("own/n", NOBODY, 0o2755),
+                    ("own/n", 7, 0o755),
+                    ("team/n", 7, 0o755),
+                    ("team/n/n", 7, 0o755),
+                    ("team/n", NOBODY, 0o2755),
+                    ("team/n", 7, 0o2755),
+                )
+            ]
+            found.append(self.refused(self.of("own/n").making, 0, NOBODY))
+        finally:
+            os.seteuid(0)
+            os.setegid(0)
+        self.assertEqual(found, ["", "eperm", "", "", "", "unsettled"] * 2 + ["eperm"])
+
 
 if __name__ == "__main__":
     unittest.main()
