@@ -51,8 +51,21 @@ class Local(Content):
         return self._read()
 
 
-def desired(properties: Properties, context: "Context") -> Optional[Content]:
-    """The content of a file resource; None when only its attributes are managed."""
+def desired(
+    properties: Properties, context: "Context", rendered: bool = False
+) -> Optional[Content]:
+    """The content of a file resource; None when only its attributes are managed.
+
+    ``rendered``: at this turn, so that it is as sure as what was read for it then.
+    """
+    before = 0 if rendered else context.doubts
+    content = _made(properties, context)
+    if content is not None and context.doubts > before:
+        content.doubt = context.doubt_over(before)
+    return content
+
+
+def _made(properties: Properties, context: "Context") -> Optional[Content]:
     content, source = properties.get("content"), properties.get("source")
     for value in (content, source):
         if is_blob(value):

@@ -218,7 +218,7 @@ class Resource(PathType):
 
     def _content(self) -> Optional[Content]:
         """``Missing`` where it cannot be told what it is."""
-        return desired(self.properties, self.context)
+        return desired(self.properties, self.context, self.item.deferred_render)
 
     def _validator(self) -> List[Missing]:
         """What keeps the validation from being started."""
