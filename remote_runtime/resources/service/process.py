@@ -9,7 +9,7 @@ from remote_runtime.resources.service.folders import own_folders
 from remote_runtime.resources.service.hidden import BINDING, hiding
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import Program, UnitText
-from remote_runtime.rights import Rights, interpreter_of
+from remote_runtime.rights import Rights, interpreter_of, is_foreign
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -183,6 +183,8 @@ class Process(object):
                 return "runs %s, whose interpreter %s is not there" % (found, interpreter)
         elif not head.strip() or _is_text(head):
             return "runs %s, which does not begin with #! and is no program" % found
+        elif is_foreign(head):
+            return "runs %s, which is a program of another kind of machine" % found
         return ""
 
     def _located(self, program: str) -> Tuple[str, str]:

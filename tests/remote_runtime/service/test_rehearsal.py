@@ -4,6 +4,7 @@ import os
 import unittest
 
 from remote_runtime.resources.service.rehearsal import Rehearsal
+from remote_runtime.rights import other_formats
 
 from ..fakes import FakeAccounts, FolderTest, context
 from .fake_units import FakeUnits
@@ -54,6 +55,13 @@ class RehearsalTest(FolderTest):
             RUN % "/bin/sh" + "TemporaryFileSystem=/bin\nBindReadOnlyPaths=/usr/bin:/bin\n",
         ):
             self.assertEqual(self.why(text), "", text)
+
+    @unittest.skipIf(other_formats(), "this system starts programs of other machines")
+    def test_a_program_of_another_machine(self):
+        """It is told by its header."""
+        foreign = self.write("foreign", b"\x7fELF\x02\x09" + bytes(60), 0o755)
+        expected = "runs %s, which is a program of another kind of machine" % foreign
+        self.assertEqual(self.why(RUN % foreign), expected)
 
     def test_the_home_of_a_user(self):
         """It is looked at as any folder is; root's is there, and one that may be missing may."""
