@@ -1,6 +1,6 @@
 """The bytes that a file is to hold (target)."""
 
-from typing import Generator
+from typing import Any, Generator
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
@@ -13,6 +13,8 @@ class Content(object):
 
     sha256 = ""
     size = 0
+    doubt: Any = None
+    """In a preview the ``Doubt`` over what the bytes were taken from, if there is one."""
 
     @property
     def at_hand(self) -> bool:

@@ -195,10 +195,19 @@ class Context(object):
     @property
     def doubt(self) -> Doubt:
         """The greatest that the turn has come upon."""
+        return self.doubt_over(0)
+
+    def doubt_over(self, since: int) -> Doubt:
+        """The same, of what was read when there had been so many doubts."""
         worst = Doubt()
-        for doubt in self._turn.doubts:
+        for doubt in self._turn.doubts[since:]:
             worst = worst.worse(doubt)
         return worst
+
+    @property
+    def doubts(self) -> int:
+        """How many the turn has come upon."""
+        return len(self._turn.doubts)
 
     def expect(self, effects: Sequence[Effect], doubt: Doubt, by: str) -> None:
         """In a preview: what an action of the resource ``by`` would leave counts from now on."""

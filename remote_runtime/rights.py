@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Files, Status
     from remote_runtime.world.nodes import Node
 
+ELF = b"\x7fELF"
+_ORDER, _MACHINE = slice(5, 6), slice(18, 20)  # of the bytes, and for which it is
+_TOGETHER = ({b"\x3e\0", b"\x03\0"}, {b"\xb7\0", b"\x28\0"})  # x86 and Arm, 64 and 32 bits
+_OTHER_FORMATS = "/proc/sys/fs/binfmt_misc"
+
 
 class Rights(object):
     """Those of one identity, None for root, over the files as they are or are planned."""
@@ -58,3 +63,25 @@ def interpreter_of(head: bytes) -> bytes:
     """The interpreter of a script that begins so, as the kernel reads it; b"" for none."""
     line = head[2:].split(b"\n")[0].replace(b"\t", b" ")
     return line.strip(b" ").split(b" ")[0]
+
+
+def is_foreign(head: bytes) -> bool:
+    """Whether a program that begins so is one of another kind of machine, which cannot run here."""
+    if not head.startswith(ELF) or other_formats():
+        return False
+    try:
+        with open("/proc/self/exe", "rb") as file:
+            own = file.read(_MACHINE.stop)
+    except OSError:
+        return False
+    machines = {own[_MACHINE], head[_MACHINE]}
+    alike = len(machines) == 1 or any(machines <= family for family in _TOGETHER)
+    return own[_ORDER] != head[_ORDER] or not alike
+
+
+def other_formats() -> bool:
+    """Whether this host may start what is neither a script nor an ELF program of its own kind."""
+    try:
+        return bool(set(os.listdir(_OTHER_FORMATS)) - {"register", "status"})
+    except OSError:
+        return False

@@ -168,7 +168,7 @@ class Conversation:
             "render": serving.render,
             "passed": self._passed,
         }
-        if options.noop or plan.rounds > 1:  # a run that is held to a plan rehearses
+        if options.noop or plan.previews:
             steps |= {"packages": self._lore.ask, "package": self._lore.tell}
         if plan.incoming is not None:
             steps |= {"file": self._file}

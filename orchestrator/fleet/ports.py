@@ -122,6 +122,11 @@ class Plan(Protocol):
         ...
 
     @property
+    def previews(self) -> bool:
+        """Whether some of it is only previewed in a push, too."""
+        ...
+
+    @property
     def observes(self) -> bool:
         """Whether each event is to say what was observed."""
         ...

@@ -164,6 +164,12 @@ class HostPlan:
         return 2 if "serial" in self.binding else 1
 
     @property
+    def previews(self) -> bool:
+        """Whether some of it is only previewed in a push, too: a child that is to be, or all of a
+        plan that is rehearsed first."""
+        return self.rounds > 1 or any(entry.outline.item.noop for entry in self._everything)
+
+    @property
     def observes(self) -> bool:
         """Whether each event is to say what was observed, for a plan that is to be kept."""
         return bool(self.binding) and "serial" not in self.binding

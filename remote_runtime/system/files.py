@@ -24,6 +24,7 @@ BLOCK = 256 << 10
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _COARSE = 5  # Linux's clock that files are stamped by
 _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
+Reader = Callable[[], Generator[bytes, None, None]]
 _TICK = 0.02  # seconds that pass at most before that clock goes on
 
 
@@ -136,6 +137,10 @@ class Files(object):
         if known is not None:
             self._hashes[path] = (known.identity, found)
         return found
+
+    def reader(self, path: str, follow: bool = False) -> Reader:
+        """What reads what there is now; in a preview whatever later resources would make of it."""
+        return lambda: self.blocks(path, follow)
 
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
         """Yield the content of a regular file."""
@@ -301,6 +306,9 @@ class Files(object):
                 if os.fstat(descriptor).st_uid != os.geteuid() or os.listdir(descriptor):
                     raise _replaced(path)
                 _set(descriptor, uid, gid, mode)
+            except OSError:
+                os.rmdir(name, dir_fd=folder.descriptor)  # as it is it is not wanted
+                raise
             finally:
                 os.close(descriptor)
         except OSError as error:

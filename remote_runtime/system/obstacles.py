@@ -8,6 +8,7 @@ import os
 import stat
 from typing import FrozenSet, Hashable, NamedTuple, Optional, Tuple
 
+from remote_runtime.errors import UnsettledError
 from remote_runtime.system import inode_flags
 from remote_runtime.system.octal import unescape
 from remote_runtime.system.paths import is_within
@@ -16,16 +17,19 @@ from remote_runtime.system.trouble import failure, many_names, refusal
 PAGE = 4096  # bytes that a file in memory takes at least
 _LOOKED_AT = 50000  # names in a tree
 _READ_ONLY, _NO_EXECUTION = 1, 8  # ST_RDONLY, ST_NOEXEC
+_MAKING = "create the directory"
 
 
 class Spot(NamedTuple):
     """A path, and what of the host bears on it.
 
-    ``folder`` is the nearest folder of the host; ``direct``: the path's name stands right in it.
+    ``folder`` is the nearest folder of the host; ``direct``: the first name is made in it, there is
+    no planned folder below. So many ``missing`` folders are made before the path's own name is.
     ``there`` is where the host has what is at the path now, "" where it has nothing that counts.
     ``planned`` is how many bytes and files are still to be written there before. ``shared``: the
     folder can be written by another user. ``writable``: whether we may make and remove names in it
-    by then; None where the host is to be asked.
+    by then; None where the host is to be asked. ``gid`` is the group that all new in a folder with
+    setgid gets, -1 for our own.
     """
 
     path: str
@@ -35,6 +39,8 @@ class Spot(NamedTuple):
     planned: Tuple[int, int] = (0, 0)
     shared: bool = False
     writable: Optional[bool] = None
+    missing: int = 0
+    gid: int = -1
 
 
 class Spare(NamedTuple):
@@ -56,18 +62,24 @@ class Obstacles(object):
     def __init__(self, spot: Spot) -> None:
         self._spot = spot
 
-    def writing(self, size: int, uid: int = -1, gid: int = -1) -> None:
-        """To put a file there, of so many bytes; -1 for our own user or group."""
+    @property
+    def missing(self) -> int:
+        """How many folders are made before the path's own name is."""
+        return self._spot.missing
+
+    def writing(self, size: int, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
+        """To put a file there, of so many bytes; -1 for the user or group that a new one gets."""
         self._enter("write", size)
-        self._owned("write", uid, gid, None)
+        self._owned("write", (uid, gid, mode), None)
         if self._spot.there:
             self._replaced("replace")
 
-    def making(self) -> None:
+    def making(self, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
         """To make a directory there."""
-        self._enter("create the directory", 0)
+        self._enter(_MAKING, 0)
+        self._owned(_MAKING, (uid, gid, mode), None)
 
-    def changing(self, uid: int, gid: int) -> None:
+    def changing(self, uid: int, gid: int, mode: int = 0) -> None:
         """To give what is there an owner, a group and a mode."""
         doing = "set the attributes of"
         self._writable(doing, self._spot.there or self._spot.folder)
@@ -78,7 +90,7 @@ class Obstacles(object):
         found = os.lstat(self._spot.there)
         if os.geteuid() not in (0, found.st_uid):
             raise self._failure(doing, errno.EPERM)
-        self._owned(doing, uid, gid, found)
+        self._owned(doing, (uid, gid, mode), found)
         if self._spot.shared and stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
             raise many_names(doing, self._spot.path, found.st_nlink)
 
@@ -111,24 +123,25 @@ class Obstacles(object):
         """A new name in the folder needs the right to make one, and space."""
         self._writable(doing, self._spot.folder)
         if self._spot.direct:
-            self._permitted(doing)
+            self._permitted(doing, self._spot.missing > 0)
             number = _of_kernel(self._spot.folder)
             if number:
                 raise self._failure(doing, number)
         elif self._spot.writable is False:
             raise self._failure(doing, errno.EACCES)
         block = os.statvfs(self._spot.folder).f_frsize or PAGE
-        if not self.spare().holds(-(-size // block) * block, 1):
+        if not self.spare().holds(-(-size // block) * block, 1 + self._spot.missing):
             raise self._failure(doing, errno.ENOSPC)
 
     def _writable(self, doing: str, path: str) -> None:
         if os.statvfs(path).f_flag & _READ_ONLY:
             raise self._failure(doing, errno.EROFS)
 
-    def _permitted(self, doing: str) -> None:
-        """Whether names may be made and removed in the folder."""
+    def _permitted(self, doing: str, folders: bool = False) -> None:
+        """Whether names may be made and removed in the folder; ``folders``: made only."""
         folder = self._spot.folder
-        if flags(folder) & (inode_flags.IMMUTABLE if doing == "create the directory" else ~0):
+        folders = folders or doing == _MAKING
+        if flags(folder) & (inode_flags.IMMUTABLE if folders else ~0):
             raise self._failure(doing, errno.EPERM)
         writable = self._spot.writable
         if writable is None:
@@ -146,15 +159,23 @@ class Obstacles(object):
         if sticky or flags(there):
             raise self._failure(doing, errno.EPERM)
 
-    def _owned(self, doing: str, uid: int, gid: int, now: Optional[os.stat_result]) -> None:
-        """Only root gives files away; another user chooses among the groups that it is in."""
+    def _owned(
+        self, doing: str, wanted: Tuple[int, int, int], now: Optional[os.stat_result]
+    ) -> None:
+        """Only root gives files away; another user chooses among the groups that it is in, and
+        Linux drops setgid for other groups without a word."""
         if os.geteuid() == 0:
             return
         owner = os.geteuid() if now is None else now.st_uid
-        group = os.getegid() if now is None else now.st_gid
-        ours = {group, os.getegid(), *os.getgroups()}
-        if uid not in (-1, owner) or (gid != -1 and gid not in ours):
+        group = self._spot.gid if now is None else now.st_gid
+        ours = {os.getegid(), *os.getgroups()}
+        group = os.getegid() if group == -1 else group
+        uid, gid, mode = wanted
+        gid = group if gid == -1 else gid
+        if uid not in (-1, owner) or gid not in {group, *ours}:
             raise self._failure(doing, errno.EPERM)
+        if mode & stat.S_ISGID and gid not in ours:
+            raise UnsettledError("mode is '%04o', not '%04o'" % (mode & ~stat.S_ISGID, mode))
 
     def _failure(self, doing: str, number: int) -> Exception:
         return refusal(doing, self._spot.path, number)
@@ -168,18 +189,31 @@ def at(
     planned: Tuple[int, int] = (0, 0),
     shared: bool = False,
     writable: Optional[bool] = None,
+    within: str = "",
+    gid: Optional[int] = None,
 ) -> Obstacles:
     """The obstacles at a path that is ``real`` without the links on the way.
 
-    ``counts``: what the host has there is what there will be. See ``Spot`` for the rest.
+    ``counts``: what the host has there is what there will be. ``within`` is the nearest folder
+    above that there will be by then, "" for that of the host. ``gid``: None where the host's
+    folder says it. See ``Spot`` for the rest.
     """
-    folder = os.path.dirname(real)
+    folder = within or _nearest_folder(os.path.dirname(real))
+    missing = os.path.dirname(real)[len(folder.rstrip("/")) :].count("/")
     direct = os.path.isdir(folder)
-    while not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
     there = real if counts and os.path.lexists(real) else ""
-    spot = Spot(path, folder, direct=direct, there=there, planned=planned)
-    return Obstacles(spot._replace(shared=shared, writable=writable))
+    spot = Spot(path, _nearest_folder(folder), direct=direct, there=there, planned=planned)
+    if gid is None:
+        found = os.stat(spot.folder)
+        gid = found.st_gid if found.st_mode & stat.S_ISGID else -1
+    return Obstacles(spot._replace(shared=shared, writable=writable, missing=missing, gid=gid))
+
+
+def _nearest_folder(path: str) -> str:
+    """What the host has of a path and the folders above."""
+    while not os.path.isdir(path):
+        path = os.path.dirname(path)
+    return path
 
 
 def keeps_from_executing(path: str) -> bool:

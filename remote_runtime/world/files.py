@@ -2,13 +2,14 @@
 
 import errno
 import os
+import stat
 from typing import TYPE_CHECKING, Generator, List, Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.rights import ours
-from remote_runtime.system.files import Files, Status
+from remote_runtime.system.files import Files, Reader, Status
 from remote_runtime.system.trouble import refusal
 from remote_runtime.system.walk import has_acl
 from remote_runtime.world.clouds import Clouds
@@ -138,11 +139,14 @@ class WorldFiles(Files):
         self._require_readable(path, node)
         return node.content
 
-    def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
+    def reader(self, path: str, follow: bool = False) -> Reader:
         found = self._find(path, follow)
         if found.node is not None:
-            return self._content(path, found.node).chunks()
-        return self._host.blocks(found.path if found.laid else path, follow)
+            return self._content(path, found.node).chunks
+        return self._host.reader(found.path if found.laid else path, follow)
+
+    def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
+        return self.reader(path, follow)()
 
     def entries(self, path: str) -> List[str]:
         found = self._find(path, follow=True)
@@ -161,13 +165,18 @@ class WorldFiles(Files):
         kept = found.node is not None and not found.node.opaque
         planned = self._layer.planned(found.path)
         counts = found.there or kept
+        within = self._folder_above(found.path)
+        above = self._planned_folder(within)
+        gid = above and (above.gid if above.mode & stat.S_ISGID else -1)
         on_host = obstacles.at(
             path,
             found.path,
             counts=counts,
             planned=planned,
             shared=self._host.in_shared_folder(found.path),
-            writable=self._may_write(os.path.dirname(found.path)),
+            writable=self._may_write(within),
+            within=within,
+            gid=gid,
         )
         points = self._layer.mount_points(path)
         mount = self._layer.mounted(found.path)
@@ -176,6 +185,18 @@ class WorldFiles(Files):
         from remote_runtime.world.on_mount import OnMount
 
         return OnMount(path, on_host, mount=mount, taken=planned, points=points)
+
+    def _folder_above(self, path: str) -> str:
+        """The nearest folder above a path without links that there will be."""
+        above = os.path.dirname(path)
+        while above != "/":
+            found = self._layer.find(above, follow=False)
+            if found.node is None and found.there and os.path.isdir(above):
+                break
+            if found.node is not None and found.node.kind == "directory":
+                break
+            above = os.path.dirname(above)
+        return above
 
     # -- rights, which root needs none of ---------------------------------------------------------
 

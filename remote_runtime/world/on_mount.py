@@ -29,21 +29,21 @@ class OnMount(Obstacles):
         self._taken = taken
         self._points = points
 
-    def writing(self, size: int, uid: int = -1, gid: int = -1) -> None:
+    def writing(self, size: int, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
         if self._mount is None:
-            self._host.writing(size, uid, gid)
+            self._host.writing(size, uid, gid, mode)
         else:
             self._enter_mount("write", size, self._mount)
 
-    def making(self) -> None:
+    def making(self, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
         if self._mount is None:
-            self._host.making()
+            self._host.making(uid, gid, mode)
         else:
             self._enter_mount("create the directory", 0, self._mount)
 
-    def changing(self, uid: int, gid: int) -> None:
+    def changing(self, uid: int, gid: int, mode: int = 0) -> None:
         if self._mount is None:
-            self._host.changing(uid, gid)
+            self._host.changing(uid, gid, mode)
         elif self._mount.read_only:
             raise self._refused("set the attributes of", errno.EROFS)
 
@@ -70,7 +70,7 @@ class OnMount(Obstacles):
         """A new file there needs space: until it has taken the place of an old one, beside it."""
         if mount.read_only:
             raise self._refused(doing, errno.EROFS)
-        if not self.spare().holds(-(-size // PAGE) * PAGE, 1):
+        if not self.spare().holds(-(-size // PAGE) * PAGE, 1 + self._host.missing):
             raise self._refused(doing, errno.ENOSPC)
 
     def _refused(self, doing: str, number: int) -> Exception:

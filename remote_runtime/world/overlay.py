@@ -126,11 +126,20 @@ class World(object):
                 other = self.layer.put(effect, self.sequence, by, sure=not doubt.level)
                 if effect.path in _ACCOUNTS:
                     self._lay_accounts(effect, doubt)
+                if effect.content is not None and effect.content.doubt is not None:
+                    self._lay_doubtful(effect.path, effect.content.doubt)
                 if other:
                     clashes.append(Clash(other, effect.path))
             else:
                 self._put(effect)
         return clashes
+
+    def _lay_doubtful(self, path: str, doubt: Doubt) -> None:
+        """What a file will hold is no surer than what that was taken from."""
+        place = self.layer.find(path, follow=False).path
+        self.sequence += 1
+        fog = Fog(doubt, lambda kind, value, present: kind == "path" and value == place)
+        self.clouds.add(fog, self.sequence)
 
     def _lay_accounts(self, effect: PathEffect, doubt: Doubt) -> None:
         """A file of accounts says who is there, as far as it can be read before."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, List, Optional
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec.settings import Settings
-from remote_runtime.rights import Rights, interpreter_of
+from remote_runtime.rights import ELF, Rights, interpreter_of, is_foreign, other_formats
 from remote_runtime.system.accounts import Identity
 from remote_runtime.system.commands import CommandNotStarted
 from remote_runtime.system.switch import Switch
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 _FIRST_LINE = 256  # bytes of a script that the kernel looks at
-_OTHER_FORMATS = "/proc/sys/fs/binfmt_misc"
 
 
 def require_startable(context: "Context", settings: Settings, argv: List[str]) -> None:
@@ -51,7 +50,7 @@ class _Start(object):
             interpreter = interpreter_of(head)
             if interpreter:
                 self._interpreted(os.fsdecode(interpreter))
-        elif not head.startswith(b"\x7fELF") and not _other_formats():
+        elif is_foreign(head) or not (head.startswith(ELF) or other_formats()):
             self._fail(errno.ENOEXEC)
 
     def _interpreted(self, interpreter: str) -> None:
@@ -77,11 +76,3 @@ class _Start(object):
     def _fail(self, number: int) -> None:
         why = "%s could not be started: %s" % (self._program, os.strerror(number))
         raise CommandNotStarted(self._program, why, Switch(self._identity, None).hint())
-
-
-def _other_formats() -> bool:
-    """Whether this host may start what is neither a script nor an ELF program."""
-    try:
-        return bool(set(os.listdir(_OTHER_FORMATS)) - {"register", "status"})
-    except OSError:
-        return False

@@ -34,9 +34,8 @@ class Local(Content):
     """A file of the target; symlinks are followed."""
 
     def __init__(self, source: str, context: "Context") -> None:
-        self._files = context.files
-        self._path = source
-        status = self._files.status(source, follow=True)
+        files = context.files
+        status = files.status(source, follow=True)
         if status is None:
             raise Missing(
                 "the source %s does not exist on this host" % source,
@@ -45,14 +44,28 @@ class Local(Content):
         if status.kind != "file":
             raise ResourceError("the source %s is not a regular file" % source)
         self.size = status.size
-        self.sha256 = self._files.sha256(source, status, follow=True)
+        self.sha256 = files.sha256(source, status, follow=True)
+        self._read = files.reader(source, follow=True)
 
     def chunks(self) -> Chunks:
-        return self._files.blocks(self._path, follow=True)
+        return self._read()
 
 
-def desired(properties: Properties, context: "Context") -> Optional[Content]:
-    """The content of a file resource; None when only its attributes are managed."""
+def desired(
+    properties: Properties, context: "Context", rendered: bool = False
+) -> Optional[Content]:
+    """The content of a file resource; None when only its attributes are managed.
+
+    ``rendered``: at this turn, so that it is as sure as what was read for it then.
+    """
+    before = 0 if rendered else context.doubts
+    content = _made(properties, context)
+    if content is not None and context.doubts > before:
+        content.doubt = context.doubt_over(before)
+    return content
+
+
+def _made(properties: Properties, context: "Context") -> Optional[Content]:
     content, source = properties.get("content"), properties.get("source")
     for value in (content, source):
         if is_blob(value):

@@ -218,7 +218,7 @@ class Resource(PathType):
 
     def _content(self) -> Optional[Content]:
         """``Missing`` where it cannot be told what it is."""
-        return desired(self.properties, self.context)
+        return desired(self.properties, self.context, self.item.deferred_render)
 
     def _validator(self) -> List[Missing]:
         """What keeps the validation from being started."""
@@ -277,7 +277,7 @@ class Resource(PathType):
                 lambda: self._set_attributes(want),
                 changes=changes,
                 effects=effects,
-                rehearse=lambda: self._obstacles(kind == "directory").changing(want.uid, want.gid),
+                rehearse=lambda: self._obstacles(kind == "directory").changing(*want),
             )
         ]
 
@@ -286,7 +286,7 @@ class Resource(PathType):
 
     def _rehearse_store(self, content: Optional[Content], want: Wanted) -> None:
         size = content.size if content is not None else 0
-        self._obstacles().writing(size, want.uid, want.gid)
+        self._obstacles().writing(size, *want)
         modes.require_readable(self.name, want.mode, size)
         validate = str(self.properties.get("validate") or "")
         if content is not None and validate:
@@ -391,7 +391,7 @@ class Resource(PathType):
             lambda: self._create_directory(want),
             changes=[Change("ensure", "absent", "directory")],
             effects=[*above, self._effect("directory", want)],
-            rehearse=lambda: self._obstacles().making(),
+            rehearse=lambda: self._obstacles().making(*want),
         )
 
     def _create_directory(self, want: Wanted) -> None:

@@ -30,7 +30,7 @@ class Staged(Content):
 
 
 class Processing(object):
-    """The post commands of one scaffold; ``discard`` it in the end.
+    """The post commands of one scaffold; ``discard`` it, else the copies go with the run.
 
     Each file is processed once, however often the scaffold is looked at.
     """
@@ -68,6 +68,7 @@ class Processing(object):
         return self._done[file.path]
 
     def _process(self, file: Wanted, commands: List[str]) -> Wanted:
+        before = self._context.doubts
         path = self._stage(file)
         for command in commands:
             self._context.progress("processing %s" % file.path)
@@ -76,6 +77,8 @@ class Processing(object):
             staged = Staged(path, self._context)
         except ResourceError as error:
             raise ResourceError("post %r: %s: %s" % (commands[-1], file.path, error)) from error
+        if self._context.doubts > before:
+            staged.doubt = self._context.doubt_over(before)
         return Wanted(file.path, staged, staged.executable)
 
     def _stage(self, file: Wanted) -> str:

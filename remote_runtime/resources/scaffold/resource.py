@@ -108,7 +108,7 @@ class Resource(PathType):
         actions += self._files(look, tree, bool(lacking or look.unmet))
         actions = self._fitting(_counted(actions))
         needs.raise_first(look.unmet + lacking, actions)
-        if self.context.noop or not actions:
+        if not actions:  # in a preview later resources may read what would be written
             self._processing.discard()
         return actions
 

@@ -1,6 +1,7 @@
 """Units as they will be at a resource's turn (target; in previews only)."""
 
 import os
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set
 
 from remote_runtime.changes import Unknowable
@@ -24,6 +25,7 @@ Shown = Callable[[str], Dict[str, str]]
 
 _TABLE = "/etc/fstab"
 _OF_TABLE = (".mount", ".automount", ".swap")
+_WATCHED = ("PathExists", "PathExistsGlob", "PathChanged", "PathModified", "DirectoryNotEmpty")
 _REVERSE = {
     "Requires": "RequiredBy",
     "BindsTo": "BoundBy",
@@ -82,7 +84,9 @@ class ForeseenUnits(object):
                 shown = {"ActiveState": "inactive"}
             shown = dict(shown, **self._files.shown(unit))
         effect = self._effect(name, shown)
-        return shown if effect is None else dict(shown, **_affected(effect, shown))
+        shown = shown if effect is None else dict(shown, **_affected(effect, shown))
+        self._require_unwatched(name, shown)
+        return shown
 
     def _require_written(self, name: str, shown: Mapping[str, str]) -> None:
         """``Unknowable`` for a unit that systemd may make of a planned table of file systems."""
@@ -93,6 +97,23 @@ class ForeseenUnits(object):
         unit = self.definition(name)
         if reloads and (not unit.path or is_generated(unit)):
             raise Unknowable("what systemd makes of the planned %s is not known before" % _TABLE)
+
+    def _require_unwatched(self, name: str, shown: Mapping[str, str]) -> None:
+        """``Unknowable`` for a unit that a path unit starts as soon as something is there."""
+        world = self._context.world
+        if world is None or shown.get("ActiveState") in units.RUNNING:
+            return
+        for other in units.words(shown.get("TriggeredBy", "")):
+            if not other.endswith(".path") or self._show(other).get("ActiveState") != "active":
+                continue
+            watched = [self.definition(other).text.expand(w) for w in self._watched(other)]
+            for path in world.layer.nodes:
+                if any(w and (fnmatchcase(path, w) or w == os.path.dirname(path)) for w in watched):
+                    raise Unknowable("%s watches %s and may start it" % (other, path))
+
+    def _watched(self, name: str) -> List[str]:
+        text = self.definition(name).text
+        return [value for key in _WATCHED for value in text.all("Path", key)]
 
     def goes(self, name: str) -> bool:
         """Whether there is no such unit any more once it is stopped."""

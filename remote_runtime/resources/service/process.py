@@ -9,7 +9,7 @@ from remote_runtime.resources.service.folders import own_folders
 from remote_runtime.resources.service.hidden import BINDING, hiding
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import Program, UnitText
-from remote_runtime.rights import Rights, interpreter_of
+from remote_runtime.rights import Rights, interpreter_of, is_foreign
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -116,6 +116,8 @@ class Process(object):
         text = unit.text
         rights = self._rights(text, user)
         folder = text.expand(text.last("Service", "WorkingDirectory")) or ""
+        if folder == "~":
+            folder = self._home(user)
         if folder.startswith("/") and folder not in self._made(unit):
             if not self._files.is_directory(folder):
                 yield "needs its WorkingDirectory %s, which is not there" % folder
@@ -130,6 +132,11 @@ class Process(object):
                         yield "runs %s, which its %s hides" % (program.path, hides)
                     why = self._unusable(program, user, rights)
                     yield from [why] if why else []
+
+    def _home(self, user: str) -> str:
+        """The folder of a user that is named; root's is there."""
+        named = user and "%" not in user
+        return self._context.accounts.identity(user).home if named else ""
 
     def _in_root(self, text: UnitText) -> Iterator[str]:
         """A program that is not there below the service's own root, where no link is on its way."""
@@ -176,6 +183,8 @@ class Process(object):
                 return "runs %s, whose interpreter %s is not there" % (found, interpreter)
         elif not head.strip() or _is_text(head):
             return "runs %s, which does not begin with #! and is no program" % found
+        elif is_foreign(head):
+            return "runs %s, which is a program of another kind of machine" % found
         return ""
 
     def _located(self, program: str) -> Tuple[str, str]:

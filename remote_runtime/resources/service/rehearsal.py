@@ -213,5 +213,9 @@ class Rehearsal(object):
             status = self._units.status(other)
             if not status.found:
                 yield "starts %s, which is not there" % other
+            elif status.masked:
+                yield "starts %s, which is masked" % other
+            elif status.failure:
+                yield "starts %s: %s" % (other, status.failure)
             elif suffix == "socket" and status.running:
                 yield "cannot listen: %s runs already without it" % other

@@ -20,6 +20,7 @@ PROPERTIES = (
     "BoundBy",
     "ConsistsOf",
     "ConflictedBy",
+    "TriggeredBy",
 )
 FOLDERS = (
     "/etc/systemd/system",

@@ -267,6 +267,7 @@ class FakePlan:
         self.secrets: list[str] = []
         self.seconds = 0.0
         self.rounds = 1
+        self.previews = False
         self.before = 0
         self.observes = False
         self.incoming: Incoming | None = None
@@ -327,8 +328,9 @@ class FakePlanner:
         rounds: int = 1,
         before: int = 0,
         incoming: Incoming | None = None,
+        previews: bool = False,
     ) -> None:
-        self._incoming = incoming
+        self._incoming, self._previews = incoming, previews
         self._before = before
         self._names, self._blobs, self._secrets = names, blobs, secrets
         self._fail_on_error, self._longest, self._rounds = fail_on_error, longest, rounds
@@ -338,6 +340,7 @@ class FakePlanner:
         plan.secrets += self._secrets
         plan.seconds = self._longest
         plan.rounds = self._rounds
+        plan.previews = self._previews or self._rounds > 1
         plan.before = self._before
         plan.incoming = self._incoming
         return plan

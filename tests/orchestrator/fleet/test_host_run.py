@@ -386,8 +386,10 @@ def test_a_host_that_goes_away_may_have_rebooted() -> None:
     assert "push again: what is done stays done" in result.advice
 
 
-def test_a_run_that_is_held_to_a_plan_looks_into_packages() -> None:
-    """Its rehearsal asks for what is known of packages and tells what it found, as a preview."""
+@pytest.mark.parametrize("previewed", [{"rounds": 2}, {"previews": True}])
+def test_what_a_push_previews_looks_into_packages(previewed: dict[str, Any]) -> None:
+    """A push held to a plan, or with a child that is to be previewed, asks for what is known of
+    packages and tells what it found, as a preview."""
 
     def script(far: FarEnd) -> None:
         far.greet()
@@ -397,7 +399,7 @@ def test_a_run_that_is_held_to_a_plan_looks_into_packages() -> None:
         far.say("package", sha="a" * 64, contents=None)
         far.finish(plan)
 
-    result, _ = run_against(script, rounds=2)
+    result, _ = run_against(script, **previewed)
     assert (result.outcome, result.message) == ("ok", "")
     result, _ = run_against(script)
     assert (result.outcome, result.kind) == ("unreachable", "protocol")

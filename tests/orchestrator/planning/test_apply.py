@@ -72,6 +72,8 @@ def test_children_stand_below_what_applies_them(tmp_path: Path) -> None:
         "", "web/site.yaml", "web/site.yaml", "web/deep/more.yaml", "",
     ]  # fmt: skip
     assert [item.noop for item in items] == [False, False, True, True, False]
+    assert made.previews
+    assert not plan(tmp_path, manifest(echo("data.x"))).previews
 
 
 @pytest.mark.parametrize("key", ["noop", "health_check_only"])

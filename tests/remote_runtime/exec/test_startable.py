@@ -6,6 +6,7 @@ import tempfile
 import unittest
 from typing import Any, Dict
 
+from remote_runtime.rights import is_foreign, other_formats
 from tests.remote_runtime.fakes import FolderTest, item, run_items
 
 _ACL = "system.posix_acl_access"
@@ -58,6 +59,21 @@ class StartableTest(FolderTest):
         """The system starts no file that says nothing of how."""
         for content in ("", "echo hello\n"):
             self.assertIn("Exec format error", self.both(content)["error"][0])
+
+    @unittest.skipUnless(os.path.exists("/proc/self/exe"), "needs Linux")
+    @unittest.skipIf(other_formats(), "this system starts programs of other machines")
+    def test_programs_of_other_machines(self) -> None:
+        """They are told by their header; those that one machine runs in two sizes are let be."""
+        with open("/proc/self/exe", "rb") as file:
+            own = file.read(64)
+        self.assertFalse(is_foreign(own))
+        self.assertFalse(is_foreign(b"#!/bin/sh"))
+        self.assertTrue(is_foreign(own[:18] + b"\xf3\x7f" + own[20:]))
+        self.assertTrue(is_foreign(own[:5] + bytes([own[5] ^ 3]) + own[6:]))
+        self.assertTrue(is_foreign(own[:6]))
+        pairs = ((b"\x3e\0", b"\x03\0"), (b"\xb7\0", b"\x28\0"))
+        for other in [small for large, small in pairs if own[18:20] == large]:
+            self.assertFalse(is_foreign(own[:18] + other + own[20:]))
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_users(self) -> None:

@@ -554,3 +554,19 @@ class FileTest(FolderTest):
         shared = context()
         run_items([self.file("a", content="x"), self.file("gone", ensure="absent")], shared=shared)
         self.assertEqual(shared.changed_paths, {self.path("a"), self.path("gone")})
+
+    def test_a_copy_is_no_surer_than_its_source(self) -> None:
+        """What a pending command may change makes assumed what is copied from a copy of it, and
+        what stands beside it stays certain."""
+        for name in ("source", "other"):
+            self.write(name, b"x")
+        command = {"command": "true", "affects": [self.path("source")]}
+        copies = [
+            self.file(to, source=self.path(of))
+            for of, to in (("source", "a"), ("a", "b"), ("b", "c"), ("other", "d"))
+        ]
+        texts = [self.file("source", content="y"), self.file("e", source=self.path("source"))]
+        command_first = item("exec", "make", properties=command)
+        events = run_items([command_first, *copies, *texts], noop=True)
+        expected = ["assumed"] * 3 + ["certain", "assumed", "certain"]
+        self.assertEqual([event["prediction"] for event in events[1:]], expected)

@@ -104,6 +104,36 @@ class PostTest(ScaffoldTest):
         made.files.discard_temporary()
         self.assertEqual(os.listdir(self.staging), [])
 
+    def test_later_resources_read_what_would_be_written(self) -> None:
+        """In a preview the file is there for who copies it, and no copy is left in the end."""
+        made = self.scaffold({"x.c": b"abc\n"}, post=[{"*.c": UPPER}])
+        owned = {"owner": str(os.geteuid()), "group": str(os.getegid()), "mode": "0644"}
+        copies = [
+            item("file", self.path(to), properties={"source": self.path(of), **owned})
+            for of, to in (("out/x.c", "y"), ("y", "z"))
+        ]
+        guard = {"command": "true", "onlyif": "grep ABC " + self.path("z")}
+        reads = item("exec", "read", properties=guard)
+        events = run_items([made, *copies, reads], store=self.store, noop=True)
+        self.assertEqual([event["error"] for event in events], [[]] * 4)
+        self.assertEqual(events[0]["changes"][1]["to"], events[2]["changes"][1]["to"])
+        self.assertEqual(os.listdir(self.staging), [])
+
+    def test_what_a_command_makes_is_no_surer_than_what_it_reads(self) -> None:
+        """Where a pending command may change that, what copies the file is assumed as well."""
+        self.write("conf", b"x")
+        before = {"command": "true", "affects": [self.path("conf")]}
+        post = [{"*.c": "grep -q x %s" % self.path("conf")}]
+        made = self.scaffold({"x.c": b"abc\n", "y": b"y"}, post=[{"*.c": post[0]["*.c"] + " {}"}])
+        owned = {"owner": str(os.geteuid()), "group": str(os.getegid()), "mode": "0644"}
+        items = [item("exec", "make", properties=before), made]
+        for name in ("x.c", "y"):
+            source = {"source": self.path("out", name), **owned}
+            items.append(item("file", self.path("copy-" + name), properties=source))
+        events = run_items(items, store=self.store, noop=True)
+        found = [event["prediction"] for event in events[1:]]
+        self.assertEqual(found, ["assumed", "assumed", "certain"])
+
     def test_patterns(self) -> None:
         """Patterns are those of a shell, for the name alone, in its exact letters."""
         for pattern, path, matches in (

@@ -10,12 +10,13 @@ from remote_runtime.resources.service.unit_text import UnitText
 
 class FakeUnits(ForeseenUnits):
     """Units by their texts; ``running`` names those that run, ``masked`` those that are,
-    ``from_elsewhere`` those whose file is only linked to."""
+    ``broken`` why some cannot be used, ``from_elsewhere`` those whose file is only linked to."""
 
     def __init__(self, texts: Dict[str, str]) -> None:
         self.texts = texts
         self.running = []  # type: List[str]
         self.masked = []  # type: List[str]
+        self.broken = {}  # type: Dict[str, str]
         self.linked = []  # type: List[str]
         self.from_elsewhere = []  # type: List[str]
 
@@ -26,8 +27,12 @@ class FakeUnits(ForeseenUnits):
         return Definition(name, path, text, name in self.masked)
 
     def status(self, name: str) -> Status:
-        found = name in self.texts
-        return Status(found, running=name in self.running, masked=name in self.masked)
+        return Status(
+            name in self.texts,
+            running=name in self.running,
+            masked=name in self.masked,
+            failure=self.broken.get(name, ""),
+        )
 
     def by(self, key: str, name: str) -> List[str]:
         named = [o for o in self.texts if name in self.definition(o).text.words("Unit", key)]

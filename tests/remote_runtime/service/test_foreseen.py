@@ -126,6 +126,27 @@ class ForeseenTest(unittest.TestCase):
         plan.context.expect([UnitEffect("x.service", active=True)], Doubt(), "service#x")
         self.assertEqual(self.previewed(plan), ["Would have stopped", "Would have started"])
 
+    def test_a_path_unit_that_watches_what_is_planned(self):
+        """It may start what stands still; nobody can tell of what."""
+        for setting, watched in (
+            ("PathChanged=/srv/f", True),
+            ("PathExistsGlob=/srv/*", True),
+            ("DirectoryNotEmpty=/srv", True),
+            ("PathExists=/srv/fg", False),
+        ):
+            plan = self.plan(("nosuch", {"ensure": "stopped"}), nosuch=RUN)
+            nothing = self.host.units["nosuch.service"].replace("nosuch.service", "w.path")
+            self.host.units["w.path"] = nothing.replace("=inactive", "=active")
+            self.host.units["nosuch.service"] += "\nTriggeredBy=w.path w.timer\n"
+            for path, text in ((ETC + "/w.path", "[Path]\n%s\n" % setting), ("/srv/f", "")):
+                effect = PathEffect(path, "file", 0o644, 0, 0, Text(text))
+                plan.context.expect([effect], Doubt(), "file#w")
+            if watched:
+                with self.assertRaisesRegex(Unknowable, "w.path watches /srv/f and may start it"):
+                    self.previewed(plan)
+            else:
+                self.assertEqual(self.previewed(plan), [""])
+
     def test_units_that_a_mount_takes_along(self):
         """What has its folder on a mount stops with that."""
         below = "[Service]\nWorkingDirectory=/srv/x\nExecStart=/bin/sh\n"

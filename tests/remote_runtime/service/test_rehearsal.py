@@ -4,11 +4,19 @@ import os
 import unittest
 
 from remote_runtime.resources.service.rehearsal import Rehearsal
+from remote_runtime.rights import other_formats
 
 from ..fakes import FakeAccounts, FolderTest, context
 from .fake_units import FakeUnits
 
 RUN = "[Service]\nExecStart=%s\n"
+
+
+class Homeless(FakeAccounts):
+    """Accounts whose home is not there."""
+
+    def identity(self, user=None, group=None):
+        return super().identity(user, group)._replace(home="/nowhere/home")
 
 
 class RehearsalTest(FolderTest):
@@ -47,6 +55,25 @@ class RehearsalTest(FolderTest):
             RUN % "/bin/sh" + "TemporaryFileSystem=/bin\nBindReadOnlyPaths=/usr/bin:/bin\n",
         ):
             self.assertEqual(self.why(text), "", text)
+
+    @unittest.skipIf(other_formats(), "this system starts programs of other machines")
+    def test_a_program_of_another_machine(self):
+        """It is told by its header."""
+        foreign = self.write("foreign", b"\x7fELF\x02\x09" + bytes(60), 0o755)
+        expected = "runs %s, which is a program of another kind of machine" % foreign
+        self.assertEqual(self.why(RUN % foreign), expected)
+
+    def test_the_home_of_a_user(self):
+        """It is looked at as any folder is; root's is there, and one that may be missing may."""
+        rows = [
+            ("User=ccm-app\n", "~", "needs its WorkingDirectory /nowhere/home, which is not there"),
+            ("User=ccm-app\n", "-~", ""),
+            ("", "~", ""),
+        ]
+        for user, folder, expected in rows:
+            self.context = context(noop=True, accounts=Homeless({"ccm-app": 4711}))
+            text = RUN % self.program + user + "WorkingDirectory=%s\n" % folder
+            self.assertEqual(self.why(text), expected)
 
     def test_what_the_process_lacks(self):
         """Program, user, folder and environment: each is named with what is wrong."""
@@ -247,6 +274,14 @@ class RehearsalTest(FolderTest):
         texts.update({"gone.service": RUN % "sh", "s.service": RUN % "sh"})
         self.assertEqual(self.obstacle(units, "t.timer"), "")
         self.assertEqual(self.obstacle(units, "s.socket"), "")
+        units.masked = ["gone.service", "s.service"]
+        for name, other in (("t.timer", "gone"), ("s.socket", "s")):
+            expected = "starts %s.service, which is masked" % other
+            self.assertEqual(self.obstacle(units, name), expected)
+        units.masked, units.broken = [], {"gone.service": "bad-setting", "s.service": "error"}
+        self.assertEqual(self.obstacle(units, "t.timer"), "starts gone.service: bad-setting")
+        self.assertEqual(self.obstacle(units, "s.socket"), "starts s.service: error")
+        units.broken = {}
         units.running = ["s.service"]
         self.assertIn("s.service runs already", self.obstacle(units, "s.socket"))
         texts["s.socket"] = "[Socket]\nAccept=yes\n"

@@ -18,7 +18,7 @@ from remote_runtime.resources.service import unit, unit_bus
 names = json.load(sys.stdin)
 json.dump(unit_bus.show({socket!r}, names, unit.PROPERTIES), sys.stdout)
 """
-_IN_ANY_ORDER = ("RequiredBy", "BoundBy", "ConsistsOf", "ConflictedBy")
+_IN_ANY_ORDER = ("RequiredBy", "BoundBy", "ConsistsOf", "ConflictedBy", "TriggeredBy")
 OF_STOPPED = {"Type", "RemainAfterExit", "Result"}
 _REFUSED = ["app@.service", "no:such|name.service"]
 

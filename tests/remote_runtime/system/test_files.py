@@ -49,6 +49,14 @@ class AnothersFolderTest(FolderTest):
         self.assertEqual(os.listdir(self.path("srv")), ["shadow"])
         self.assertEqual(os.stat(self.secret).st_uid, 0)
 
+    def test_a_directory_that_cannot_be_as_it_should(self) -> None:
+        """It is not left behind for what comes later."""
+        os.seteuid(BOB)
+        self.addCleanup(os.seteuid, 0)
+        error = failure_of(self.files.create_directory, self.path("home/d"), 0o755, 0, 0)
+        self.assertIn("operation not permitted", error.message)
+        self.assertEqual(os.listdir(self.path("home")), ["app"])
+
     def test_their_link_as_a_source(self) -> None:
         """An absolute source is not read through a user's link to a file that is not theirs."""
         os.symlink("../srv/shadow", self.path("home/conf"))

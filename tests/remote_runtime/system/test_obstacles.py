@@ -46,6 +46,18 @@ class ObstaclesTest(FolderTest):
         self.assertEqual(self.refused(at(spot, spot, planned=(1 << 60, 0)).writing, 1), "enospc")
         self.assertEqual(self.refused(at(spot, spot, planned=(-(1 << 60), 0)).writing, 1), "")
 
+    def test_folders_on_the_way(self) -> None:
+        """Each that is made first is a file of its own on its file system."""
+        system = os.statvfs(self.root)
+        if not system.f_files:
+            self.skipTest("this file system counts no files")
+        spare, spot = system.f_ffree, self.path("a/b/new")
+        for left, kind in ((3, ""), (2, "enospc")):
+            taken = at(spot, spot, planned=(0, spare - left))
+            self.assertEqual(self.refused(taken.making), kind)
+        taken = at(spot, spot, planned=(0, spare - 2), within=self.path("a"))
+        self.assertEqual(self.refused(taken.making), "")
+
     def test_mount_points(self) -> None:
         """What is mounted there can neither be replaced nor removed, nor what holds it."""
         inner = next(path for path in sorted(mount_points()) if path.count("/") == 2)
@@ -68,6 +80,8 @@ class ObstaclesTest(FolderTest):
             lambda: self.of("f").removing(),
             lambda: self.of("d/new").writing(1),
             lambda: self.of("d/new").making(),
+            lambda: self.of("d/new/on/the/way").making(),
+            lambda: self.of("d/new/f").writing(1),
             lambda: self.of("d/f").removing(),
         ):
             self.assertEqual(self.refused(call), "eperm")
@@ -112,12 +126,44 @@ class ObstaclesTest(FolderTest):
                 self.refused(self.of("f").writing, 1),
                 self.refused(self.of("f").removing),
                 self.refused(self.of("f").changing, -1, -1),
+                self.refused(self.of("new/on/the/way").making),
+                self.refused(self.of("own/new/on/the/way").making),
                 self.refused(self.of("own/f").writing, 1),
                 self.refused(self.of("own/f").writing, 1, 0),
             ]
         finally:
             os.seteuid(0)
-        self.assertEqual(found, ["eacces", "eacces", "eperm", "", "eperm"])
+        self.assertEqual(found, ["eacces", "eacces", "eperm", "eacces", "", "", "eperm"])
+
+    @unittest.skipUnless(ROOT, "only root can become another user")
+    def test_groups_of_another_user(self) -> None:
+        """What is new has the group of a folder with setgid, and can keep it; setgid it loses
+        where the user is not in the group."""
+        os.chmod(self.root, 0o755)
+        for name, gid, mode in (("own", NOBODY, 0o755), ("team", 7, 0o2777)):
+            os.mkdir(self.path(name))
+            os.chown(self.path(name), NOBODY, gid)
+            os.chmod(self.path(name), mode)
+        os.setegid(NOBODY)
+        os.seteuid(NOBODY)
+        try:
+            found = [
+                self.refused(getattr(self.of(name), doing), *size, NOBODY, gid, mode)
+                for doing, size in (("making", ()), ("writing", (1,)))
+                for name, gid, mode in (
+                    ("own/n", NOBODY, 0o2755),
+                    ("own/n", 7, 0o755),
+                    ("team/n", 7, 0o755),
+                    ("team/n/n", 7, 0o755),
+                    ("team/n", NOBODY, 0o2755),
+                    ("team/n", 7, 0o2755),
+                )
+            ]
+            found.append(self.refused(self.of("own/n").making, 0, NOBODY))
+        finally:
+            os.seteuid(0)
+            os.setegid(0)
+        self.assertEqual(found, ["", "eperm", "", "", "", "unsettled"] * 2 + ["eperm"])
 
 
 if __name__ == "__main__":

@@ -28,6 +28,20 @@ class WorldFilesTest(FolderTest):
         error = failure_of(self.context.files.status, self.path("d", name))
         self.assertIn("the name is too long", error.message)
 
+    def test_a_reader_is_of_its_turn(self) -> None:
+        """It yields what was there when it was made, whatever comes later."""
+        self.write("f", b"host")
+        files = context(noop=True).files
+        early, self.context = files.reader(self.path("f")), context(noop=True)
+        self.expect("other", "file", content=Text(""))
+        readers = [early, self.context.files.reader(self.path("f"))]
+        for text in ("one", "two"):
+            self.expect("f", "file", content=Text(text))
+            readers.append(self.context.files.reader(self.path("f")))
+        self.expect("f", "absent")
+        read = [b"".join(reader()) for reader in readers]
+        self.assertEqual(read, [b"host", b"host", b"one", b"two"])
+
     def expect(self, name: str, kind: str, **said: object) -> None:
         effect = PathEffect(self.path(name), kind, **said)  # type: ignore[arg-type]  # any field
         self.context.expect([effect], Doubt(), "t#a")
@@ -138,7 +152,14 @@ class WorldFilesTest(FolderTest):
         self.expect("open/f", "file", mode=0)
         self.expect("open/g", "file", mode=0o600)
         files = self.context.files
-        for name, kind in (("open/n", "eacces"), ("shut/n", ""), ("shut/new/n", "eacces")):
+        for name, kind in (
+            ("open/n", "eacces"),
+            ("open/a/b/n", "eacces"),
+            ("shut/n", ""),
+            ("shut/a/b/n", ""),
+            ("shut/new/n", "eacces"),
+            ("shut/new/a/b/n", "eacces"),
+        ):
             found = ""
             try:
                 files.obstacles(self.path(name)).writing(1)

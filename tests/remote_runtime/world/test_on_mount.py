@@ -49,6 +49,12 @@ class OnMountTest(unittest.TestCase):
         found = files.status(self.at("m"))
         self.assertEqual((found.mode, found.uid), (0o750, 7))
 
+    def test_folders_on_the_way(self):
+        """Those that are made first are files there, too."""
+        files = self.lay(MountEffect(self.at("m"), inodes=3))
+        files.obstacles(self.at("m/d/e")).making()
+        self.assertEqual(self.refused(files.obstacles(self.at("m/d/e/f")).making), "enospc")
+
     def test_room(self):
         """Whole pages count, of all that is planned on it and of nothing of the host."""
         files = self.lay(MountEffect(self.at("m"), size=4 * 4096), self.file("m/hidden", 4097))
