@@ -7,14 +7,16 @@ import pytest
 from tests.orchestrator.planning.planned import plan, refused
 
 FILE = "file: [{/a: {source: gone, owner: root, group: root, mode: '0644'CONTROL}}]"
+DEFERRED = "exec: [{a: {command: \"{{ file('gone') }}\"CONTROL}}]"
+TEMPLATE = "exec: [{a: {command: \"{{ jet('gone') }}\"CONTROL}}]"
 SCAFFOLD = "scaffold: [{/a: {source: goneCONTROL}}]"
 
 
-@pytest.mark.parametrize("resource", [FILE, SCAFFOLD])
+@pytest.mark.parametrize("resource", [FILE, DEFERRED, TEMPLATE, SCAFFOLD])
 def test_a_source_that_control_may_leave_out_is_needed_at_its_turn_only(
     tmp_path: Path, resource: str
 ) -> None:
-    """A literal source that is missing refuses the run; under control it fails its resource."""
+    """A literal file that is missing refuses the run; under control it fails its resource."""
 
     def site(condition: str) -> str:
         control = condition and f", control: {{if: {condition}}}"
