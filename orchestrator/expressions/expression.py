@@ -106,6 +106,10 @@ class Expression:
         """What the expression literally reads of the data, such as ``data.port`` or ``Data``."""
         return self._program.data_paths()
 
+    def chooses(self) -> bool:
+        """Whether a part of it may never be evaluated, as in ``a if b else c``."""
+        return self._program.chooses()
+
     def target_files(self) -> list[str]:
         """The files of the target that it literally reads."""
         return [path for path in self._program.files() if path.startswith("/")]

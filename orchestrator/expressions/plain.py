@@ -34,6 +34,8 @@ class Runnable(Protocol):
 
     def jet_files(self) -> list[str]: ...
 
+    def chooses(self) -> bool: ...
+
 
 class _Plain:
     """What both kinds have in common: no literal that counts, no file."""
@@ -49,6 +51,10 @@ class _Plain:
     def jet_files(self) -> list[str]:
         """It renders none."""
         return []
+
+    def chooses(self) -> bool:
+        """It has one value only."""
+        return False
 
 
 class NamePath(_Plain):

@@ -104,6 +104,10 @@ class Program:
         paths = literal_arguments(self._trees, ("lookup",))
         return found + [path for path in paths if path.split(".")[0] == "data"]
 
+    def chooses(self) -> bool:
+        """Whether a part of it may be left out, as in ``a if b else c``."""
+        return any(map(self._walk, (nodes.CondExpr, nodes.And, nodes.Or)))
+
     def files(self) -> list[str]:
         """The paths that it literally gives to ``file()``."""
         return literal_arguments(self._trees, _FILE_FUNCTIONS)

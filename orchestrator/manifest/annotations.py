@@ -13,6 +13,7 @@ from remote_runtime.masking import SHORTEST
 from remote_runtime.nearest import nearest
 
 _WORD = r"@([A-Za-z_]\w*)\s*(.*)\Z"
+_QUOTED_OR_NEXT = r"""'[^']*'|"[^"]*"|`[^`]*`|\s(?=@[A-Za-z_])"""
 _TRAILING = r"\s#\s*(@[A-Za-z_].*)\Z"
 _KNOWN = ("require", "required", "validate", "secret")
 _VALUE_NAMES = ("value", "Value")
@@ -38,11 +39,7 @@ def read_annotations(
         return []
     found = []
     for path, key, value in _walk(data, ()):
-        for comment in _comments(key, value):
-            match = re.match(_WORD, comment)
-            if match is None:
-                continue
-            word, rest = match.groups()
+        for word, rest in _marks(_comments(key, value)):
             if word not in _KNOWN:
                 likely = nearest(word, _KNOWN)
                 hint = f"did you mean @{likely}?" if likely else "known: @" + ", @".join(_KNOWN)
@@ -82,6 +79,18 @@ def secrets(annotations: list[Annotation], data: Any) -> list[str]:
             for value in _values(data, annotation.path):
                 found.update(dict.fromkeys(_texts(value)))
     return [text for text in found if len(text) >= SHORTEST]
+
+
+def _marks(comments: list[str]) -> Iterator[tuple[str, str]]:
+    """The words of comments that begin with one, each with what follows it up to the next."""
+    for comment in comments:
+        if not re.match(_WORD, comment):
+            continue
+        breaks = [m.start() for m in re.finditer(_QUOTED_OR_NEXT, comment) if m[0].isspace()]
+        for start, end in zip([0, *breaks], [*breaks, None], strict=True):
+            match = re.match(_WORD, comment[start:end].strip())
+            if match is not None:
+                yield match[1], match[2]
 
 
 def _comments(key: Scalar, value: Node) -> list[str]:

@@ -75,7 +75,7 @@ class Part:
     def _check_files(self) -> None:
         """The files beside the manifest that are spelt out must be there.
 
-        A source that control may leave out is only needed once its turn has come.
+        What control or a choice may leave out is only needed once its turn has come.
         """
         for declared in self.site.resources:
             found = self.travel.trees.check(declared) if declared.type.tree else []
@@ -106,6 +106,9 @@ class Part:
             except InputError as error:
                 self.problems += error.problems
             except EvaluationError as error:
+                spared = declared.control or expression.chooses()
+                if spared and key in declared.type.deferred:
+                    continue
                 text = f"{declared.id}: {key}: {error.message}"
                 self.problems.append(Problem(text, expression.where, "", error.kind))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from orchestrator.expressions import Expression
+from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.language.jet import Delimiters, library_of
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
@@ -52,7 +53,8 @@ def _texts(part: Part) -> Iterator[str]:
             yield expression.source
             yield from map(_read, map(site.folder.path.joinpath, expression.controller_files()))
             for name in expression.jet_files():
-                yield from (reached.text for reached in jet.load(name).reached)
+                with suppress(EvaluationError):  # told where it is used
+                    yield from (reached.text for reached in jet.load(name).reached)
         tree = declared.raw.get(declared.type.tree)
         if isinstance(tree, str):
             yield from map(_read, sorted(site.folder.path.joinpath(tree).rglob("*")))

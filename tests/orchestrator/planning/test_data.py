@@ -139,6 +139,21 @@ def test_a_list_is_held_entry_by_entry(tmp_path: Path) -> None:
     assert "data.tags: the value does not satisfy @validate isRegex(value" in text
 
 
+def test_a_line_may_hold_several_annotations(tmp_path: Path) -> None:
+    """Each of them counts; an @ inside quotes begins none, and a word that is unknown is told."""
+    data = """data:
+  # @require @secret @validate isRegex(value, '^x @require y$') @reqire
+  key: KEY
+"""
+    site = data + "ccm: {resources: [{exec: [{'echo {{ Data.key }}': {}}]}]}\n"
+    assert "data.key is required" in refused(tmp_path, site.replace("KEY", "''"))
+    assert "does not satisfy @validate isRegex(value" in refused(tmp_path, site)
+    made = plan(tmp_path, site.replace("KEY", "x @require y"))
+    assert made.secrets == ("x @require y",)
+    found = planner(tmp_path, site.replace("KEY", "x @require y")).survey.warnings
+    assert [problem.message for problem in found] == ["@reqire is not an annotation"]
+
+
 def test_requirements_are_met_from_outside(tmp_path: Path) -> None:
     """What is required may come from --data, because the merged result is what counts."""
     head = "data:\n  # @require\n  password: ''\n"

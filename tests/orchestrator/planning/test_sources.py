@@ -7,14 +7,16 @@ import pytest
 from tests.orchestrator.planning.planned import plan, refused
 
 FILE = "file: [{/a: {source: gone, owner: root, group: root, mode: '0644'CONTROL}}]"
+DEFERRED = "exec: [{a: {command: \"{{ file('gone') }}\"CONTROL}}]"
+TEMPLATE = "exec: [{a: {command: \"{{ jet('gone') }}\"CONTROL}}]"
 SCAFFOLD = "scaffold: [{/a: {source: goneCONTROL}}]"
 
 
-@pytest.mark.parametrize("resource", [FILE, SCAFFOLD])
+@pytest.mark.parametrize("resource", [FILE, DEFERRED, TEMPLATE, SCAFFOLD])
 def test_a_source_that_control_may_leave_out_is_needed_at_its_turn_only(
     tmp_path: Path, resource: str
 ) -> None:
-    """A literal source that is missing refuses the run; under control it fails its resource."""
+    """A literal file that is missing refuses the run; under control it fails its resource."""
 
     def site(condition: str) -> str:
         control = condition and f", control: {{if: {condition}}}"
@@ -26,3 +28,20 @@ def test_a_source_that_control_may_leave_out_is_needed_at_its_turn_only(
     (tried,) = plan(tmp_path, site("'2 > 1'")).items
     assert tried.managed
     assert "gone" in tried.deferred_error
+
+
+@pytest.mark.parametrize("name", ["file", "jet"])
+@pytest.mark.parametrize("choice", ["GONE if IT else 'x'", "IT ? GONE : 'x'", "IT and GONE"])
+def test_a_file_that_an_expression_may_leave_out_is_needed_where_it_is_read(
+    tmp_path: Path, name: str, choice: str
+) -> None:
+    """A file that is missing matters only where the branch is taken; it fails the resource then."""
+
+    def deferred_error(condition: str) -> str:
+        source = choice.replace("GONE", f"{name}('gone')").replace("IT", condition)
+        resource = f'exec: [{{a: {{command: "echo {{{{ {source} }}}}"}}}}]'
+        (item,) = plan(tmp_path, f"ccm: {{resources: [{{{resource}}}]}}").items
+        return item.deferred_error
+
+    assert deferred_error("1 > 2") == ""
+    assert "gone" in deferred_error("2 > 1")

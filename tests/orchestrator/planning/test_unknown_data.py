@@ -47,3 +47,10 @@ def test_what_nothing_knows_is_a_warning(tmp_path: Path) -> None:
         "--data prt changes nothing (did you mean port?)",
         "--data app.nothing changes nothing (no data holds it and no template names it)",
     ]
+
+
+def test_a_template_that_is_missing_names_nothing(tmp_path: Path) -> None:
+    """Under control it may never be needed, so it is no reason to stop."""
+    left_out = "exec: [{a: {command: \"{{ jet('gone') }}\", control: {if: 'false'}}}]"
+    made = planner(tmp_path, f"ccm: {{resources: [{{{left_out}}}]}}", data=["prt=1"])
+    assert "--data prt changes nothing" in str(made.site.warnings[0])
