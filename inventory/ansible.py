@@ -98,7 +98,7 @@ class _AnsibleReader:
         for key, node in root.pairs():
             if key.text == "_meta":
                 continue
-            fault = group_name_fault(key.text)
+            fault = group_name_fault(key.text, has_all=True)
             if fault:
                 self._checker.report(key, *fault, kind="inventory.name")
             else:
@@ -143,7 +143,7 @@ class _AnsibleReader:
         """Ansible lists empty groups as children only."""
         for group in list(self._declaration.groups.values()):
             for child, node in list(group.children.items()):
-                fault = group_name_fault(child)
+                fault = group_name_fault(child, has_all=True)
                 if fault:
                     self._checker.report(node, *fault, kind="inventory.name")
                 else:

@@ -30,11 +30,13 @@ def host_name_fault(name: str) -> tuple[str, str] | None:
     return _fault("host", name, "._:%+-")
 
 
-def group_name_fault(name: str) -> tuple[str, str] | None:
-    """What is wrong with a group's name and what to do; None for a good one (``all`` is one)."""
-    if _GROUP.match(name) and (name not in RESERVED or name == "all"):
+def group_name_fault(name: str, *, has_all: bool = False) -> tuple[str, str] | None:
+    """What is wrong with a group's name and what to do; None for a good one, of which ``all`` is
+    one where the form of the inventory ``has_all``."""
+    if _GROUP.match(name) and (name not in RESERVED or (has_all and name == "all")):
         return None
-    return _fault("group", name, "._+-")
+    fault = _fault("group", name, "._+-")
+    return (fault[0], "what bears on every host stands in 'defaults'") if name == "all" else fault
 
 
 def _fault(what: str, name: str, signs: str) -> tuple[str, str]:

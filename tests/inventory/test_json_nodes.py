@@ -25,7 +25,6 @@ FLEET = {
     "groups": {
         "web": {"hosts": ["web1", "web2"], "vars": {"role": "w", "rack": 0}},
         "db": {"hosts": {"web2": {"vars": {"x": {"y": [1]}}}}, "children": []},
-        "all": {"vars": {"env": "test"}},
         "site": {"children": ["web", "db"], "port": 2222},
     },
 }
@@ -50,6 +49,7 @@ BAD: list[dict[str, Any]] = [
     {"hosts": {"a": {"vars": {"ssh_pass": "x"}}}, "groups": {"a b": {}, "g": {"vars": 1}}},
     {"groups": {"g": {"children": ["h", "edeg", 1]}, "h": {"children": ["g"]}, "edge": {}}},
     {"all": {}, "hosts": {}},
+    {"groups": {"all": {"vars": {"env": "test"}}, "g": {"children": ["all"]}}},
     {"_meta": {"hostvars": {"a": {"ansible_port": "123456", "ansible_password": "x"}}}},
     {"_meta": {"hostvars": {"a": {"ansible_become": "perhaps", "ansible_become_method": "su"}}}},
     {"_meta": {"hostvars": {"-a": {}, "b": 1}}, "g h": {"hosts": []}, "i": {"hosts": [1, "-x"]}},

@@ -95,7 +95,12 @@ def test_a_name_that_could_do_harm(refused: Refuser, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("word", "means"),
-    [("failed", "last push failed"), ("remaining", "had no turn"), ("run", "hosts of a run")],
+    [
+        ("all", "every host"),
+        ("failed", "last push failed"),
+        ("remaining", "had no turn"),
+        ("run", "hosts of a run"),
+    ],
 )
 def test_words_of_patterns_name_nothing(refused: Refuser, word: str, means: str) -> None:
     """Words that stand for hosts by their runs name neither a group nor a host."""

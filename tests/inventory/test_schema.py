@@ -27,7 +27,7 @@ GOOD = [
     "hosts: {a: {connect_timeout: 1m30s, jump: 'me@gate:22,b', python: python3.11}}",
     "hosts: {a: {connection: local, key_file: ~/.ssh/id, known_hosts: k}}",
     "hosts: {a: {address: '[::1]', vars: {x: [1, {y: null}], db_password: z}}}",
-    "groups: {web: {hosts: [a], children: [edge], port: 22}, edge: , all: {user: x}}",
+    "groups: {web: {hosts: [a], children: [edge], port: 22}, edge: }",
     "groups: {web: {hosts: {a: {port: 65535}}, vars: , children: }}",
 ]
 BAD = [
@@ -38,6 +38,7 @@ BAD = [
     "hosts: [1]",
     "hosts: [-a]",
     "hosts: [all]",
+    "groups: {all: {user: x}}",
     "hosts: {failed: {}}",
     "hosts: ['a b']",
     "hosts: [[a]]",
@@ -99,4 +100,4 @@ def test_the_schema_is_one_and_describes_every_property() -> None:
     assert definitions["host_name"]["pattern"] == HOST_NAME
     assert definitions["group_name"]["pattern"] == GROUP_NAME
     assert definitions["host_name"]["not"]["enum"] == list(RESERVED)
-    assert definitions["group_name"]["not"]["enum"] == [word for word in RESERVED if word != "all"]
+    assert definitions["group_name"]["not"]["enum"] == list(RESERVED)
