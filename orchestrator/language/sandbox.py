@@ -24,6 +24,8 @@ _NO_FILTERS = {
     "pprint", "random", "safe", "slice", "striptags", "urlize", "wordwrap", "xmlattr",
 }  # fmt: skip
 _MAPPING_TYPES = (dict, Mapping)
+_OF_MAPPINGS = frozenset(["get", "items", "keys", "values"])
+"""The methods of a mapping that only read it, which those of ccm's own heed."""
 
 
 class Trusted:
@@ -49,8 +51,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """``obj.attribute``: the key of a mapping first."""
-        if isinstance(obj, _MAPPING_TYPES) and attribute in obj:
-            return obj[attribute]
+        if isinstance(obj, _MAPPING_TYPES):
+            if attribute in obj:
+                return obj[attribute]
+            if attribute not in _OF_MAPPINGS:
+                return self.undefined(obj=obj, name=attribute)
         return super().getattr(obj, attribute)
 
     def wrap_str_format(self, value: Any) -> Any:

@@ -146,6 +146,8 @@ def test_no_expression_eats_the_controller(source: str) -> None:
         "lookup('facts.cpu.info', 'default')",
         "lookup('facts.*')",
         "Facts|tojson",
+        "Facts|string",
+        "Facts ~ ''",
         "Facts.get('cpu')",
         "'cpu' in Facts",
         "lookup('facts')",
