@@ -59,6 +59,9 @@ class Environ(dict[str, str]):
         self._note(name)
         return super().__getitem__(name)
 
+    def __repr__(self) -> str:
+        return repr(dict(self))  # which reads all of them
+
     def __iter__(self) -> Iterator[str]:
         return super().__iter__()  # without it a copy would be made past __getitem__
 

@@ -50,6 +50,11 @@ class Scope(NamedTuple):
     registry: RegistrationLookup | None = None
     loop: Mapping[str, Any] = {}
 
+    def __repr__(self) -> str:
+        return (
+            "Scope()"  # its methods are at hand in templates, and their text would tell all of it
+        )
+
     def names(self, literals: frozenset[str]) -> dict[str, Any]:
         """The variables and functions of an expression that spells out these texts."""
         return {

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.support.hashing import sha256
+from orchestrator.support.plain_text import is_shallow
 from orchestrator.support.state_folder import make_private
 from orchestrator.support.whole_file import replacing
 from remote_runtime import wire
@@ -131,7 +132,8 @@ class PackageLore:
             return
         try:
             found = (self._folder / f"{sha}.json").read_text("ascii")
-            json.loads(found)
+            if not is_shallow(json.loads(found)):
+                return
         except (OSError, ValueError, RecursionError):
             return
         with self._changed:
@@ -248,10 +250,10 @@ class HostLore:
         contents = message.get("contents")
         if contents is not None and not isinstance(contents, dict):
             raise ProtocolError("a package without contents")
-        try:
-            found = json.dumps(contents, separators=(",", ":")) if contents else ""
-        except RecursionError as error:
-            raise ProtocolError("contents that are nested too deep") from error
+        # Other hosts read it, whose interpreters may take less of that than this one.
+        if not is_shallow(contents):
+            raise ProtocolError("contents that are nested too deep")
+        found = json.dumps(contents, separators=(",", ":")) if contents else ""
         self._open.discard(sha)
         self._lore.tell(sha, found, self._host)
 

@@ -32,9 +32,11 @@ def read_reboot(message: dict[str, Any], resources: int, longest: float) -> Rebo
     index, timeout, earlier = (message.get(key) for key in ("index", "timeout", "earlier"))
     if type(index) is not int or not 0 <= index < resources:
         raise ProtocolError("a reboot for a resource that is not in the plan")
-    if type(timeout) not in (int, float) or not isinstance(earlier, dict):
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
         raise ProtocolError("a reboot that does not say when it is over")
-    return Reboot(max(0.0, min(float(timeout or 0.0), longest)), earlier)
+    if not isinstance(earlier, dict):
+        raise ProtocolError("a reboot that does not say what was done")
+    return Reboot(float(max(0.0, min(timeout, longest))), earlier)  # not every int fits a float
 
 
 class Return:

@@ -7,7 +7,8 @@ carried out (controller).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterable, Sized
+from itertools import islice
 from typing import Any
 
 from orchestrator.language import kinds
@@ -17,10 +18,12 @@ MAX_SUM = 1_000_000
 MAX_TEXT = 16 * 1024 * 1024
 MAX_BITS = 10_000
 MAX_WIDTH = 10_000
+_PER_ENTRY = 4  # characters
 
 _WIDTH = re.compile(r"\*|\d{5,}")
 _COMPUTED = re.compile(r"\{[^{}]*:[^{}]*\{")
-_PADDING = {"ljust", "rjust", "center", "zfill", "expandtabs"}
+_NUMBERS = re.compile(r"\d{1,4}")
+_PADDING = {"ljust", "rjust", "center", "zfill", "expandtabs", "to_bytes"}
 
 
 class TooLargeError(ValueError):
@@ -43,6 +46,7 @@ def multiply(left: Any, right: Any) -> Any:
         if isinstance(value, str | bytes | list | tuple) and isinstance(count, int):
             limit = MAX_TEXT if isinstance(value, str | bytes) else MAX_ITEMS
             check_size(len(value) * count, limit, "the repetition")
+            check_size(weight(value) * count, MAX_TEXT, "the repetition, with all in it,")
             return left * right
     if isinstance(left, int) and isinstance(right, int):
         check_size(left.bit_length() + right.bit_length(), MAX_BITS, "the product", "bits")
@@ -73,15 +77,19 @@ def power(left: Any, right: Any) -> Any:
 
 def modulo(left: Any, right: Any) -> Any:
     """``left % right``; for a text the format's widths are bounded."""
-    if isinstance(left, str):
-        check_format(left)
+    if isinstance(left, str | bytes):
+        check_format(str(left), right, sign="%")
     return left % right
 
 
-def check_format(text: str) -> None:
-    """Refuse a format text that pads beyond ``MAX_WIDTH``."""
+def check_format(text: str, given: Any = (), sign: str = "{") -> None:
+    """Refuse a format text that pads beyond ``MAX_WIDTH``, or that tells too much in all of what it
+    is ``given``."""
     if _WIDTH.search(text) or _COMPUTED.search(text):
         raise TooLargeError(f"a format wider than {MAX_WIDTH - 1}, or with a computed width")
+    widest = max(map(int, _NUMBERS.findall(text)), default=0)
+    size = len(text) + text.count(sign) * (widest + weight(given))
+    check_size(size, MAX_TEXT, "the formatted text")
 
 
 def add(left: Any, right: Any) -> Any:
@@ -101,20 +109,68 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def check_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
-    """Refuse a call of a text's own method whose result would be too large."""
-    if not isinstance(owner, str):
+    """Refuse a call of a value's own method whose result would be too large."""
+    if not isinstance(owner, str | bytes | int):
         return
     if name in _PADDING:
         check_numbers(arguments)
+    if not isinstance(owner, str | bytes):
+        return
+    if name == "expandtabs":
+        check_size(len(owner) * max([8, *arguments]), MAX_TEXT, "the text")
     elif name == "replace":
         check_replace(owner, arguments)
-    elif name == "join" and arguments and isinstance(arguments[0], Sized):
-        check_size(len(owner) * len(arguments[0]), MAX_TEXT, "the joined text")
+    elif name == "translate" and arguments:
+        longest = max(map(weight, _values(arguments[0])), default=1)
+        check_size(len(owner) * longest, MAX_TEXT, "the text")
+    elif name == "join" and arguments:
+        check_join(owner, arguments[0])
+
+
+def check_join(between: Any, parts: Any) -> None:
+    """Refuse to join parts to a text that would be too large."""
+    if isinstance(between, Sized) and isinstance(parts, Sized):
+        size = len(between) * len(parts) + weight(parts)
+        check_size(size, MAX_TEXT, "the joined text")
+
+
+def weight(value: Any) -> int:
+    """About how many characters the text of a value has; what it holds several times counts each
+    time. Of what is too large it is only told that it is."""
+    left, found = [value], 0
+    while left and found <= MAX_TEXT:
+        one = left.pop()
+        if isinstance(one, str | bytes):
+            found += len(one)
+        elif isinstance(one, dict | list | tuple):
+            found += _PER_ENTRY * len(one)
+            if found <= MAX_TEXT:
+                left += _values(one)
+    return found
+
+
+def _values(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return [*dict.keys(value), *dict.values(value)]  # past what those of ccm's own heed
+    return value if isinstance(value, list | tuple) else ()
+
+
+def gathered(items: Iterable[Any]) -> list[Any]:
+    """A list of items that are made one after the other, within bounds."""
+    found: list[Any] = []
+    size = 0
+    for item in islice(items, MAX_SUM + 1):
+        found.append(item)
+        size += _PER_ENTRY + weight(item)
+        if size > MAX_TEXT:
+            check_size(size, MAX_TEXT, "the list, with all in it,")
+    check_size(len(found), MAX_SUM, "the list")
+    return found
 
 
 def check_replace(text: Any, arguments: tuple[Any, ...]) -> None:
     """Refuse a replacement whose result would be too large."""
-    if len(arguments) >= 2 and all(isinstance(value, str) for value in (text, *arguments[:2])):
+    if len(arguments) >= 2 and all(isinstance(one, str | bytes) for one in (text, *arguments[:2])):
         grown = (text.count(arguments[0])) * len(arguments[1])
         check_size(len(text) + grown, MAX_TEXT, "the replaced text")
 

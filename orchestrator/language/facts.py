@@ -23,6 +23,10 @@ class Facts(dict[str, Any]):
         self.refuse(key)
         return super().__contains__(key)
 
+    def __repr__(self) -> str:
+        self.refuse_any()
+        return super().__repr__()
+
     def __iter__(self) -> Iterator[str]:
         self.refuse_any()
         return super().__iter__()

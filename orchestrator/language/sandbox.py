@@ -6,7 +6,7 @@ only filters whose cost is bounded are there, and operators and calls pass throu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, wraps
 from typing import Any
 
@@ -23,7 +23,14 @@ _NO_FILTERS = {
     "attr", "batch", "center", "e", "escape", "filesizeformat", "forceescape", "format", "indent",
     "pprint", "random", "safe", "slice", "striptags", "urlize", "wordwrap", "xmlattr",
 }  # fmt: skip
+# These make one text of all that they are given, or look at each part of it more than once.
+_WHOLE = (
+    "capitalize", "dictsort", "groupby", "join", "list", "lower", "max", "min", "replace", "sort",
+    "string", "sum", "title", "tojson", "trim", "unique", "upper", "urlencode", "wordcount",
+)  # fmt: skip
 _MAPPING_TYPES = (dict, Mapping)
+_OF_MAPPINGS = frozenset(["get", "items", "keys", "values"])
+"""The methods of a mapping that only read it, which those of ccm's own heed."""
 
 
 class Trusted:
@@ -41,24 +48,37 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def __init__(self, undefined: type[Undefined]) -> None:
         # Folding constants ahead would cost more than each template's few evaluations gain.
         super().__init__(undefined=undefined, autoescape=False, cache_size=0, optimized=False)
-        self.globals = {"range": bounds.bounded_range, "dict": dict}
+        self.globals = {"range": bounds.bounded_range, "dict": _dict}
         self.filters = {k: v for k, v in FILTERS.items() if k not in _NO_FILTERS}
+        for name in _WHOLE:
+            self.filters[name] = _weighed(self.filters[name])
         self.filters["replace"] = _bounded(self.filters["replace"], bounds.check_replace)
+        self.filters["join"] = _bounded(self.filters["join"], _check_join)
+        self.filters["sum"] = _bounded(self.filters["sum"], _check_sum)
         for name in ("round", "tojson", "truncate"):
             self.filters[name] = bounded_filter(self.filters[name])
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """``obj.attribute``: the key of a mapping first."""
-        if isinstance(obj, _MAPPING_TYPES) and attribute in obj:
-            return obj[attribute]
+        if isinstance(obj, _MAPPING_TYPES):
+            if attribute in obj:
+                return obj[attribute]
+            if attribute not in _OF_MAPPINGS:
+                return self.undefined(obj=obj, name=attribute)
         return super().getattr(obj, attribute)
 
     def wrap_str_format(self, value: Any) -> Any:
         """A text's ``format``, whose widths are bounded."""
         wrapped = super().wrap_str_format(value)
-        if wrapped is not None:
-            bounds.check_format(value.__self__)
-        return wrapped
+        if wrapped is None:
+            return None
+
+        @wraps(wrapped)
+        def formatted(*args: Any, **kwargs: Any) -> Any:
+            bounds.check_format(value.__self__, [args, kwargs])
+            return wrapped(*args, **kwargs)
+
+        return formatted
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Carry out a binary operation within bounds."""
@@ -69,7 +89,10 @@ class Sandbox(ImmutableSandboxedEnvironment):
         owner = getattr(__obj, "__self__", None)
         if isinstance(owner, Trusted):
             return __obj(*args)  # the keywords are Jinja2's own
-        bounds.check_method(owner, getattr(__obj, "__name__", ""), (*args, *kwargs.values()))
+        name = getattr(__obj, "__name__", "")
+        if name == "join" and args and isinstance(args[0], Iterator):
+            args = (bounds.gathered(args[0]), *args[1:])
+        bounds.check_method(owner, name, (*args, *kwargs.values()))
         return super().call(__context, __obj, *args, **kwargs)
 
     def parse_expression(self, source: str) -> nodes.Expr:
@@ -118,6 +141,40 @@ class Missing(StrictUndefined):
 def bounded_filter(function: Any) -> Any:
     """A filter that refuses widths and counts beyond ``bounds.MAX_WIDTH``."""
     return _bounded(function, _check_numbers)
+
+
+def _dict(*given: Any, **more: Any) -> dict[Any, Any]:
+    """A dict of what is given; the type itself could make others."""
+    return dict(*given, **more)
+
+
+def _check_join(parts: Any, arguments: tuple[Any, ...]) -> None:
+    bounds.check_join(arguments[0] if arguments else "", parts)
+
+
+def _check_sum(parts: Any, arguments: tuple[Any, ...]) -> None:
+    """Lists are copied for each that is added to them."""
+    if any(isinstance(start, list | tuple) for start in arguments):
+        bounds.check_size(sum(map(len, parts)), bounds.MAX_ITEMS, "the sum")
+
+
+def _weighed(function: Any) -> Any:
+    """A filter whose value and result are bounded with all that they hold."""
+    at = int(hasattr(function, "jinja_pass_arg"))
+
+    @wraps(function)
+    def weighed(*args: Any, **kwargs: Any) -> Any:
+        value = args[at]
+        if isinstance(value, Iterator):
+            value = bounds.gathered(value)
+        else:
+            bounds.check_size(bounds.weight(value), bounds.MAX_TEXT, "what it is given")
+        found = function(*args[:at], value, *args[at + 1 :], **kwargs)
+        if isinstance(found, str):
+            bounds.check_size(len(found), bounds.MAX_TEXT, "the text")
+        return found
+
+    return weighed
 
 
 def _check_numbers(_: Any, arguments: tuple[Any, ...]) -> None:

@@ -14,6 +14,8 @@ def wrapped(text: str, width: int, command: str = "") -> list[str]:
     """
     import textwrap
 
+    # Of a gap as wide as a line nobody sees more, and many of them take textwrap for ever.
+    text = re.sub(rf"\s{{{width},}}", " ", text)
     joined = re.sub(_QUOTED, lambda found: found[0].replace(" ", _KEPT), text)
     if command:
         joined = f"{joined} {command.replace(' ', _KEPT)}"

@@ -19,6 +19,7 @@ MOST_READ = 64 << 10
 LONGEST_GREETING = 64 << 10
 LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
 MOST_LEFT = 256 << 10  # bytes of answers that a server does not take
+MOST_IDLE = 64 << 20  # bytes of a server beyond those of channels, and as many again for these
 _SOON = 0.1  # seconds
 _STEPS = (1.0, 0.1, 0.01, 0.001)  # seconds
 
@@ -66,6 +67,10 @@ class Packets(Packetizer):
             raise OversizeError(f"it announces a packet of {n} bytes")
         return super().read_all(n, check_rekey)
 
+    def carried(self, count: int) -> None:
+        """So many bytes of a channel have passed, in either direction."""
+        self._stream.carried += count
+
     def hold(self) -> None:
         """Send nothing until ``let_go``."""
         self._stream.held = self._stream.held or []
@@ -90,6 +95,7 @@ class _Stream:
         self._size = READ_SIZE
         self.loop: Loop | None = None
         self.held: list[bytes] | None = None
+        self.carried = self._taken = 0
         self.sending = threading.RLock()
         self.close = sock.close
         self._is_socket = isinstance(sock, socket.socket)  # or a channel of a jump host
@@ -112,6 +118,9 @@ class _Stream:
                 self._size = IDLE_SIZE
                 raise TimeoutError from None
             self._size = MOST_READ if len(self._arrived) == self._size else READ_SIZE
+            self._taken += len(self._arrived)
+            if self._taken - 2 * self.carried > MOST_IDLE:
+                raise paramiko.SSHException("the server goes on and on about nothing")
         found, self._arrived = self._arrived[:count], self._arrived[count:]
         return found
 

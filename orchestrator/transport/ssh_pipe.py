@@ -33,6 +33,7 @@ class SshPipe:
     def __init__(
         self, session: EagerTransport, channel: paramiko.Channel, close: Callable[[], None]
     ) -> None:
+        self._carried = session.packetizer.carried
         session.packetizer.be_patient()  # whoever converses does not wait for ever
         self._channel = channel
         self._close = close
@@ -45,6 +46,7 @@ class SshPipe:
         """Write every byte; blocks while the window is shut, until ``close``."""
         with _connected():
             self._channel.sendall(data)
+        self._carried(len(data))
 
     def read(self, timeout: float) -> tuple[bytes, bytes]:
         """What arrived on either stream; TimeoutError when nothing did."""
@@ -124,6 +126,7 @@ class UnthreadedPipe(SshPipe):
                 sent = self._channel.send(bytes(left[:AT_ONCE]))
                 if not sent:
                     raise EOFError
+                self._carried(sent)
                 left = left[sent:]
         except TimeoutError:
             pass  # no room

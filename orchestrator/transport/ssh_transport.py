@@ -64,6 +64,7 @@ def _bounded(take: Callable[[Any, Message], None]) -> Callable[[Any, Message], N
 
     def take_bounded(channel: Any, message: Message) -> None:
         take(channel, message)
+        channel.transport.packetizer.carried(message.packet.seek(0, io.SEEK_END))
         message.packet = io.BytesIO()
         if len(channel.in_buffer) + len(channel.in_stderr_buffer) > 2 * WINDOW:
             raise paramiko.SSHException("the server sends more than it was asked for")

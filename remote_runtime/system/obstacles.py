@@ -11,7 +11,7 @@ from typing import FrozenSet, Hashable, NamedTuple, Optional, Tuple
 from remote_runtime.errors import UnsettledError
 from remote_runtime.system import inode_flags
 from remote_runtime.system.octal import unescape
-from remote_runtime.system.paths import is_within
+from remote_runtime.system.paths import is_within, walk
 from remote_runtime.system.trouble import failure, many_names, refusal
 
 PAGE = 4096  # bytes that a file in memory takes at least
@@ -236,7 +236,7 @@ def _emptied(top: str) -> None:
     """``ResourceError`` where something in a folder, however deep, would stay; of very many names
     the first are looked at."""
     us, seen = os.geteuid(), 0
-    for folder, folders, files in os.walk(top, onerror=_unlisted):
+    for folder, folders, files in walk(top, _unlisted):
         names = folders + files
         if names and not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
             raise refusal("remove", folder, errno.EACCES)

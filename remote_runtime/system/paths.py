@@ -1,6 +1,44 @@
-"""Paths as they are written, links aside (target)."""
+"""Paths as they are written, and those below a folder (target)."""
+
+import os
+from typing import Any, Callable, Iterator, List, Tuple
+
+_LONGEST = 3800  # bytes of a path to which a name can be added yet
 
 
 def is_within(path: str, folder: str) -> bool:
     """Whether a path is that of a folder, or one below it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _pass_over(error: OSError) -> None:
+    """What cannot be listed is left out."""
+
+
+def _is_folder(entry: Any) -> bool:
+    """Whether it is a folder, or a link to one."""
+    try:
+        return bool(entry.is_dir())
+    except OSError:
+        return False  # a link in a circle
+
+
+def walk(
+    top: str, unlisted: Callable[[OSError], None] = _pass_over
+) -> Iterator[Tuple[str, List[str], List[str]]]:
+    """As ``os.walk``, which calls itself for each level before Python 3.12: whose folder it is may
+    have made thousands. What is so deep that no path leads to it as a whole is left out."""
+    left = [top]
+    while left:
+        folder = left.pop()
+        try:
+            with os.scandir(folder) as found:
+                entries = [(one.name, _is_folder(one), one.is_symlink()) for one in found]
+        except OSError as error:
+            unlisted(error)
+            continue
+        folders = [name for name, is_folder, _ in entries if is_folder]
+        yield folder, folders, [name for name, is_folder, _ in entries if not is_folder]
+        if len(os.fsencode(folder)) <= _LONGEST:
+            below = [name for name, is_folder, is_link in entries if is_folder and not is_link]
+            left += [os.path.join(folder, name) for name in reversed(below)]

@@ -6,6 +6,7 @@ from typing import NamedTuple, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect
+from remote_runtime.system.paths import walk
 from remote_runtime.world.held import Held
 
 UNTOLD = "something"
@@ -102,7 +103,7 @@ def held_at(path: str, below: bool) -> Tuple[int, int]:
     if not stat.S_ISDIR(found.st_mode):
         return found.st_size, 1
     size, count = 0, 1
-    for folder, folders, files in os.walk(path) if below else ():
+    for folder, folders, files in walk(path) if below else ():
         count += len(folders) + len(files)
         size += sum(held_at(os.path.join(folder, name), False)[0] for name in files)
     return size, count

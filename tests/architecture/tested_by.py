@@ -175,7 +175,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/report/totals.py",
         "orchestrator/report/turns.py",
         "orchestrator/report/wording.py",
-        "orchestrator/report/wrapping.py",
     ),
     "tests/orchestrator/site_types/test_mistakes.py": (
         "orchestrator/site_types/fstrings.py",

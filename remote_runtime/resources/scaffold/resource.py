@@ -24,6 +24,7 @@ from remote_runtime.resources.scaffold.showing import Diffs
 from remote_runtime.resources.scaffold.tree import Tree, Wanted, entries, tree_of
 from remote_runtime.system.files import Status
 from remote_runtime.system.obstacles import PAGE
+from remote_runtime.system.paths import walk
 from remote_runtime.system.trouble import refusal
 
 _NEW = 0o644
@@ -90,7 +91,7 @@ class Resource(PathType):
             contents[entry["path"]] = files.sha256(full, status) if there else ""
         found = dict(super().remembered() or {}, files=sorted(contents.items()))
         if self.properties.get("purge") is True:
-            found["names"] = sorted([top, sorted(names)] for top, _, names in os.walk(self.name))
+            found["names"] = sorted([top, sorted(names)] for top, _, names in walk(self.name))
         return found
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:

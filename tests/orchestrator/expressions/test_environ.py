@@ -45,6 +45,8 @@ def test_what_is_of_ccm_itself_is_out_of_reach(source: str) -> None:
         "'{}' in Environ and Environ['{}']", "lookup('environ.{}|@this')",
         "Environ.values() | list", "Environ.items() | list", "Environ", "dict(Environ)",
         "Environ | tojson", "lookup('environ')", "Environ | dictsort",
+        "Environ | string", "Environ ~ ''", "'%s' % Environ", "'{0}'.format([Environ])",
+        "template('{{ Environ | trim }}')",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["DB_PASSWORD", "LICENCE", "PIN_OF_DOOR"])
@@ -56,6 +58,21 @@ def test_a_secret_is_heard_however_it_is_read(source: str, name: str) -> None:
     evaluate(source.replace("{}", name), environ=environ)
     assert VARIABLES[name] in environ.heard
     assert not {"/home/me", "abc"} & set(environ.heard)
+
+
+@pytest.mark.parametrize("name", ["told_to", "public", "heard", "hear", "copy", "_secret"])
+def test_templates_have_no_other_way_to_it(name: str) -> None:
+    """What is the environment's own is nothing that a template can name."""
+    with pytest.raises(EvaluationError) as caught:
+        evaluate(f"Environ.{name}", environ=Environ(VARIABLES))
+    assert f"there is no {name!r}" in str(caught.value)
+
+
+@pytest.mark.parametrize("function", ["lookup", "registrations", "file", "template", "jet"])
+def test_a_function_as_text_tells_nothing(function: str) -> None:
+    """Who writes a function in the place of its value learns no facts, data or environment."""
+    text = evaluate(f"{function} ~ [{function}]", environ=Environ(VARIABLES))
+    assert not [known for known in (*VARIABLES.values(), "linux", "192.0.2.1") if known in text]
 
 
 def test_hosts_are_told_apart() -> None:

@@ -127,6 +127,24 @@ def test_the_sandbox_has_no_way_out(source: str) -> None:
         "('a' * 9000).replace('a', 'b' * 9000)",
         "('a' * 9000)|replace('a', 'b' * 9000)",
         "[1]|tojson(indent=10 ** 9)",
+        "'x\\t'.expandtabs(10 ** 9)",
+        "('x\\t' * 10 ** 6).expandtabs(9999)",
+        "'x'.encode().ljust(10 ** 10)",
+        "(1).to_bytes(10 ** 10, 'big')",
+        "('a' * 10 ** 6).translate({97: 'x' * 10 ** 6})",
+        "'x'.join(['y' * 10 ** 7] * 10)",
+        "'x'.join(['y' * 10 ** 6, 'z']|map('replace', 'y', 'y' * 20))",
+        "'x'.encode().join(['y'.encode() * 10 ** 7] * 10)",
+        "'x'.encode().replace('x'.encode(), 'y'.encode() * 10 ** 7) * 10",
+        "('{0}' * 10 ** 5).format('x' * 10 ** 6)",
+        "('{0:9999}' * 10 ** 5).format(1)",
+        "('%s' * 1000) % ((('x' * 10 ** 6),) * 10)",
+        "(range(10000)|list)|join('x' * 10 ** 6)",
+        "[['x' * 10 ** 4] * 1000] * 1000",
+        "(range(10000)|map('replace', '', 'x' * 10 ** 4))|list",
+        "('<' * 10 ** 7)|tojson",
+        "(['x'] * 10000 + [['y'] * 10000])|sum(start=[])",
+        "dict.fromkeys(range(10000), 'x' * 10 ** 6)",
         "[[0] * 10000] * 10000",
         "[{'a': 'b' * 10000000}] * 10000",
     ],
@@ -134,8 +152,30 @@ def test_the_sandbox_has_no_way_out(source: str) -> None:
 @pytest.mark.timeout(10)
 def test_no_expression_eats_the_controller(source: str) -> None:
     """What would be huge is refused before it is made."""
-    with pytest.raises(EvaluationError):
+    with pytest.raises(EvaluationError) as caught:
         evaluate(source)
+    assert "MemoryError" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("', '.join(['a', 'b']|map('upper'))", "A, B"),
+        ("Data.items|list|join('-')", "k-e-y"),
+        ("[[1], [2, 3]]|sum(start=[])", [1, 2, 3]),
+        ("[{'n': 1}, {'n': 2}]|sum('n', 3)", 6),
+        ("['b', 'a', 'b']|map('upper')|unique|sort(reverse=true)|list", ["B", "A"]),
+        ("'{:>4}|{a}'.format(7, a='x')", "   7|x"),
+        ("'%s-%04d' % ('a', 7)", "a-0007"),
+        ("'a\\tb'.expandtabs(4)", "a   b"),
+        ("dict(a=1, **{'b': 2})", {"a": 1, "b": 2}),
+        ("{'b': 1, 'a': 2}|dictsort|first|join('=')", "a=2"),
+        ("[{'n': 1, 'v': 2}]|groupby('n')|map('last')|first|first", {"n": 1, "v": 2}),
+    ],
+)
+def test_what_is_bounded_works_within_its_bounds(source: str, value: Any) -> None:
+    """Texts and lists of the usual sizes come out as Jinja2 makes them."""
+    assert evaluate(source) == value
 
 
 @pytest.mark.parametrize(
@@ -146,6 +186,8 @@ def test_no_expression_eats_the_controller(source: str) -> None:
         "lookup('facts.cpu.info', 'default')",
         "lookup('facts.*')",
         "Facts|tojson",
+        "Facts|string",
+        "Facts ~ ''",
         "Facts.get('cpu')",
         "'cpu' in Facts",
         "lookup('facts')",

@@ -83,8 +83,9 @@ def test_it_is_kept_for_later_runs(tmp_path: Path) -> None:
     first.ask({"shas": [A, B]})
     first.tell({"sha": A, "contents": FOUND})
     first.tell({"sha": B, "contents": FOUND})
-    (folder / f"{B}.json").write_text("{")
-    assert PackageLore(folder).ask([A, B], "web2") == {A: TEXT}
+    for damaged in ("{", "[" * 100 + "]" * 100):
+        (folder / f"{B}.json").write_text(damaged)
+        assert PackageLore(folder).ask([A, B], "web2") == {A: TEXT}
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -142,15 +143,18 @@ def test_who_asks_for_ever_is_ended(message: dict[str, Any]) -> None:
     assert caught.value.kind == "protocol.flood"
 
 
-def test_contents_that_nest_without_end_end_the_host() -> None:
-    """They are no defect of ours."""
-    told, _ = host_lore(PackageLore(wait=0))
+@pytest.mark.parametrize("depth", [100, 100_000])
+def test_contents_that_nest_deep_end_the_host(depth: int) -> None:
+    """They are no defect of ours, and no other host is told what its interpreter may not read."""
+    lore = PackageLore(wait=0)
+    told, _ = host_lore(lore)
     told.ask({"shas": [A]})
     nested: Any = []
-    for _ in range(100_000):
+    for _ in range(depth):
         nested = [nested]
     with pytest.raises(ProtocolError):
         told.tell({"sha": A, "contents": {"members": nested}})
+    assert lore.ask([A], "web2") == {}
 
 
 def test_what_an_installation_belies_is_forgotten(tmp_path: Path) -> None:

@@ -191,7 +191,10 @@ def test_what_a_host_says_of_its_reboot_is_checked(wrong: dict[str, Any]) -> Non
     """Nonsense breaks the protocol, and nobody waits longer than the plan allows."""
     message = {"t": "rebooting", "index": 1, "timeout": 60, "earlier": {}}
     assert read_reboot(message, 3, 600.0).timeout == 60.0
-    assert read_reboot({**message, "timeout": 1e12}, 3, 600.0).timeout == 600.0
+    for much in (1e12, 10**400, float("inf")):
+        assert read_reboot({**message, "timeout": much}, 3, 600.0).timeout == 600.0
+    for nothing in (0, -(10**400), float("-inf"), float("nan")):
+        assert read_reboot({**message, "timeout": nothing}, 3, 600.0).timeout == 0.0
     with pytest.raises(ProtocolError):
         read_reboot({**message, **wrong}, 3, 600.0)
 

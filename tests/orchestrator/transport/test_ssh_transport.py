@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import socket
@@ -20,8 +21,10 @@ from paramiko.common import (
     MSG_REQUEST_FAILURE,
     cMSG_CHANNEL_DATA,
     cMSG_GLOBAL_REQUEST,
+    cMSG_IGNORE,
 )
 
+from orchestrator.transport import ssh_packets
 from orchestrator.transport.ssh_pipe import pipe_of
 from orchestrator.transport.ssh_transport import (
     BROKEN,
@@ -167,6 +170,57 @@ def test_a_packet_of_no_known_kind_is_told_as_any_break(
     error = one.session.get_exception()
     assert isinstance(error, BROKEN)
     assert "does not keep to SSH" in str(error)
+
+
+def _say_nothing_at_length(one: Rude) -> None:
+    """Two MiB of what a server may send at any time and nobody looks at; less if they hang up."""
+    message = paramiko.Message()
+    message.add_byte(cMSG_IGNORE)
+    message.add_string(bytes(30_000))
+    with contextlib.suppress(EOFError, OSError):
+        for _ in range(70):
+            one.say(message)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_server_that_goes_on_about_nothing_is_given_up(
+    rude: StartRude, kind: type[EagerTransport], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would keep a core of the controller busy for as long as it likes."""
+    monkeypatch.setattr(ssh_packets, "MOST_IDLE", 1 << 20)
+    one = rude(kind)
+    talking = threading.Thread(target=_say_nothing_at_length, args=(one,))
+    talking.start()
+    assert one.pipe.read(30) == (b"", b"")
+    error = one.session.get_exception()
+    one.end()
+    talking.join(30)
+    assert isinstance(error, BROKEN)
+    assert "about nothing" in str(error)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_command_says_and_hears_may_be_any_amount(
+    rude: StartRude, kind: type[EagerTransport], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What carries it is not held against the server."""
+    monkeypatch.setattr(ssh_packets, "MOST_IDLE", 1 << 18)
+    one, size = rude(kind), 4 << 20
+
+    def answer() -> None:
+        heard = 0
+        while heard < size:
+            heard += len(one.far.recv(1 << 20))
+        one.far.sendall(bytes(size))
+
+    answering = threading.Thread(target=answer)
+    answering.start()
+    one.pipe.write(bytes(size))
+    heard = 0
+    while heard < size:
+        heard += len(one.pipe.read(30)[0])
+    answering.join(30)
+    assert heard == size
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,6 +1,10 @@
+import os
+import sys
 import unittest
+from typing import List
 
-from remote_runtime.system.paths import is_within
+from remote_runtime.system.paths import is_within, walk
+from tests.remote_runtime.fakes import FolderTest
 
 
 class PathsTest(unittest.TestCase):
@@ -16,3 +20,43 @@ class PathsTest(unittest.TestCase):
             ("/", "/srv", False),
         ):
             self.assertIs(is_within(path, folder), expected, (path, folder))
+
+
+class WalkTest(FolderTest):
+    def test_it_is_as_the_one_of_python(self) -> None:
+        """Folders, files and links come as ``os.walk`` has them; no link is followed."""
+        for name in ("a/b/c", "a/d", "e"):
+            os.makedirs(self.path(name))
+        for name in ("a/b/c/f", "a/f", "g"):
+            self.write(name)
+        for name, target in (("a/up", ".."), ("a/circle", "circle"), ("e/none", "nothing")):
+            os.symlink(target, self.path(name))
+        found, expected = (
+            sorted((folder, sorted(folders), sorted(files)) for folder, folders, files in each)
+            for each in (walk(self.root), os.walk(self.root))
+        )
+        self.assertEqual(found, expected)
+        self.assertEqual(len(found), 6)
+
+    def test_what_cannot_be_listed(self) -> None:
+        """It is told to who asks, and else left out."""
+        errors: List[OSError] = []
+        self.assertEqual(list(walk(self.path("none"), errors.append)), [])
+        self.assertIsInstance(errors[0], FileNotFoundError)
+        self.assertEqual(list(walk(self.path("none"))), [])
+
+    def test_folders_as_deep_as_somebody_likes(self) -> None:
+        """However many levels there are, it ends well, with those that a path leads to."""
+        depth, before = 2 * sys.getrecursionlimit() + 1000, os.getcwd()
+        os.chdir(self.root)
+        try:
+            for _ in range(depth):
+                os.mkdir("d")
+                os.chdir("d")
+            seen = sum(1 for _ in walk(self.root))
+        finally:
+            for _ in range(depth):
+                os.chdir("..")
+                os.rmdir("d")
+            os.chdir(before)
+        self.assertGreater(seen, sys.getrecursionlimit())
