@@ -1,6 +1,7 @@
 """What of Dask is used here: it says no types of its own (both sides)."""
 
 import logging
+from importlib.metadata import version
 from typing import Any, NoReturn
 
 import dask
@@ -23,7 +24,7 @@ Security: Any = distributed.Security
 Worker: Any = distributed.Worker
 get_worker: Any = distributed.get_worker
 configure: Any = dask.config.set
-VERSION: str = vars(distributed)["__version__"]
+VERSION = version("distributed")
 
 
 def tell_only(level: int) -> None:

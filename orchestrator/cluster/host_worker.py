@@ -58,7 +58,7 @@ async def _run(
     )
     try:
         await worker
-    except (OSError, ValueError, TimeoutError, RuntimeError) as error:
+    except (OSError, ValueError, asyncio.TimeoutError, RuntimeError) as error:
         with contextlib.suppress(Exception):
             await worker.close(timeout=2)
         raise no_answer("--scheduler", address, error) from error

@@ -1,5 +1,6 @@
 """The controller's door to the scheduler: who is there, and what is told to whom (controller)."""
 
+import asyncio
 import contextlib
 import logging
 import threading
@@ -58,7 +59,7 @@ class Post:
                 timeout=CONNECT,
                 name=f"ccm-{run_id}",
             )
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, asyncio.TimeoutError) as error:
             raise no_answer("--engine", address, error) from error
         name = frames.up_queue(run_id)
         self._up = Queue(name, client=self._client, maxsize=frames.MOST_WAITING)

@@ -122,7 +122,11 @@ class HostRun(LinkTask[HostResult]):
 
         def call() -> tuple[FramedLink, Gathered]:
             link = self._open(lambda phase: None, self._until)
-            return link, greet(link, lambda phase: None)
+            try:
+                return link, greet(link, lambda phase: None)
+            except BaseException:
+                self.abandon()  # the next attempt has a link of its own
+                raise
 
         from orchestrator.fleet.conversation import greet
         from orchestrator.fleet.returning import Return

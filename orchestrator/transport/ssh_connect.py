@@ -182,7 +182,7 @@ class Dialer:
         while True:
             sock = self._socket(route, deadline)
             left = max(0.5, deadline - time.monotonic())
-            session = EagerTransport(sock, left)
+            session = UnthreadedTransport(sock, left)
             HostKeyCheck(route).prepare(session)
             try:
                 session.start_client(timeout=left)
@@ -197,6 +197,7 @@ class Dialer:
             finally:
                 session.close()
                 sock.close()
+                session.done_with()
 
     def close(self) -> None:
         """Let go of jump hosts and agents."""

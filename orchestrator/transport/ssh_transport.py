@@ -13,7 +13,7 @@ import io
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import paramiko
@@ -53,8 +53,16 @@ def _first(names: Sequence[str], *wanted: str) -> tuple[str, ...]:
     return (*front, *(name for name in names if name not in front))
 
 
-# the stubs leave it out
+def _known(wanted: Sequence[str], known: Container[str]) -> tuple[str, ...]:
+    """Those of the wanted names that this paramiko has: it offers what it is told to, and stumbles
+    over what a server then chooses."""
+    return tuple(name for name in wanted if name in known)
+
+
+# the stubs leave these out
 _TAKING: dict[int, Any] = ServiceRequestingTransport._channel_handler_table  # type: ignore[attr-defined]
+_HAS_CIPHERS: Container[str] = ServiceRequestingTransport._cipher_info  # type: ignore[attr-defined]
+_HAS_MACS: Container[str] = ServiceRequestingTransport._mac_info  # type: ignore[attr-defined]
 _DATA = (MSG_CHANNEL_DATA, MSG_CHANNEL_EXTENDED_DATA)
 
 
@@ -96,8 +104,8 @@ class EagerTransport(ServiceRequestingTransport):
         "curve25519-sha256@libssh.org",
         "ecdh-sha2-nistp256",
     )
-    _preferred_ciphers = _CIPHERS
-    _preferred_macs = _MACS
+    _preferred_ciphers = _known(_CIPHERS, _HAS_CIPHERS)
+    _preferred_macs = _known(_MACS, _HAS_MACS)
 
     # Its thread wakes this often for nothing; a close wakes it at once (see ``ssh_connect``).
     _active_check_timeout = 1.0

@@ -40,13 +40,15 @@ class Calls(FakeConnector):
         super().__init__()
         self._left = list(scripts)
         self.calls = 0
+        self.opened: list[FakeLink] = []
 
     def open(self, host: FakeHost, on_phase: OnPhase, until: float | None = None) -> FakeLink:
         self.calls += 1
         script = self._left.pop(0) if self._left else FarEnd.carry_out_plan
         if isinstance(script, UnreachableError):
             raise script
-        return FakeLink(script)
+        self.opened.append(FakeLink(script))
+        return self.opened[-1]
 
 
 class Quick(HostRun):
@@ -106,6 +108,21 @@ def test_the_run_goes_on_once_the_host_is_back(last: dict[str, Any]) -> None:
     assert len(recorder.of(happening.HostPlanned)) == 1
     assert [phase for phase, _ in result.phases][-3:] == ["running", "rebooting", "running"]
     assert calls.calls == 5
+
+
+def test_a_link_that_brings_no_facts_is_closed() -> None:
+    """A host that is on its way down or up lets ccm in, and hangs up or says what it should not."""
+
+    def hangs_up(far: FarEnd) -> None:
+        pass
+
+    def confused(far: FarEnd) -> None:
+        far.say("facts")
+
+    calls = Calls(goes_down, hangs_up, confused, comes_back)
+    result, _ = run(calls)
+    assert result.outcome == "ok"
+    assert [link.closed.is_set() for link in calls.opened] == [True] * 4
 
 
 def test_a_host_that_stays_away_is_lost() -> None:

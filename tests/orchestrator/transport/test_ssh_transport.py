@@ -6,6 +6,8 @@ import contextlib
 import gc
 import itertools
 import socket
+import subprocess
+import sys
 import threading
 import time
 import tracemalloc
@@ -58,6 +60,21 @@ def rude(tmp_path: Path) -> Iterator[StartRude]:
     yield start
     for one in made:
         one.end()
+
+
+def test_no_cipher_is_offered_that_the_library_lacks() -> None:
+    """paramiko 3.4 has no AES-GCM, which most servers would choose."""
+    program = (
+        "from paramiko import Transport as old\n"
+        "for name in [name for name in old._cipher_info if 'gcm' in name]:\n"
+        "    del old._cipher_info[name]\n"
+        "from orchestrator.transport.ssh_transport import EagerTransport\n"
+        "print(*EagerTransport._preferred_ciphers)"
+    )
+    offered = subprocess.run(
+        [sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout.split()
+    assert offered == ["aes128-ctr", "aes192-ctr", "aes256-ctr"]
 
 
 def test_a_server_that_says_nothing_is_waited_for_as_long_as_said(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
+import paramiko
 import pytest
 
 from orchestrator.cli import app
@@ -38,6 +40,15 @@ def test_a_scan_asks_each_host_once_and_nobody_logs_in(
     assert isinstance(found[0], Shown)
     assert found[0].state == "new"
     assert "Accepted" not in server.log()
+
+
+def test_a_scan_leaves_no_thread_for_each_host(
+    start_sshd: StartSshd, ssh_config: Path, tmp_path: Path
+) -> None:
+    """Thousands of hosts are asked with as many threads as forks."""
+    host = start_sshd().host(known_hosts=str(tmp_path / "known"))
+    assert [type(one) for one in scanned(ssh_config, host)] == [Shown]
+    assert [one for one in threading.enumerate() if isinstance(one, paramiko.Transport)] == []
 
 
 def test_what_is_trusted_can_be_connected_to(
