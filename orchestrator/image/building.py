@@ -37,7 +37,7 @@ class Image(NamedTuple):
     sha256: str
     code_digest: str
     tag: str
-    program: bytes
+    program: str
     payload: Callable[[str], bytes]
 
     @property
@@ -80,7 +80,8 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
         return made()[kind] if kept is None else kept
 
     known = payload("names")
-    return Image(known[:32].hex(), known[32:64].hex(), tag=tag, program=known[64:], payload=payload)
+    program = known[64:].decode("ascii")
+    return Image(known[:32].hex(), known[32:64].hex(), tag=tag, program=program, payload=payload)
 
 
 def _made(files: Mapping[str, str], added: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -96,7 +97,7 @@ def _made(files: Mapping[str, str], added: Mapping[str, bytes]) -> dict[str, byt
     return {
         "zip": archive,
         "code": code,
-        "names": sha256(archive).digest() + digest + program(),
+        "names": sha256(archive).digest() + digest + program().encode(),
     }
 
 

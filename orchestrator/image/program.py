@@ -18,14 +18,14 @@ from orchestrator.image.stripping import stripped
 from remote_runtime import bootstrap
 
 
-def program(text: str = "") -> bytes:
+def program(text: str = "") -> str:
     """The bootstrap with the call that starts it, or another ``text``, as a word of a command.
 
     Compiled and then as text, each compressed, in base64, with a colon between. It takes the
     arguments of ``bootstrap.run`` from the command line.
     """
     text = text or bootstrap_text()
-    return b":".join(map(_packed, (marshalled(code_of(text, "<ccm>/bootstrap")), text.encode())))
+    return ":".join(map(_packed, (marshalled(code_of(text, "<ccm>/bootstrap")), text.encode())))
 
 
 def bootstrap_text() -> str:
@@ -33,7 +33,7 @@ def bootstrap_text() -> str:
     tree = ast.parse(stripped(inspect.getsource(bootstrap).encode()))
     later = [node for node in tree.body if getattr(node, "name", "") in bootstrap.FIRST_TIME]
     at_once = [node for node in tree.body if node not in later]
-    rest = _packed(_text(later).encode()).decode()
+    rest = _packed(_text(later).encode())
     return _text(at_once) + _FIRST_TIME % rest + "run(*sys.argv[1:])\n"
 
 
@@ -41,8 +41,8 @@ def _text(nodes: list[ast.stmt]) -> str:
     return ast.unparse(ast.Module(nodes, [])) + "\n"
 
 
-def _packed(data: bytes) -> bytes:
-    return base64.b64encode(zlib.compress(data, 9))
+def _packed(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
 
 
 # Gives way to the real one, and all that it calls, when it is called.

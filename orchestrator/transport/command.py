@@ -56,7 +56,7 @@ def start_command(
     ``python`` names the only interpreter to use; ``prefer`` one to try before the usual ones.
     """
     interpreters = [python] if python else [*([prefer] if prefer else []), *INTERPRETERS]
-    arguments = [nonce, image.sha256, image.tag, image.code_digest, _START, image.program.decode()]
+    arguments = [nonce, image.sha256, image.tag, image.code_digest, _START, image.program]
     return ["/bin/sh", "-c", _SEARCH, "ccm", *arguments, *interpreters]
 
 

@@ -52,7 +52,7 @@ def image() -> Image:
     """
     text = inspect.getsource(answering).encode()
     digest = hashlib.sha256(text).hexdigest()
-    program = b":" + base64.b64encode(zlib.compress(text, 9))
+    program = ":" + base64.b64encode(zlib.compress(text, 9)).decode("ascii")
     return Image(digest, digest, tag="-", program=program, payload=lambda kind: b"")
 
 
