@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tests.lab import DelayProxy, Lab, available
 
-from . import contestants, inventories, verifying
+from . import at_work, contestants, inventories, verifying
 from .contestants import OWN, PREVIEW, Address, Fleet
 from .measure import Sample, Series, prepare, run
 from .report import machine, put, ratios, table
@@ -149,6 +149,7 @@ class Bench:
             f"- 200 logical hosts, `--forks 64`, `--noop`: {many.wall:.1f} s, "
             f"peak {many.peak_mib:.0f} MiB, {many.cpu / 200 * 1000:.1f} ms of CPU per host"
         )
+        lines += at_work.rows(self.folder, self.runs)
         lines += inventories.rows(self.folder, self.runs)
         return [*lines, *self.started(), self.plan_shown(), *self.on_the_target()]
 

@@ -21,8 +21,11 @@ from orchestrator.image import build
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner
 from orchestrator.transport import Connector, Credentials, Settings
+from remote_runtime.options import RunOptions
 
 from .work import content
+
+PUSH = RunOptions()
 
 
 class Recording(NamedTuple):
@@ -54,11 +57,12 @@ class RecordedLink:
     def __init__(self, recording: Recording) -> None:
         self.nonce, self.runtime = recording.nonce, recording.runtime
         self._due = [recording.greeting]
-        self._answer = recording.answer
+        self._answers = [recording.answer]
 
     def send(self, data: bytes) -> None:
-        """The plan is the only thing that is sent to a host that is as desired."""
-        self._due.append(self._answer)
+        """The plan comes first; what the host asks for behind it makes no difference."""
+        self._due += self._answers
+        self._answers = []
 
     def receive(self, timeout: float) -> bytes:
         """What is due."""
@@ -139,8 +143,9 @@ class _Recorder:
         return self._connector.patience(host)
 
 
-def write_site(folder: Path, resources: int) -> Path:
-    """A manifest of so many small files below a folder, each with the host's name in it."""
+def write_site(folder: Path, resources: int, name: str = "{{ Host.name }}") -> Path:
+    """A manifest of so many small files below a folder, each with the host's name in it, or another
+    one."""
     who = pwd.getpwuid(os.geteuid())
     owner, group = who.pw_name, grp.getgrgid(os.getegid()).gr_name
     lines = [
@@ -153,7 +158,7 @@ def write_site(folder: Path, resources: int) -> Path:
         lines += [
             f"        - {folder}/files/file{number:03d}.conf:",
             "            content: |",
-            *(f"              {line}" for line in content(number, "{{ Host.name }}")),
+            *(f"              {line}" for line in content(number, name)),
         ]
     (folder / "files").mkdir()
     site = folder / "site.yaml"
@@ -161,21 +166,22 @@ def write_site(folder: Path, resources: int) -> Path:
     return site
 
 
-def record(site: Path) -> Recording:
-    """Push to this machine until it is as desired, and keep what is said then; RuntimeError."""
+def record(site: Path, options: RunOptions = PUSH) -> Recording:
+    """Push to this machine until it is as desired, and keep what is said then, or with ``noop`` in
+    a preview of it; RuntimeError."""
     here = this_host()
     host = next(iter(here.hosts.values()))
     with Connector(Settings(here.hosts), Credentials(), build()) as connector:
         recorder = _Recorder(connector)
         for _ in range(2):
             planner = Planner(load_site(str(site)))
-            settings = RunSettings("recording", getpass.getuser())
+            settings = RunSettings("recording", getpass.getuser(), options)
             run = HostRun(host, recorder, planner=planner, bus=Bus(), settings=settings)
             result = run.run()
             if result.outcome != "ok":
                 raise RuntimeError(f"{result.kind}: {result.message} {result.stderr}")
     last = recorder.links[-1]
-    if result.tally.stable != result.planned:
+    if not options.noop and result.tally.stable != result.planned:
         raise RuntimeError("the machine did not stay as desired")
     greeting, answer = map(bytes, last.heard)
     return Recording(last.nonce, last.runtime, greeting, answer, last.sent)

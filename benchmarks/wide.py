@@ -36,7 +36,7 @@ from orchestrator.planning import Planner
 from remote_runtime.options import RunOptions
 
 from .measure import prepare
-from .recorded import RecordedConnector, Recording, record, write_site
+from .recorded import PUSH, RecordedConnector, Recording, record, write_site
 from .report import machine
 
 RESOURCES = 100
@@ -61,20 +61,28 @@ def spent() -> tuple[float, float]:
     return own, others
 
 
-def push(site: Path, inventory: Path, recording: Recording, engine: str) -> Cost:
+def push(
+    site: Path,
+    inventory: Path,
+    recording: Recording,
+    engine: str,
+    *,
+    forks: int = FORKS,
+    options: RunOptions = PUSH,
+) -> Cost:
     """One run in this process; RuntimeError where a host was not as desired."""
     hosts = list(load([str(inventory)]).hosts.values())
     checked = load_site(str(site))
     own, others = spent()
     began = time.monotonic()
     how = How(
-        settings=RunSettings(new_run_id(), "somebody@here"),
+        settings=RunSettings(new_run_id(), "somebody@here", options),
         record={},
         engine=parse_engine(engine),
     )
-    targets = Targets(hosts, RecordedConnector(recording), FORKS)
+    targets = Targets(hosts, RecordedConnector(recording), forks)
     with contextlib.redirect_stdout(io.StringIO()) as said:
-        output = Output(OutputOptions(), RunOptions())
+        output = Output(OutputOptions(), options)
         pushed = Push("push", str(site), checked, Planner(checked))
         code = running.carry_out(pushed, targets, how, output)
     wall = time.monotonic() - began
