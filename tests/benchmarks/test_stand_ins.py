@@ -57,10 +57,27 @@ def without_times(told: Any) -> Any:
     return [without_times(one) for one in told] if isinstance(told, list) else told
 
 
+def together(lines: list[Any]) -> list[Any]:
+    """What is as desired as one line: how much of it is told at once is a matter of time."""
+    groups = [group for line in lines for group in line.get("stable", {}).pop("groups", ())]
+    for group in groups:
+        del group["index"]
+        spans = group.pop("resources")
+        each = [first if first < 0 else first + n for first, count in spans for n in range(count)]
+        group["resources"] = each
+    stable: dict[str, Any] = {}
+    for group in groups:
+        for key, value in group.items():
+            stable[key] = stable.get(key, []) + (value if isinstance(value, list) else [])
+    told = {json.dumps({k: v for k, v in group.items() if type(v) is not list}) for group in groups}
+    others = [line for line in lines if "stable" not in line]
+    return [*others, stable, sorted(told)] if groups else others
+
+
 def kept(run: Path) -> dict[str, Any]:
     """All that a run has left in its folder."""
     return {
-        path.name: [without_times(json.loads(line)) for line in path.read_text().splitlines()]
+        path.name: together([without_times(json.loads(line)) for line in path.open()])
         for path in sorted(run.glob("*.json*"))
     }
 
