@@ -21,7 +21,7 @@ from typing import Any
 import paramiko
 import pytest
 
-from orchestrator.transport import Connector, Credentials, Link, ssh_connect
+from orchestrator.transport import Connector, Credentials, Link, proxying, ssh_connect
 from orchestrator.transport.dialing import dial_route
 from orchestrator.transport.route import Router
 from orchestrator.transport.settings import Settings
@@ -633,6 +633,24 @@ def test_a_proxy_command_that_fails_is_named(
         assert error.kind == "transport.proxy"
         assert "No such file" in error.message
         assert "ls /no-such-127.0.0.1" in error.hint
+
+
+def test_a_proxy_command_that_does_not_want_to_end_is_killed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(proxying, "END_TIMEOUT", 0.1)
+    ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+    see_off = proxying._see_off
+
+    def seen_off(process: subprocess.Popen[bytes]) -> None:
+        see_off(process)
+        ended.put(process.returncode)
+
+    monkeypatch.setattr(proxying, "_see_off", seen_off)
+    proxied = proxying.Proxied("sh -c 'trap \"\" TERM; echo; while :; do sleep 0.1; done'")
+    proxied.recv(1)
+    proxied.close()
+    assert ended.get(timeout=20) == -signal.SIGKILL
 
 
 def through(sshd: Sshd, proxy: DelayProxy, **changes: object) -> Host:
