@@ -96,6 +96,35 @@ def test_facts_are_read_in_turns() -> None:
     assert (found[0].outcome, found[0].kind) == ("unreachable", "protocol.json")
 
 
+def test_a_wait_for_a_turn_is_none_for_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its facts may be there all the time, behind a heartbeat."""
+    monkeypatch.setattr(conversation_module, "GREETING", 0.5)
+    turns = conversation_module._turns
+    for _ in range(conversation_module.AT_ONCE):
+        turns.acquire()
+    said = threading.Event()
+
+    def script(far: FarEnd) -> None:
+        far.greet_as({})
+        far.say("ping")
+        time.sleep(0.1)  # until that is read
+        far.say("facts", facts={"host": {"info": {"os": "linux"}}})
+        said.set()
+        far.finish(far.await_message("plan"))
+
+    found: list[HostResult] = []
+    running = threading.Thread(target=lambda: found.append(run_against(script)[0]))
+    running.start()
+    try:
+        assert said.wait(30)
+        running.join(1.0)
+    finally:
+        for _ in range(conversation_module.AT_ONCE):
+            turns.release()
+    running.join(30)
+    assert (found[0].outcome, found[0].message) == ("ok", "")
+
+
 def test_hosts_that_only_seem_to_have_facts_hold_nobody_up() -> None:
     """Neither half of them nor a heartbeat takes a turn."""
     facts = wire.encode({"t": "facts", "facts": {}})
