@@ -67,6 +67,15 @@ class Sandbox(ImmutableSandboxedEnvironment):
                 return self.undefined(obj=obj, name=attribute)
         return super().getattr(obj, attribute)
 
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """``obj[argument]``, which Jinja2 takes for ``obj.argument`` where there is no such key."""
+        if isinstance(obj, _MAPPING_TYPES) and isinstance(argument, str):
+            try:
+                return obj[argument]
+            except LookupError:
+                return self.getattr(obj, argument)
+        return super().getitem(obj, argument)
+
     def wrap_str_format(self, value: Any) -> Any:
         """A text's ``format``, whose widths are bounded."""
         wrapped = super().wrap_str_format(value)
