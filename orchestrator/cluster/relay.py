@@ -84,16 +84,13 @@ class Relay:
         self._beaten = time.monotonic()  # by the stand
         self._folder = _folder()
         ours, theirs = socket.socketpair()
-        with theirs:
-            words = [str(theirs.fileno()), self._folder]
-            self._stand = subprocess.Popen(
-                [sys.executable, "-m", "orchestrator.cluster.stand", *words],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                start_new_session=True,
-            )
         self._channel = Channel(ours)
+        try:
+            self._stand = _started(theirs, self._folder)
+        except BaseException:
+            self._channel.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
         start = {"run": order.run, "key": order.key}
         self._channel.send_data(frames.START + json.dumps(start).encode())
         for part in (self._carry_up, self._carry_down, self._watch):
@@ -194,6 +191,19 @@ class Relay:
         for queue in (self._up, self._down):
             with contextlib.suppress(Exception):
                 queue.close()
+
+
+def _started(channel: socket.socket, folder: str) -> subprocess.Popen[bytes]:
+    """A new stand at the other end of this channel, which it alone holds then; OSError."""
+    with channel:
+        words = [str(channel.fileno()), folder]
+        return subprocess.Popen(
+            [sys.executable, "-m", "orchestrator.cluster.stand", *words],
+            pass_fds=[channel.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
 
 def _folder() -> str:

@@ -57,7 +57,7 @@ def greet_and(link: FramedLink, enter: Callable[[Phase], None], then: Callable[[
             enter(Phase.GATHERING)
             while True:
                 link.arrive()
-                with _turns:
+                with link.away(), _turns:
                     frame = link.take()
                     if frame is not None:
                         gathered = check_facts(message_of(frame), hello)

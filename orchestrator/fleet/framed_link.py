@@ -122,6 +122,17 @@ class FramedLink:
         finally:
             self._due = None
 
+    @contextlib.contextmanager
+    def away(self) -> Iterator[None]:
+        """Do something else in this block: for so long what is due may come later."""
+        left = time.monotonic()
+        try:
+            yield
+        finally:
+            if self._due is not None:
+                end, text = self._due
+                self._due = end + time.monotonic() - left, text
+
     def stderr_tail(self) -> str:
         """The last of what the host wrote to standard error."""
         return self._link.stderr_tail()

@@ -16,7 +16,6 @@ HELD = "held"
 # Kinds of errors.
 TIMED_OUT = "host.timeout"  # --timeout was over
 CUT_OFF = "run.cut"  # ccm was killed, and nobody was there to tell the host's end
-HELD_BACK = "rollout.held"
 REFUSAL = "plan.refused"  # what the kinds begin with that refuse a host
 OF_NO_USE = tuple(f"{REFUSAL}.{how}" for how in ("drifted", "used", "expired"))
 """The kinds of refusals after which another plan has to be made: this one stays refused."""

@@ -50,11 +50,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
         super().__init__(undefined=undefined, autoescape=False, cache_size=0, optimized=False)
         self.globals = {"range": bounds.bounded_range, "dict": _dict}
         self.filters = {k: v for k, v in FILTERS.items() if k not in _NO_FILTERS}
-        for name in _WHOLE:
-            self.filters[name] = _weighed(self.filters[name])
         self.filters["replace"] = _bounded(self.filters["replace"], bounds.check_replace)
         self.filters["join"] = _bounded(self.filters["join"], _check_join)
         self.filters["sum"] = _bounded(self.filters["sum"], _check_sum)
+        for name in _WHOLE:  # outermost: what comes one by one is a list to the checks above
+            self.filters[name] = _weighed(self.filters[name])
         for name in ("round", "tojson", "truncate"):
             self.filters[name] = bounded_filter(self.filters[name])
 
@@ -66,6 +66,15 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if attribute not in _OF_MAPPINGS:
                 return self.undefined(obj=obj, name=attribute)
         return super().getattr(obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """``obj[argument]``, which Jinja2 takes for ``obj.argument`` where there is no such key."""
+        if isinstance(obj, _MAPPING_TYPES) and isinstance(argument, str):
+            try:
+                return obj[argument]
+            except LookupError:
+                return self.getattr(obj, argument)
+        return super().getitem(obj, argument)
 
     def wrap_str_format(self, value: Any) -> Any:
         """A text's ``format``, whose widths are bounded."""

@@ -60,8 +60,10 @@ class Proxied(socket.socket):
 
 
 def _see_off(process: subprocess.Popen[bytes]) -> None:
-    try:
-        process.wait(END_TIMEOUT)
-    except subprocess.TimeoutExpired:
-        process.terminate()
-        process.wait()
+    for end in (process.terminate, process.kill):
+        try:
+            process.wait(END_TIMEOUT)
+            return
+        except subprocess.TimeoutExpired:
+            end()
+    process.wait()

@@ -24,7 +24,7 @@ from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_host_key import HostKeyCheck
 from orchestrator.transport.ssh_keys import Keyring
 from orchestrator.transport.ssh_login import Authenticator
-from orchestrator.transport.ssh_packets import OversizeError
+from orchestrator.transport.ssh_packets import OversizeError, Tunnel
 from orchestrator.transport.ssh_transport import (
     BROKEN,
     CHANNEL_TIMEOUT,
@@ -34,6 +34,7 @@ from orchestrator.transport.ssh_transport import (
 )
 from orchestrator.transport.waiting import Aside
 from remote_runtime.errors import UnreachableError
+from remote_runtime.wire import SILENCE
 
 PROXY_ATTEMPTS = 3
 _LATE = ("transport.connect", "transport.handshake")
@@ -105,7 +106,7 @@ class Gateways:
 
     def _kept(self, route: Route) -> Connection:
         connection = self._open(route)
-        connection.session.packetizer.be_patient()  # each host behind it has a time of its own
+        connection.session.packetizer.be_patient(SILENCE)  # as of each host behind it
         with self._lock:
             if self._closed:
                 connection.close()
@@ -220,13 +221,14 @@ class Dialer:
             message = f"{last.label}, the jump host, is not logged in to yet"
             raise UnreachableError(message, "transport.connect") from error
 
-    def _through(self, route: Route, deadline: float) -> paramiko.Channel:
+    def _through(self, route: Route, deadline: float) -> Tunnel:
         gateway, last = self._gateway(route), route.jumps[-1]
         left = max(0.1, min(deadline - time.monotonic(), CHANNEL_TIMEOUT))
         try:
-            return gateway.session.open_channel(
+            channel = gateway.session.open_channel(
                 "direct-tcpip", (route.address, route.port), ("127.0.0.1", 0), timeout=left
             )
+            return Tunnel(channel)
         except BROKEN as error:
             raise UnreachableError(
                 f"{last.label} cannot reach {route.address} port {route.port}: {error}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import threading
@@ -11,6 +12,7 @@ from typing import Any, cast
 import paramiko
 from paramiko.packet import Packetizer
 
+from orchestrator.support.spare_threads import beside
 from orchestrator.transport.ssh_loop import NEVER, Loop
 
 READ_SIZE = 8 << 10  # held by each connection that waits; more once that much has arrived
@@ -31,8 +33,8 @@ class OversizeError(paramiko.SSHException):
 class Packets(Packetizer):
     """The packets of one connection, which are bounded and need no thread for their time.
 
-    Until it is ``patient``, whoever sends to a server that takes nothing waits for as long as the
-    timeout of the socket; then for as long as nobody closes it.
+    Whoever sends to a server that takes nothing waits for as long as the timeout of the socket, or
+    as ``be_patient`` says; then that is the end of the connection.
     """
 
     def __init__(self, sock: Any) -> None:
@@ -40,9 +42,10 @@ class Packets(Packetizer):
         self._greeted = 0
         super().__init__(cast(socket.socket, self._stream))  # paramiko asks for no more than it has
 
-    def be_patient(self) -> None:
-        """From now on somebody else notices a server that takes nothing."""
-        self._stream.outlet.patience = NEVER
+    def be_patient(self, seconds: float = NEVER) -> None:
+        """A server may take nothing for so long from now on; ``NEVER`` where somebody else notices
+        that."""
+        self._stream.outlet.patience = seconds
 
     def read_by(self, loop: Loop | None) -> None:
         """Ask the loop before each wait for the server, None for nobody."""
@@ -80,6 +83,27 @@ class Packets(Packetizer):
         with self._stream.sending:
             held, self._stream.held = self._stream.held, None
             self.write_all(b"".join(held or ()))
+
+
+class Tunnel:
+    """A channel of a jump host, in place of a socket. Nobody waits for its close: that tells the
+    jump host so, which may take nothing any more."""
+
+    def __init__(self, channel: paramiko.Channel) -> None:
+        self.recv, self.send = channel.recv, channel.send
+        self.gettimeout, self.settimeout = channel.gettimeout, channel.settimeout
+        self._channel = channel
+        self._closed = False  # paramiko asks
+
+    def close(self) -> None:
+        """Have it closed; any thread may call it."""
+        if not self._closed:
+            self._closed = True
+            beside(self._tell, "tunnel")
+
+    def _tell(self) -> None:
+        with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+            self._channel.close()
 
 
 class _Stream:
@@ -180,10 +204,19 @@ class _Outlet:
             now = time.monotonic()
             self._stuck = now if self._stuck is None else self._stuck
             if now - self._stuck >= self.patience:
+                self._hang_up()
                 raise EOFError from None
             raise TimeoutError from None
         self._stuck = None
         return sent
+
+    def _hang_up(self) -> None:
+        """Have everybody see the end: nothing fits behind part of a packet, which may have left."""
+        if self._is_socket:
+            with contextlib.suppress(OSError):
+                self._sock.shutdown(socket.SHUT_RDWR)
+        else:
+            self._sock.close()
 
     def put(self, data: bytes) -> None:
         """Send what there is room for, before what is left over as well; EOFError where that is too

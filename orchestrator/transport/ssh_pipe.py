@@ -130,7 +130,8 @@ class UnthreadedPipe(SshPipe):
                 left = left[sent:]
         except TimeoutError:
             pass  # no room
-        self._unsent = bytes(left)
+        finally:
+            self._unsent = bytes(left)
 
     def _has_room(self) -> bool:
         return bool(self._channel.closed or self._channel.out_window_size)

@@ -112,6 +112,7 @@ class EagerTransport(ServiceRequestingTransport):
 
     def __init__(self, sock: Any, timeout: float) -> None:
         super().__init__(sock, default_window_size=WINDOW, packetizer_class=Packets)
+        self.packetizer.be_patient(timeout)
         self.banner_timeout = timeout
         self.handshake_timeout = timeout
         self.channel_timeout = CHANNEL_TIMEOUT

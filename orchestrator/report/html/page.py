@@ -29,7 +29,6 @@ MOST_DIFF_LINES = 2_000
 MOST_SLOW = 10
 MOST_UNHEARD = 100
 LONGEST_TITLE = 200  # characters, of what failed
-LONGEST_NAMES = 400  # characters of the hosts of a gate or a wave
 LONGEST_NAME = 40  # characters, above and beside the matrix
 
 

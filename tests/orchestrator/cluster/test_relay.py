@@ -4,6 +4,7 @@ import hashlib
 import os
 import queue
 import signal
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -82,3 +83,19 @@ def test_a_site_that_was_kept_and_spoilt_is_asked_for_again(order: Order) -> Non
     assert not made._kept(name)
     made._stand.kill()
     made.wait()
+
+
+def test_a_stand_that_cannot_be_started_leaves_nothing(
+    order: Order, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A worker is there for many runs, and its descriptors and folders are few."""
+
+    def fail(*words: Any, **more: Any) -> None:
+        raise OSError("no process more")
+
+    monkeypatch.setattr(subprocess, "Popen", fail)
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(OSError, match="no process more") as caught:
+        Relay(order, Scheduler())
+    assert len(os.listdir("/proc/self/fd")) == before, caught
+    assert list(tmp_path.glob("ccm-stand-*")) == []

@@ -60,11 +60,14 @@ def test_a_secret_is_heard_however_it_is_read(source: str, name: str) -> None:
     assert not {"/home/me", "abc"} & set(environ.heard)
 
 
+@pytest.mark.parametrize(
+    "source", ["Environ.{}", "Environ['{}']", "([Environ]|map(attribute='{}')|first) ~ ''"]
+)
 @pytest.mark.parametrize("name", ["told_to", "public", "heard", "hear", "copy", "_secret"])
-def test_templates_have_no_other_way_to_it(name: str) -> None:
+def test_templates_have_no_other_way_to_it(source: str, name: str) -> None:
     """What is the environment's own is nothing that a template can name."""
     with pytest.raises(EvaluationError) as caught:
-        evaluate(f"Environ.{name}", environ=Environ(VARIABLES))
+        evaluate(source.replace("{}", name), environ=Environ(VARIABLES))
     assert f"there is no {name!r}" in str(caught.value)
 
 

@@ -163,6 +163,7 @@ def test_no_expression_eats_the_controller(source: str) -> None:
         ("', '.join(['a', 'b']|map('upper'))", "A, B"),
         ("Data.items|list|join('-')", "k-e-y"),
         ("[[1], [2, 3]]|sum(start=[])", [1, 2, 3]),
+        ("[{'n': [1]}, {'n': [2, 3]}]|map(attribute='n')|sum(start=[])", [1, 2, 3]),
         ("[{'n': 1}, {'n': 2}]|sum('n', 3)", 6),
         ("['b', 'a', 'b']|map('upper')|unique|sort(reverse=true)|list", ["B", "A"]),
         ("'{:>4}|{a}'.format(7, a='x')", "   7|x"),

@@ -1,12 +1,13 @@
 """One host's run against honest and hostile runtimes."""
 
+import contextlib
 import gc
 import json
 import threading
 import time
 import tracemalloc
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -70,11 +71,17 @@ def test_an_honest_host_is_ok_and_every_event_is_told() -> None:
     assert list(kept) == sorted(kept, key=lambda phase: phase[1])
 
 
+@contextlib.contextmanager
+def no_turn_left() -> Iterator[None]:
+    """Others have all the turns meanwhile."""
+    with contextlib.ExitStack() as taken:
+        for _ in range(conversation_module.AT_ONCE):
+            taken.enter_context(conversation_module._turns)
+        yield
+
+
 def test_facts_are_read_in_turns() -> None:
     """What hundreds of hosts say at once is held as they said it, until a plan is made of it."""
-    turns = conversation_module._turns
-    for _ in range(conversation_module.AT_ONCE):
-        turns.acquire()
     said = threading.Event()
 
     def script(far: FarEnd) -> None:
@@ -84,16 +91,36 @@ def test_facts_are_read_in_turns() -> None:
 
     found: list[HostResult] = []
     running = threading.Thread(target=lambda: found.append(run_against(script)[0]))
-    running.start()
-    try:
+    with no_turn_left():
+        running.start()
         assert said.wait(30)
         running.join(0.2)
         assert not found
-    finally:
-        for _ in range(conversation_module.AT_ONCE):
-            turns.release()
     running.join(30)
     assert (found[0].outcome, found[0].kind) == ("unreachable", "protocol.json")
+
+
+def test_a_wait_for_a_turn_is_none_for_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its facts may be there all the time, behind a heartbeat."""
+    monkeypatch.setattr(conversation_module, "GREETING", 0.5)
+    said = threading.Event()
+
+    def script(far: FarEnd) -> None:
+        far.greet_as({})
+        far.say("ping")
+        time.sleep(0.1)  # until that is read
+        far.say("facts", facts={"host": {"info": {"os": "linux"}}})
+        said.set()
+        far.finish(far.await_message("plan"))
+
+    found: list[HostResult] = []
+    running = threading.Thread(target=lambda: found.append(run_against(script)[0]))
+    with no_turn_left():
+        running.start()
+        assert said.wait(30)
+        running.join(1.0)
+    running.join(30)
+    assert (found[0].outcome, found[0].message) == ("ok", "")
 
 
 def test_hosts_that_only_seem_to_have_facts_hold_nobody_up() -> None:

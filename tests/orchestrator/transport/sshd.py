@@ -85,6 +85,11 @@ class Sshd:
         """The server in known_hosts."""
         return f"[127.0.0.1]:{self.port}"
 
+    @property
+    def pid(self) -> int:
+        """The process that listens."""
+        return self._process.pid
+
     def start(self) -> None:
         """Start, and wait until it listens."""
         _privileges_folder()

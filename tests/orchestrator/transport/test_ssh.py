@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -14,11 +16,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import paramiko
 import pytest
 
-from orchestrator.transport import Connector, Credentials, Link
+from orchestrator.transport import Connector, Credentials, Link, proxying, ssh_connect
+from orchestrator.transport.dialing import dial_route
 from orchestrator.transport.route import Router
 from orchestrator.transport.settings import Settings
 from orchestrator.transport.ssh_connect import unopened
@@ -487,6 +491,24 @@ def test_a_locked_key_that_the_agent_holds_needs_no_passphrase(
         assert opened(connect(), sshd.host(key_file=str(plain)))
 
 
+@contextmanager
+def stopped(server: Sshd) -> Iterator[None]:
+    """The connections that a server has stand still meanwhile."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, check=True, text=True)
+    pairs = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
+    found = [server.pid]
+    for pid in found:
+        found += [one for one, parent in pairs if parent == pid]
+    assert found[1:]
+    for pid in found[1:]:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in found[1:]:
+            os.kill(pid, signal.SIGCONT)
+
+
 def test_a_jump_goes_through_another_host(
     sshd: Sshd, connect: Connect, start_sshd: StartSshd
 ) -> None:
@@ -516,6 +538,39 @@ def test_a_chain_of_jumps_from_the_ssh_configuration(
     assert opened(connect(), Host(address="three"))
     assert "Accepted publickey" in first.log()
     assert "Accepted publickey" in second.log()
+
+
+def test_a_jump_host_that_takes_nothing_more_holds_nobody_up(
+    sshd: Sshd, connect: Connect, start_sshd: StartSshd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who closes the connection to a host behind it does not wait, who sends not for long."""
+    monkeypatch.setattr(ssh_connect, "SILENCE", 6.0)
+
+    def dial_narrow(route: Any, deadline: float) -> socket.socket:
+        sock = dial_route(route, deadline)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
+        return sock
+
+    monkeypatch.setattr(ssh_connect, "dial_route", dial_narrow)
+    gate = start_sshd()
+    connector = connect({"hosts": {"gate": gate.host(name="gate")}})
+    link = connector.open(sshd.host(jump="gate"), Phases())
+    ended = threading.Event()
+
+    def send() -> None:
+        try:
+            while True:
+                link.send(bytes(1 << 20))
+        except UnreachableError:
+            ended.set()
+
+    with stopped(gate):
+        threading.Thread(target=send, daemon=True).start()
+        assert not ended.wait(4.0)  # the buffers on the way are full
+        began = time.monotonic()
+        link.close()
+        assert time.monotonic() - began < 1.0
+        assert ended.wait(20)
 
 
 def test_a_jump_host_that_cannot_reach_the_host_is_told(
@@ -578,6 +633,24 @@ def test_a_proxy_command_that_fails_is_named(
         assert error.kind == "transport.proxy"
         assert "No such file" in error.message
         assert "ls /no-such-127.0.0.1" in error.hint
+
+
+def test_a_proxy_command_that_does_not_want_to_end_is_killed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(proxying, "END_TIMEOUT", 0.1)
+    ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+    see_off = proxying._see_off
+
+    def seen_off(process: subprocess.Popen[bytes]) -> None:
+        see_off(process)
+        ended.put(process.returncode)
+
+    monkeypatch.setattr(proxying, "_see_off", seen_off)
+    proxied = proxying.Proxied("sh -c 'trap \"\" TERM; echo; while :; do sleep 0.1; done'")
+    proxied.recv(1)
+    proxied.close()
+    assert ended.get(timeout=20) == -signal.SIGKILL
 
 
 def through(sshd: Sshd, proxy: DelayProxy, **changes: object) -> Host:

@@ -16,10 +16,12 @@ from paramiko.common import AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 from paramiko.message import Message
 
 from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.ssh_pipe import AT_ONCE
 from orchestrator.transport.ssh_transport import UnthreadedTransport
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.conftest import Connect
 from tests.orchestrator.transport.fakes import Host, Phases
+from tests.orchestrator.transport.rude import Rude
 from tests.orchestrator.transport.sshd import make_key, public
 
 pytestmark = pytest.mark.timeout(60)
@@ -164,3 +166,25 @@ def test_nothing_is_left_of_a_login_that_fails(
     with pytest.raises(UnreachableError):
         connector.open(serve(Trap("login", hanging)).host, Phases())
     assert [one for one in connections() if one not in before] == []
+
+
+def test_what_has_left_before_an_error_does_not_leave_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads what has arrived since sends what is left over."""
+    rude = Rude(tmp_path, UnthreadedTransport)
+    sent: list[bytes] = []
+
+    def send(data: bytes) -> int:
+        sent.append(data)
+        if len(sent) == 2:
+            raise OSError
+        return len(data)
+
+    monkeypatch.setattr(rude.opened, "send", send)
+    with pytest.raises(UnreachableError):
+        rude.pipe.write(b"a" * AT_ONCE + b"b")
+    with pytest.raises(TimeoutError):
+        rude.pipe.read(0.0)
+    assert sent[1:] == [b"b", b"b"]
+    rude.end()

@@ -20,6 +20,7 @@ from orchestrator.transport.ssh_packets import (
     OversizeError,
     Packets,
 )
+from orchestrator.transport.ssh_transport import EagerTransport
 
 
 class Counted(socket.socket):
@@ -121,6 +122,32 @@ def test_a_peer_that_takes_nothing_is_given_up(ends: tuple[Counted, socket.socke
     here, _ = ends
     with pytest.raises(EOFError):
         Packets(here).write_all(bytes(8 << 20))
+
+
+def test_a_peer_that_is_given_up_is_told_nothing_more(ends: tuple[Counted, socket.socket]) -> None:
+    """Part of a packet may have left; who reads sees the end, too."""
+    here, _ = ends
+    packets = Packets(here)
+    packets.be_patient(0.0)
+    with pytest.raises(EOFError):
+        packets.write_all(bytes(8 << 20))
+    with pytest.raises(EOFError):
+        packets.read_all(1)
+
+
+def test_a_login_lets_a_server_take_its_time(ends: tuple[Counted, socket.socket]) -> None:
+    """paramiko sets a timeout of its own on the socket, which is for its thread."""
+    here, there = ends
+    here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    session = EagerTransport(here, 30)
+    writing = threading.Thread(target=session.packetizer.write_all, args=[bytes(1 << 20)])
+    writing.start()
+    writing.join(4.0)  # of these it is 1 second
+    assert writing.is_alive()
+    left = 1 << 20
+    while left:
+        left -= len(there.recv(left))
+    writing.join()
 
 
 def test_what_the_reader_says_waits_for_nobody(ends: tuple[Counted, socket.socket]) -> None:
