@@ -1,12 +1,17 @@
 """What a resource type says of its resource (target): steps, differences, what is missing."""
 
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Sequence
 
 from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
 
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files, Status
+
 HASHED = "sha256:"
 """What stands before the hash of a content in a record."""
+
+_LARGE = 1 << 30  # bytes
 
 
 class Change(NamedTuple):
@@ -27,6 +32,21 @@ class Change(NamedTuple):
         if self.diff is not None:
             entry["diff"] = self.diff
         return entry
+
+
+def told_by_size(status: "Status", size: Optional[int]) -> bool:
+    """Whether the size alone tells that a file does not hold the ``size`` bytes that it should, and
+    there is so much of it that nobody waits for its hash: whose it is makes that as much as they
+    like, without any room on the disk. None stands for a content that is not known."""
+    return status.size > _LARGE and status.size != size
+
+
+def content_before(files: "Files", path: str, status: "Status", size: Optional[int]) -> str:
+    """What a record tells of the content of a file that should have ``size`` bytes: its hash, or
+    where it is ``told_by_size`` that."""
+    if told_by_size(status, size):
+        return "%d bytes" % status.size
+    return HASHED + files.sha256(path, status)
 
 
 def shortened(value: Any) -> Any:

@@ -47,10 +47,16 @@ def unified(before: Optional[bytes], after: Optional[bytes], path: str) -> str:
 
 
 def summary(before: Optional[Tuple[int, str]], after: Optional[Tuple[int, str]]) -> str:
-    """One line with sizes and hashes, for contents too large for a diff."""
+    """One line with sizes and hashes, for contents too large for a diff.
+
+    A content is its size and what ``changes.content_before`` tells of it.
+    """
 
     def side(entry: Optional[Tuple[int, str]]) -> str:
-        return "nothing" if entry is None else "%d bytes (sha256 %.12s)" % entry
+        if entry is None:
+            return "nothing"
+        kind, _, value = entry[1].partition(":")
+        return "%d bytes" % entry[0] + (" (%s %.12s)" % (kind, value) if value else "")
 
     return "too large for a diff: %s, then %s" % (side(before), side(after))
 

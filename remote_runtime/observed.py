@@ -9,8 +9,13 @@ from remote_runtime.system.files import Status
 _ASKING = 10.0  # seconds, for the package of a path
 
 
-def of_path(context: Context, path: str, status: Optional[Status]) -> Dict[str, Any]:
-    """The attributes of what is there, in the words of the file type; {} where nothing is."""
+def of_path(
+    context: Context, path: str, status: Optional[Status], hashed: bool = True
+) -> Dict[str, Any]:
+    """The attributes of what is there, in the words of the file type; {} where nothing is.
+
+    What a file holds only if it is to be ``hashed``, which takes as long as the file is large.
+    """
     if status is None:
         return {}
     found: Dict[str, Any] = {
@@ -21,7 +26,8 @@ def of_path(context: Context, path: str, status: Optional[Status]) -> Dict[str, 
     }
     if status.kind == "file":
         found["size"] = status.size
-        found["checksum"] = context.files.sha256(path, status)
+        if hashed:
+            found["checksum"] = context.files.sha256(path, status)
     elif status.kind != "directory":
         found["kind"] = status.kind
     return found

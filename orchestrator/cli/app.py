@@ -4,8 +4,9 @@ Only the chosen command is imported, so that ``ccm --version`` and shell complet
 """
 
 import gc
+import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from remote_runtime.errors import CcmError
@@ -44,6 +45,9 @@ COMMANDS = (
 )
 
 
+READERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
+"""Variables of the environment, one of which is there where a CI obeys lines of a job's log."""
+
 # Loading makes many objects and hardly any garbage: looking for it as often as Python does by
 # itself costs a tenth of a short run. So much garbage is a few megabytes.
 _OBJECTS_PER_COLLECTION = 50_000
@@ -59,6 +63,8 @@ def main(argv: list[str] | None = None) -> int:
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     if None in (sys.stdin, sys.stdout, sys.stderr):
         _open_streams()
+    if any(name in os.environ for name in READERS):
+        _give_no_orders()
     try:
         return _run(sys.argv[1:])
     finally:
@@ -67,14 +73,21 @@ def main(argv: list[str] | None = None) -> int:
 
 def _open_streams() -> None:
     """Give nothing to a stream that was closed at the start: no other file is to get its number."""
-    import os
-
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(number, True)  # as the others are
     os.close(number)
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8")
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8")
+
+
+def _give_no_orders() -> None:
+    """Write nothing that a CI, which reads it, would obey."""
+    from orchestrator.cli.ci_log import Log
+
+    out: Any = Log(sys.stdout)
+    err: Any = Log(sys.stderr)
+    sys.stdout, sys.stderr = out, err
 
 
 def _run(words: list[str]) -> int:
@@ -172,8 +185,6 @@ def _told(error: "CcmError") -> str:
 
 def _let_go_of_stdout() -> None:
     """Whoever read our output has gone: the interpreter must not complain about that at its end."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

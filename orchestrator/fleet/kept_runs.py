@@ -1,12 +1,12 @@
 """Runs read back from their folders (controller); ``run_folder`` says what is in one."""
 
 import json
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet import outcome
+from orchestrator.fleet import outcome, records
 from orchestrator.fleet.kept_lines import (
     ends_in_half_a_line,
     expanded,
@@ -20,16 +20,25 @@ from orchestrator.fleet.run_folder import runs_folder
 from orchestrator.support.line_file import is_held
 from remote_runtime.errors import InputError, Problem
 
-_ABOUT: dict[str, tuple[type, ...]] = {
-    "run_id": (str,),
-    "command": (str,),
-    "manifest": (str,),
-    "noop": (bool,),
-    "hosts": (list,),
-    "start": (int, float),
-    "end": (int, float, type(None)),
-    "interrupted": (bool,),
+_ABOUT: dict[str, Callable[[Any], object]] = {
+    "run_id": records.word,
+    "command": records.word,
+    "manifest": records.text,
+    "noop": records.flag,
+    "hosts": records.texts,
+    "start": records.seconds,
+    "end": lambda value: value is None or records.seconds(value),
+    "interrupted": records.flag,
 }
+_ABOUT_LATER: dict[str, Callable[[Any], object]] = {
+    "identity": records.text,
+    "again": records.texts,
+    "options": records.mapping,
+}
+
+
+# What reading a record raises that is not as a run writes it.
+_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 def _newest_first() -> list[Path]:
@@ -71,9 +80,11 @@ class KeptRun:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.about: dict[str, Any] = _read(path / "run.json")
-        for name, kind in _ABOUT.items():
-            if not isinstance(self.about[name], kind):
-                raise ValueError(f"{name} is not what it must be")
+        for name, check in _ABOUT.items():
+            check(self.about[name])
+        for name, check in _ABOUT_LATER.items():
+            if name in self.about:
+                check(self.about[name])
         self.run_id: str = self.about["run_id"]
         self.again = f"ccm report {self.run_id}"
 
@@ -96,12 +107,14 @@ class KeptRun:
             lines = whole_lines(path) if path.exists() else ()
             told = (HostResult.from_record(json.loads(line)) for line in lines)
             found = list({result.host: result for result in told}.values())
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except _DAMAGED as error:
             raise _unreadable(path, error) from error
         hosts: list[str] = self.about["hosts"]
         left = dict.fromkeys(hosts)
         for result in found:
-            left.pop(result.host, None)
+            if result.host not in left:
+                raise _unreadable(path, "it tells of a host that is not one of the run's")
+            del left[result.host]
         return found if not left or self.running else [*found, *self._left(left)]
 
     def _left(self, hosts: dict[str, None]) -> list[HostResult]:
@@ -147,15 +160,19 @@ class KeptRun:
             for line in whole_lines(path) if path.exists() else ():
                 told = json.loads(line)
                 if "resources" in told:
-                    subscribed = ((name, tuple(of)) for name, of in told.get("subscribed", ()))
+                    subscribed = (
+                        (records.text(name), tuple(records.texts(of)))
+                        for name, of in told.get("subscribed", ())
+                    )
                     plans[told["plan"]] = happening.HostPlanned(
-                        "", tuple(told["resources"]), tuple(subscribed)
+                        "", tuple(records.texts(told["resources"])), tuple(subscribed)
                     )
                 elif "plan" in told:
-                    yield plans[told["plan"]]._replace(host=told["host"])
+                    yield plans[told["plan"]]._replace(host=records.text(told["host"]))
                 else:
-                    yield happening.HostPhase(told["host"], Phase(told["phase"]), told["at"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+                    host, at = records.text(told["host"]), records.seconds(told["at"])
+                    yield happening.HostPhase(host, Phase(told["phase"]), at)
+        except _DAMAGED as error:
             raise _unreadable(path, error) from error
 
     def lines(self) -> Iterator[str]:
@@ -166,10 +183,12 @@ class KeptRun:
         try:
             for number, line, turns in told_lines(self.path, self.run_id):
                 if turns is None:
+                    if not line.isprintable():
+                        raise ValueError(f"line {number} is not as a run writes it")
                     yield line
                 else:
                     yield from (text for _, text in expanded(turns, number))
-        except (OSError, ValueError) as error:
+        except _DAMAGED as error:
             raise _unreadable(self.path / "events.jsonl", error) from error
 
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
@@ -197,7 +216,7 @@ class KeptRun:
                     host = sound(event, number)["host"]
                     if hosts is None or host in hosts:
                         yield happening.ResourceEvent(host, event, text)
-        except (OSError, ValueError, RecursionError) as error:
+        except _DAMAGED as error:
             raise _unreadable(self.path / "events.jsonl", error) from error
 
     def notices(self) -> Iterator[happening.HostNotice]:
@@ -205,8 +224,10 @@ class KeptRun:
         path = self.path / "notices.jsonl"
         try:
             for line in whole_lines(path) if path.exists() else ():
-                yield happening.HostNotice(**json.loads(line))
-        except (OSError, ValueError, TypeError) as error:
+                told = happening.HostNotice(**json.loads(line))
+                host, level, text = map(records.text, told[:3])
+                yield happening.HostNotice(host, level, text, records.flag(told.waits))
+        except _DAMAGED as error:
             raise _unreadable(path, error) from error
         for text in self._lacking():
             yield happening.HostNotice("", "warning", text)
@@ -234,7 +255,7 @@ class KeptRun:
             for line in whole_lines(path) if path.exists() else ():
                 told = {name: _tuples(value) for name, value in json.loads(line).items()}
                 yield kinds[told.pop("step")](**told)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except _DAMAGED as error:
             raise _unreadable(path, error) from error
 
     def verified(self) -> list[dict[str, Any]] | None:
@@ -245,7 +266,7 @@ class KeptRun:
             return [_checked(json.loads(line)) for line in whole_lines(path)]
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
+        except _DAMAGED as error:
             raise _unreadable(path, error) from error
 
     def failed_verify(self) -> set[str]:
@@ -286,7 +307,7 @@ def kept_runs() -> Iterator[KeptRun]:
     for path in _newest_first():
         try:
             yield KeptRun(path)
-        except (OSError, ValueError, KeyError):
+        except _DAMAGED:
             continue
 
 
@@ -304,7 +325,7 @@ def kept_run(run_id: str = "") -> KeptRun:
         return KeptRun(path)
     except KeyError as error:
         raise _unreadable(path / "run.json", f"{error} is missing") from error
-    except (OSError, ValueError) as error:
+    except _DAMAGED as error:
         raise _unreadable(path / "run.json", error) from error
 
 

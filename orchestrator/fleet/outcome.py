@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from orchestrator.fleet import records
 from orchestrator.fleet.phases import Phase
 from remote_runtime.errors import UnreachableError
 
@@ -17,6 +18,7 @@ HELD = "held"
 TIMED_OUT = "host.timeout"  # --timeout was over
 CUT_OFF = "run.cut"  # ccm was killed, and nobody was there to tell the host's end
 REFUSAL = "plan.refused"  # what the kinds begin with that refuse a host
+_OUTCOMES = (OK, FAILED, UNREACHABLE, INTERRUPTED, REFUSED, DEFECT, HELD)
 OF_NO_USE = tuple(f"{REFUSAL}.{how}" for how in ("drifted", "used", "expired"))
 """The kinds of refusals after which another plan has to be made: this one stays refused."""
 
@@ -99,10 +101,14 @@ class Tally:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Tally":
-        """Read what ``record`` wrote; KeyError where a member is missing."""
+        """Read what ``record`` wrote; KeyError where a member is missing, ValueError."""
         tally = cls()
         for name in _TALLY:
-            setattr(tally, name, record.get(name, 0) if name in _LATER else record[name])
+            if name != "health_checks":
+                found = record.get(name, 0) if name in _LATER else record[name]
+                setattr(tally, name, records.count(found))
+        for name in tally.health_checks:
+            tally.health_checks[name] = records.count(record["health_checks"][name])
         return tally
 
 
@@ -159,7 +165,20 @@ class HostResult(NamedTuple):
     def from_record(cls, record: dict[str, Any]) -> "HostResult":
         """Read what ``record`` wrote; KeyError where a member is missing, ValueError."""
         told = {name: record[name] for name in cls._fields if name in record or name not in _LATER}
+        for name, check in _MEMBERS.items():
+            if name in told:
+                told[name] = check(told[name])
+        if told["outcome"] not in _OUTCOMES:
+            raise ValueError("a host came to what is no outcome")
         told["tally"] = Tally.from_record(record["tally"])
         told["phase"] = Phase(record["phase"])
-        told["phases"] = tuple((Phase(phase), at) for phase, at in record.get("phases", ()))
+        phases = record.get("phases", ())
+        told["phases"] = tuple((Phase(phase), records.seconds(at)) for phase, at in phases)
         return cls(**told)
+
+
+_MEMBERS = {
+    **dict.fromkeys(("planned", "untried"), records.count),
+    "seconds": records.seconds,
+    **{name: records.text for name, kind in HostResult.__annotations__.items() if kind is str},
+}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.report.grid import NANOSECOND
 from orchestrator.report.grouping import ORDER
+from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class _Run:
 
     def __init__(self, kept: KeptRun) -> None:
         self._about = kept.about
-        self._manifest: str = kept.about["manifest"]
+        self._manifest = plain(kept.about["manifest"])
         results = kept.results()
         self._outcomes = Counter(result.outcome for result in results)
         self._compared = sum(result.tally.compared for result in results)
@@ -49,17 +50,17 @@ class _Run:
             self._add(event)
 
     def _add(self, event: dict[str, Any]) -> None:
-        kind, name = event["type"], event["name"]
+        kind, name, provider = (plain(event[key]) for key in ("type", "name", "provider"))
         for state in ("total", event["status"]):
             self._states[state][kind, name] += 1
         for state in ("refreshed", "noop"):
             self._states[state][kind, name] += event[state]
         self._states["drifted"][kind, name] += "drift" in event
-        key = kind, event["provider"], name
+        key = kind, provider, name
         count, seconds = self._times.get(key, (0, 0.0))
         self._times[key] = count + 1, seconds + event["duration"] * NANOSECOND
         for check in event.get("health_check", ()):
-            self._checks[kind, name, check["status"], check["name"]] += 1
+            self._checks[kind, name, check["status"], plain(check["name"])] += 1
 
     def collect(self) -> "Iterator[Metric]":
         """What prometheus_client asks for."""

@@ -9,6 +9,8 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.stable_turns import Form, StableGroup, StableTurns, forms_of
+from orchestrator.support.plain_text import is_plain_json, plain_value
+from remote_runtime.errors import ProtocolError
 
 Told = (
     happening.HostPhase
@@ -53,7 +55,7 @@ class Heard:
         host, _, text = line[1:].partition("\t")
         if kind == "s":
             return self._stable(host, *text.split("\t"))
-        told = json.loads(text)
+        told = _plain(text)
         if kind == "p":
             *before, (phase, at) = [(Phase(value), at) for value, at in told]
             return happening.HostPhase(host, phase, at, tuple(before))
@@ -92,6 +94,17 @@ class Heard:
             found.append(group)
         turns = StableTurns(host, self._run_id, number, at, tuple(found))
         return happening.ResourcesStable(host, turns)
+
+
+def _plain(text: str) -> Any:
+    """What a worker says of a host, without what acts on a terminal: a worker may be anybody's."""
+    told = json.loads(text)
+    if is_plain_json(text):
+        return told
+    try:
+        return plain_value(told)
+    except ProtocolError as error:
+        raise ValueError(error.message) from error
 
 
 def _planned(resources: list[str], subscribed: list[Any]) -> happening.HostPlanned:

@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from typing import List, NamedTuple, Tuple
+from typing import List, NamedTuple, Optional, Tuple
 
 from remote_runtime.system.obstacles import mounted_in
 from remote_runtime.system.trouble import failure
@@ -18,11 +18,12 @@ class _Level(NamedTuple):
     waiting: List[str]  # the folders in here that are still to be removed
 
 
-def clear(place: Place) -> None:
+def clear(place: Place, opened: Optional[int] = None) -> None:
     """Remove a folder with everything in it, however deep; links in it are removed, not followed.
 
     One folder is open at a time. ``ResourceError`` names what cannot be removed, or was moved away;
-    where something is mounted at the folder or in it, nothing is removed.
+    where something is mounted at the folder or in it, nothing is removed. What stands there must be
+    the folder that is ``opened``, if one is given.
     """
     mounted_in(place.path)
     levels: List[_Level] = []
@@ -36,6 +37,8 @@ def clear(place: Place) -> None:
             try:
                 above = _identity(here)
                 here = _replaced(here, os.open(name, _LISTED, dir_fd=here))
+                if not levels and opened is not None and _identity(here) != _identity(opened):
+                    raise OSError(errno.ESTALE, "somebody put another folder there")
                 levels.append(_Level(name, above, _emptied(here)))
                 while not levels[-1].waiting:
                     level = levels.pop()

@@ -272,7 +272,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "tests/remote_runtime/archive/test_extraction.py": (
         "remote_runtime/resources/archive/members.py",
         "remote_runtime/resources/archive/reading.py",
-        "remote_runtime/resources/archive/staging.py",
     ),
     "tests/remote_runtime/exec/test_exec.py": ("remote_runtime/resources/exec/",),
     "tests/remote_runtime/exec/test_startable.py": ("remote_runtime/rights.py",),

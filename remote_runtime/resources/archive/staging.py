@@ -4,6 +4,7 @@ The folder stands in the one to extract into, is ours alone, and everything in i
 its descriptor: whoever else may write nearby cannot lead us elsewhere. Each move is one rename.
 """
 
+import errno
 import os
 import stat
 from typing import Callable, Dict, List, Set, Tuple
@@ -69,6 +70,9 @@ class Staging(object):
         self._parent = parent.descriptor
         os.mkdir(self._place.name, 0o700, dir_fd=self._parent)
         self._top = os.open(self._place.name, _FOLDER, dir_fd=self._parent)
+        if not _is_ours(self._top):
+            os.close(self._top)
+            raise OSError(errno.ESTALE, "somebody replaced a folder that was made in it")
         made(self._top)
         self._folders: Dict[str, Tuple[int, float]] = {}
         self._known: Set[str] = {""}
@@ -168,8 +172,17 @@ class Staging(object):
 
     def discard(self) -> None:
         """Remove what is left of the folder."""
-        os.close(self._top)
-        clear(self._place)
+        try:
+            clear(self._place, self._top)
+        finally:
+            os.close(self._top)
+
+
+def _is_ours(folder: int) -> bool:
+    """Whether it is as we make one, so that nobody else can put a link into it."""
+    found = os.fstat(folder)
+    own = found.st_uid == os.geteuid() and not found.st_mode & 0o022
+    return own and not os.listdir(folder)
 
 
 def _is_folder(name: str, within: int) -> bool:

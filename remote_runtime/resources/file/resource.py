@@ -13,7 +13,7 @@ from remote_runtime.base import (
     Properties,
     State,
 )
-from remote_runtime.changes import HASHED
+from remote_runtime.changes import HASHED, content_before
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file import modes, wording
@@ -80,21 +80,16 @@ class Resource(PathType):
         return State(ensure, status=status)
 
     def observation(self, state: Any) -> Any:
-        """Of a file that is to go what it holds, too."""
-        from remote_runtime.observed import attributes_of
+        """See the base class."""
+        from remote_runtime.resources.file import remembering
 
-        status: "Optional[Status]" = state.status
-        going = self.ensure == "absent" and status is not None and status.kind == "file"
-        held = self.context.files.sha256(self.name, status) if going else ""
-        return [attributes_of(status), held]
+        return remembering.observation(self, state.status)
 
     def remembered(self) -> Properties:
-        """A content that it has no say in may change. See the base class."""
-        found = super().remembered() or {}
-        if "content" not in self.properties and "source" not in self.properties:
-            found.pop("checksum", None)
-            found.pop("size", None)
-        return found
+        """See the base class."""
+        from remote_runtime.resources.file import remembering
+
+        return remembering.remembered(self)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see the base class."""
@@ -304,8 +299,9 @@ class Resource(PathType):
     ) -> List[Change]:
         old = None
         if status is not None and status.kind == "file":
-            old = self.context.files.sha256(self.name, status)
-        new = content.sha256 if content is not None else None
+            size = content.size if content is not None else None
+            old = content_before(self.context.files, self.name, status, size)
+        new = HASHED + content.sha256 if content is not None else None
         if old is not None and old == new:
             return []
         changes = []
@@ -320,7 +316,7 @@ class Resource(PathType):
             diff = showing.diff(
                 self.context, self.item, status=status, content=content, mode=want.mode
             )
-        changes.append(Change("content", old and HASHED + old, new and HASHED + new, diff))
+        changes.append(Change("content", old, new, diff))
         return changes
 
     def to_store(self) -> "Optional[Store]":

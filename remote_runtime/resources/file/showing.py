@@ -4,7 +4,7 @@ from typing import Optional
 
 from remote_runtime import difference
 from remote_runtime.base import Item
-from remote_runtime.changes import Unknowable
+from remote_runtime.changes import HASHED, Unknowable, content_before
 from remote_runtime.content import Content
 from remote_runtime.context import Context
 from remote_runtime.system.files import Status
@@ -26,8 +26,10 @@ def diff(
     if not readable and not context.options.diff_private:
         return None
     if max(old.size if old is not None else 0, content.size) > difference.LARGEST:
-        before = None if old is None else (old.size, context.files.sha256(item.name, old))
-        return difference.summary(before, (content.size, content.sha256))
+        before = None
+        if old is not None:
+            before = (old.size, content_before(context.files, item.name, old, content.size))
+        return difference.summary(before, (content.size, HASHED + content.sha256))
     try:
         text = None if old is None else context.files.read(item.name, difference.LARGEST)
         return difference.unified(text, content.read(), item.name)

@@ -14,7 +14,7 @@ from remote_runtime.base import (
     Properties,
     State,
 )
-from remote_runtime.changes import HASHED
+from remote_runtime.changes import HASHED, content_before, told_by_size
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.scaffold import removal, rules, wording
@@ -87,8 +87,10 @@ class Resource(PathType):
         for entry in entries(self.properties.get("source")):
             full = os.path.join(self.name, entry["path"])
             status = files.status(full)
-            there = status is not None and status.kind == "file"
-            contents[entry["path"]] = files.sha256(full, status) if there else ""
+            if status is None or status.kind != "file" or told_by_size(status, entry["size"]):
+                contents[entry["path"]] = ""
+            else:
+                contents[entry["path"]] = files.sha256(full, status)
         found = dict(super().remembered() or {}, files=sorted(contents.items()))
         if self.properties.get("purge") is True:
             found["names"] = sorted([top, sorted(names)] for top, _, names in walk(self.name))
@@ -184,10 +186,9 @@ class Resource(PathType):
         mode = file_mode(status, wanted.executable)
         before: Optional[str] = None if status is None else status.kind
         if status is not None and status.kind == "file":
-            old = self.context.files.sha256(full, status)
-            if old == wanted.content.sha256:
+            before = content_before(self.context.files, full, status, wanted.content.size)
+            if before == HASHED + wanted.content.sha256:
                 return self._mode(look, wanted.path, status, mode)
-            before = HASHED + old
         diff = diffs.make(full, status, wanted.content, mode)
         change = Change(shown(wanted.path), before, HASHED + wanted.content.sha256, diff)
 

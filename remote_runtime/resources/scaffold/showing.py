@@ -4,7 +4,7 @@ from typing import Optional
 
 from remote_runtime import difference
 from remote_runtime.base import Item
-from remote_runtime.changes import Unknowable
+from remote_runtime.changes import HASHED, Unknowable, content_before
 from remote_runtime.content import Content
 from remote_runtime.context import Context
 from remote_runtime.system.files import Status
@@ -46,8 +46,10 @@ class Diffs(object):
             return None
         files = self._context.files
         if not self.wants(old, content.size, mode):
-            before = None if old is None else (old.size, files.sha256(path, old))
-            return difference.summary(before, (content.size, content.sha256))
+            before = None
+            if old is not None:
+                before = (old.size, content_before(files, path, old, content.size))
+            return difference.summary(before, (content.size, HASHED + content.sha256))
         try:
             text = None if old is None else files.read(path, difference.LARGEST)
             return difference.unified(text, content.read(), path)

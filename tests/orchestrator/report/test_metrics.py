@@ -64,6 +64,13 @@ def test_names_that_need_quoting_are_quoted() -> None:
     assert found["choria_ccm_resource_state_total_count", 'say "hi"\n\\', "file"] == 1
 
 
+def test_names_are_shown_without_what_acts_on_a_terminal() -> None:
+    """Whoever has put it into the run's folder, and what no text in UTF-8 can hold is left out."""
+    kept = Kept("web1")
+    kept.event("web1", "/a\x1b[2J\ud800b", "changed")
+    assert 'name="/ab"' in written(kept.end())
+
+
 def test_hosts_that_were_not_reached_are_counted() -> None:
     """A run that reached nobody has samples that say so; every sample names the manifest."""
     kept = Kept("web1", "web2")

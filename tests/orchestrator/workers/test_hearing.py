@@ -1,5 +1,6 @@
 """What a worker tells, as the controller hears it."""
 
+import json
 import socket
 from typing import Any
 
@@ -157,3 +158,12 @@ def test_what_no_worker_tells_is_an_error(line: str) -> None:
     """A line that makes no sense is never passed over."""
     with pytest.raises((ValueError, LookupError, TypeError)):
         Heard(RUN, SharedForms()).event(line)
+
+
+def test_what_acts_on_a_terminal_is_taken_out() -> None:
+    """A worker may be anybody's: what it says of a host is held for what a host says itself."""
+    reader = Heard(RUN, SharedForms())
+    notice = reader.event("tweb1\t" + json.dumps(["warning", "a\x1b[2Jb", False]))
+    assert notice == happening.HostNotice("web1", "warning", "ab")
+    with pytest.raises(ValueError, match="digits"):
+        reader.event(f'tweb1\t["warning", "a", {"9" * 50}]')

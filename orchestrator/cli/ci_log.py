@@ -1,0 +1,48 @@
+"""Streams of which a CI takes no line for a command of its own (controller).
+
+A CI reads the log of a job, and obeys lines of a certain form: they set variables of later steps,
+hide words, or end in its summary. What a host says is in that log, too, and is not to give orders.
+"""
+
+import re
+from typing import Any, TextIO
+
+_MARK = re.compile(r"#(?=#(?:vso|teamcity)?\[)")
+_BEGINNING = re.compile(r"^([^\S\n]*:)(?=:)", re.MULTILINE)
+_OF_JSON = ("{", "[", '"')
+
+
+class Log:
+    """A stream behind which commands are texts: a blank parts their marks.
+
+    In JSON, which stays what it is, the mark is written as an escape.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._begun = False  # there is more than blanks in the line
+
+    def write(self, text: str) -> int:
+        """Write to the stream."""
+        self._stream.write(self._harmless(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def _harmless(self, text: str) -> str:
+        begun = self._begun
+        last = text.rpartition("\n")[2]
+        self._begun = bool(last.strip()) or (begun and "\n" not in text)
+        if "::" in text:
+            head, end, rest = text.partition("\n")
+            head = head if begun else _BEGINNING.sub(r"\1 ", head)
+            text = head + end + _BEGINNING.sub(r"\1 ", rest)
+        if "##" in text:
+            text = "".join(map(_unmarked, text.splitlines(keepends=True)))
+        return text
+
+
+def _unmarked(line: str) -> str:
+    escaped = line.lstrip().startswith(_OF_JSON)
+    return _MARK.sub(r"\\u0023" if escaped else "# ", line)

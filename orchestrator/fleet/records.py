@@ -1,0 +1,67 @@
+"""Members of a record that somebody else may have written, or a disk may have spoilt (controller).
+
+Each function returns a value that is what it must be, or raises ``ValueError``.
+"""
+
+from typing import Any
+
+from orchestrator.support.plain_text import plain
+
+_LAST = 253402300799  # the end of the year 9999, in seconds
+_MOST = 10**15
+
+
+def text(value: Any) -> str:
+    """A text, without what acts on a terminal."""
+    if not isinstance(value, str):
+        raise ValueError(f"{_shown(value)} stands where a text must")
+    return plain(value)
+
+
+def word(value: Any) -> str:
+    """A text of one line that is shown as it is."""
+    if text(value) != value or "\n" in value:
+        raise ValueError(f"{_shown(value)} stands where a word must")
+    return str(value)
+
+
+def texts(value: Any) -> list[str]:
+    """A list of texts."""
+    if not isinstance(value, list):
+        raise ValueError(f"{_shown(value)} stands where a list must")
+    return [text(one) for one in value]
+
+
+def flag(value: Any) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{_shown(value)} stands where true or false must")
+    return value
+
+
+def count(value: Any) -> int:
+    """A number of things."""
+    if type(value) is not int or not 0 <= value < _MOST:
+        raise ValueError(f"{_shown(value)} stands where a number of things must")
+    return value
+
+
+def seconds(value: Any) -> float:
+    """A time, or how long something took; less than nothing where a clock was set back."""
+    if type(value) not in (int, float) or not -_LAST <= value <= _LAST:
+        raise ValueError(f"{_shown(value)} stands where a time must")
+    found: float = value
+    return found
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """A map."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{_shown(value)} stands where a map must")
+    return value
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, (list, dict)):
+        return "a list" if isinstance(value, list) else "a map"
+    return ascii(value)[:40] if not isinstance(value, int) or abs(value) < _MOST else "a number"
