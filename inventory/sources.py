@@ -68,7 +68,7 @@ def _declared(path: str, checker: Checker) -> Declaration:
     else:
         _require(path)
         text, name = read_text(path), path
-    root = _parsed(text, name, checker)
+    root = _parsed(text, name, checker, of_program=name != path)
     folder = os.path.dirname(os.path.abspath(path))
     if is_ansible_list(root):
         return read_ansible_list(root, folder, checker)
@@ -83,21 +83,26 @@ def _require(path: str) -> None:
     raise InputError([Problem(f"there is no inventory {path}", None, hint, "inventory.missing")])
 
 
-def _parsed(text: str, name: str, checker: Checker) -> Node:
+def _parsed(text: str, name: str, checker: Checker, of_program: bool) -> Node:
     """The document; InputError for one that is written for Ansible."""
+
+    def ini() -> bool:
+        """A file may be a list of names, one a line; what a program prints is no more than text."""
+        return is_ini(text) and not (of_program and "[" not in text)
+
     found = list(checker.problems)
     try:
         root = read_json(text, name)
         if root is None:
             root = parse_document(text, name, found)
     except InputError:
-        if is_ini(text):
-            raise _ansibles(name, "INI") from None
+        if ini():
+            raise _ansibles(name, "INI", of_program) from None
         raise
     if is_ansible_file(root):
-        raise _ansibles(name, "YAML")
-    if not isinstance(root, Mapping) and is_ini(text):
-        raise _ansibles(name, "INI")
+        raise _ansibles(name, "YAML", of_program)
+    if not isinstance(root, Mapping) and ini():
+        raise _ansibles(name, "INI", of_program)
     if isinstance(root, Mapping) and not any(key in root for key in TOP_LEVEL):
         _refuse_manifest(root)
     checker.problems[:] = found
@@ -113,10 +118,12 @@ def _refuse_manifest(root: Mapping) -> None:
             raise InputError([Problem(message, where, hint, "inventory.manifest")])
 
 
-def _ansibles(name: str, form: str) -> InputError:
+def _ansibles(name: str, form: str, of_program: bool) -> InputError:
     file = shlex.quote(name)
     made = shlex.quote(f"{name}.ccm.json")
     hint = f"give ccm what Ansible makes of it: ansible-inventory -i {file} --list > {made}"
+    if of_program:
+        hint = "a program has to print ccm's own form, or that of ansible-inventory --list"
     message = f"this is an inventory of Ansible, in {form}"
     return InputError([Problem(message, Position(name, 1, 1), hint, "inventory.ansible")])
 

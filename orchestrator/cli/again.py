@@ -1,5 +1,7 @@
 """The command that does again what a push did, for whoever picks its hosts (controller)."""
 
+import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.project.settings import DEFAULT_FORKS
@@ -7,7 +9,7 @@ from remote_runtime.item import SELECTION
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from orchestrator.cli.job import Push, PushOptions
     from orchestrator.cli.options import ConnectionOptions
@@ -48,7 +50,16 @@ def words_again(push: "Push", options: "PushOptions") -> tuple[str, ...]:
             words += [f"--{name}", f"{key}=..."]
     words += ["--engine", record["engine"]] if "engine" in record else []
     words += _of_connection(options.connection)
-    return (*words, *(push.words or [push.what]))
+    return (*words, *(push.words or [_path(push.what, options.where.inventory)]))
+
+
+def _path(manifest: str, sources: "Sequence[str]") -> str:
+    """The manifest's path as whoever named the inventory like this would write it here."""
+    if not any(map(os.path.isabs, sources)):
+        with suppress(OSError):  # the current folder may be gone
+            here = os.path.relpath(manifest)
+            return manifest if here.startswith("..") else here
+    return manifest
 
 
 def _of_run(run: RunOptions) -> "Iterator[str]":

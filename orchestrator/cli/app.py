@@ -104,7 +104,9 @@ def _run(words: list[str]) -> int:
         print("\nccm: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        _let_go_of_stdout()
+        from orchestrator.support.stdout import let_go_of_stdout
+
+        let_go_of_stdout()
         return 0
     except Exception as error:
         return _fail(error, words)
@@ -139,7 +141,9 @@ def _fail(error: Exception, words: list[str]) -> int:
         print(_told(error), file=sys.stderr)
         return exit_code_of(error)
     if isinstance(error, OSError) and _is_full(error):
-        _let_go_of_stdout()
+        from orchestrator.support.stdout import let_go_of_stdout
+
+        let_go_of_stdout()
         print(f"ccm: error: output could not be written: {error}", file=sys.stderr)
         return 1
     from orchestrator.support.crash import describe_crash
@@ -181,11 +185,6 @@ def _told(error: "CcmError") -> str:
         return plain(f"ccm: error: {error.problems[0]}")
     text = f"ccm: error: {error.message}"
     return plain(f"{text}\n     {error.advice}" if error.advice else text)
-
-
-def _let_go_of_stdout() -> None:
-    """Whoever read our output has gone: the interpreter must not complain about that at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

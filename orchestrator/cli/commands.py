@@ -67,6 +67,8 @@ class Parser(argparse.ArgumentParser):
         self.intermixed = False
         self.missing: dict[str, str] = {}
         """Options that one may look for and that are not there, each with what to do."""
+        self.offered: dict[str, dict[str, str]] = {}
+        """What a positional argument may mostly be, with what that means, for the completion."""
         self.around: Callable[[argparse.Namespace], Around] = _around
 
     def format_help(self) -> str:

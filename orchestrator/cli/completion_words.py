@@ -86,7 +86,8 @@ def _offered(before: list[str], current: str) -> Iterator[Word]:
     command = load_command(name)
     if left:
         name, command, left = find_command(before)
-    actions = build_parser(name, command)._actions
+    parser = build_parser(name, command)
+    actions = parser._actions
     for action in actions:
         if isinstance(action, argparse._SubParsersAction) and left and left[0] in action.choices:
             actions = action.choices[left.pop(0)]._actions
@@ -103,17 +104,24 @@ def _offered(before: list[str], current: str) -> Iterator[Word]:
             if not action.option_strings and not (action.choices and left):
                 yield from _values(action, before, current, _manifest(before, options))
         yield from ((word, "") for word in getattr(command, "BELOW", ()) if not left)
+        if any(_standing_alone(["", *left], options)):  # the name comes first
+            meant = itertools.chain.from_iterable(map(dict.items, parser.offered.values()))
+            yield from ((word, meaning) for word, meaning in meant if not word.isupper())
 
 
 def _manifest(before: list[str], options: dict[str, argparse.Action]) -> str:
     """The manifest on the line, "" for none so far."""
     from orchestrator.cli.completion_manifest import MANIFESTS
 
-    for last, word in itertools.pairwise(before):
+    return next((w for w in _standing_alone(before, options) if w.endswith(MANIFESTS)), "")
+
+
+def _standing_alone(words: list[str], options: dict[str, argparse.Action]) -> Iterator[str]:
+    """The words behind the first one that are neither an option nor the value of one."""
+    for last, word in itertools.pairwise(words):
         valued = last in options and options[last].nargs != 0
-        if word.endswith(MANIFESTS) and not (valued or word.startswith("-")):
-            return word
-    return ""
+        if not (valued or word.startswith("-")):
+            yield word
 
 
 def _values(

@@ -56,6 +56,7 @@ class EnsureType:
         if "ensure" in type_.properties:
             known = ", ".join(type_.schema.get("x-ccm-ensure", ()))
             parser.add_argument("ensure", metavar="ENSURE", nargs="?", help=f"one of {known}")
+            parser.offered["ensure"] = type_.schema.get("x-ccm-ensure", {})
             parser.missing["--ensure"] = f"write {parser.prog} NAME{words}"
         group = parser.add_argument_group(f"properties of {type_.name}")
         common = parser.add_argument_group("properties of every resource")

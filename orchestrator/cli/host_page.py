@@ -23,13 +23,16 @@ def host_page(loaded: Inventory, name: str) -> str:
 def _unhonoured(loaded: Inventory, name: str) -> list[str]:
     """What the SSH configuration says for the host and ccm does not do; InputError."""
     from orchestrator.transport import Settings
-    from orchestrator.transport.route import unhonoured
+    from orchestrator.transport.route import refused, unhonoured
 
-    found = unhonoured(loaded.host(name), Settings(loaded.hosts))
-    if not found:
-        return []
-    head = "in the SSH configuration, without effect in ccm:"
-    return [head, *(f"  {line.key} {line.value}  ({line.where})" for line in found)]
+    host, settings = loaded.host(name), Settings(loaded.hosts)
+    lines = [f"  {one.message}  ({one.where})" for one in refused(host, settings)]
+    if lines:
+        lines.insert(0, "in the SSH configuration, in the way of a login:")
+    if found := unhonoured(host, settings):
+        lines.append("in the SSH configuration, without effect in ccm:")
+        lines += [f"  {line.key} {line.value}  ({line.where})" for line in found]
+    return lines
 
 
 def _shown(value: Any) -> str:

@@ -24,6 +24,7 @@ from orchestrator.fleet.window import INTERRUPT_GRACE, Window
 from orchestrator.registration.publisher import CLOSING, Publisher
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.state_folder import state_folder
+from orchestrator.support.stdout import let_go_of_stdout
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -152,6 +153,8 @@ def _conclude(
     results, interrupted = rolled.results, rolled.interrupted
     code = run_exit_code(results, interrupted, output.options.detailed_exitcode)
     code = _faults(bus, code)
+    if output.human is sys.stdout and any(map(_is_of_a_stream, bus.faults)):
+        let_go_of_stdout()  # which has been told; there is no place for a summary
     if rolled.lacking and code in (0, CHANGED):
         code = 1
     with contextlib.suppress(BrokenPipeError):
@@ -359,6 +362,11 @@ def _faults(bus: Bus, code: int) -> int:
             print(f"ccm: error: a defect in ccm's output, see {path}", file=sys.stderr)
             code = 70 if code != 130 else code
     return code
+
+
+def _is_of_a_stream(error: Exception) -> bool:
+    """Whether it is of what is printed: one of a file names that."""
+    return isinstance(error, OSError) and not error.filename
 
 
 def _unwritten(error: OSError, code: int) -> int:

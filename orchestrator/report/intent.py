@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from remote_runtime.masking import MASKED
+
 _STATES = {
     "absent": "remove",
     "directory": "create directory",
@@ -14,6 +16,8 @@ _STATES = {
     "rebooted": "reboot",
 }
 _SWITCHED = {"true": "enable", "false": "disable"}
+_MADE = {"package": "install"}  # a version that is not known beforehand
+_HIDDEN = ("exec", MASKED)  # a command that is not to be seen; there was none before
 _OF_ITSELF = ("ensure", "content", "mode", "checksum")
 _HASH = "sha256:"
 _MODE = "[0-7]{4}"
@@ -28,6 +32,11 @@ class ChangeLine(NamedTuple):
     before: str
     after: str
     diff: str
+
+
+def is_masked(change: ChangeLine) -> bool:
+    """Whether nothing is told of it but that it differs."""
+    return change.before == change.after == MASKED
 
 
 class Intent(NamedTuple):
@@ -68,7 +77,7 @@ def _told(type_name: str, change: ChangeLine) -> tuple[str, str]:
         return _SWITCHED.get(change.after, ""), ""
     if change.what == "extracted":
         return "extract", ""
-    if change.what == "command" and not change.before:
+    if change.what == "command" and (not change.before or (type_name, change.before) == _HIDDEN):
         return "run", change.after
     if change.what != "ensure":
         return (f"remove {change.what}", "") if change.after == "absent" else ("", "")
@@ -76,7 +85,7 @@ def _told(type_name: str, change: ChangeLine) -> tuple[str, str]:
         return _STATES[change.after], ""
     if change.before in ("", "absent"):
         if change.after == "present":
-            return f"create {type_name}", ""
+            return _MADE.get(type_name, f"create {type_name}"), ""
         return "install", change.after  # a version
     return "", ""
 

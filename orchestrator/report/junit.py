@@ -154,7 +154,8 @@ def _told(entry: Entry) -> Iterable[str]:
         yield headline(entry)
     yield from map(check_line, entry.health)
     for change in entry.changes:
-        yield change.diff or f"{change.what}: {change.before} -> {change.after}"
+        sides = dict.fromkeys(filter(None, (change.before, change.after)))  # masked ones are equal
+        yield change.diff or f"{change.what}: {' -> '.join(sides)}"
 
 
 def _attributes(**values: Any) -> str:

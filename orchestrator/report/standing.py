@@ -167,9 +167,11 @@ class Standing:
         for answer in self.answers:
             if not answer.passed or answer.hosts:
                 yield "Gate", _answer(answer)
-        yield "Rollout", "; ".join(filter(None, [self._waves_done(), self._failures()]))
+        far = "; ".join(filter(None, [self._waves_done(), self._failures()]))
+        if far:
+            yield "Rollout", far
         if self.held is not None:
-            yield "", f"held: {self.reason()}{_left(self.held)}"
+            yield ("" if far else "Rollout"), f"held: {self.reason()}{_left(self.held)}"
             if self.held.hosts and self.planned.again:
                 several = len(set(self.planned.stages)) > 1
                 begin = f" --from {self.stage}" if several and self.stage else ""

@@ -21,7 +21,7 @@ from orchestrator.fleet.phases import Phase
 from orchestrator.report.collected import DRIFTS, TRACES, CheckResult, Entry
 from orchestrator.report.durations import took
 from orchestrator.report.host_names import fold
-from orchestrator.report.intent import ChangeLine, Intent, intent
+from orchestrator.report.intent import ChangeLine, Intent, intent, is_masked
 from orchestrator.report.style import Style
 from orchestrator.report.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
@@ -57,6 +57,8 @@ def brief(change: ChangeLine) -> str:
 
 def _from_to(change: ChangeLine) -> str:
     what, before, after = map(shorten, change[:3])
+    if is_masked(change):
+        return f"{what}: {after}"
     return f"{what}: {before} → {after or 'none'}" if before else f"{what}: {after}"
 
 
@@ -296,7 +298,8 @@ def host_line(result: HostResult, noop: bool) -> str:
     if word == INTERRUPTED:
         word = ended(result) + told
     elif result.message:
-        word = f"{word}: {one_line(result.message, MAX_REASON)}{told}"
+        message = "; ".join(result.message.splitlines())
+        word = f"{word}: {one_line(message, MAX_REASON)}{told}"
     else:
         word = f"{word}: {text}"
     return f"{word} ({took(result.seconds)})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterable
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 from orchestrator.fleet.phases import Phase
@@ -51,7 +52,7 @@ class Connector:
 
         InputError with every problem; UsageError for a password that cannot be had.
         """
-        problems: dict[str, Problem] = {}
+        problems: dict[Problem, list[str]] = {}
         routes: dict[tuple[object, ...], Route] = {}
         for host in hosts:
             if host.connection == "local":
@@ -61,9 +62,10 @@ class Connector:
                 for one in (*route.jumps, route):
                     routes[one.identities, one.agent, one.identities_only] = one
             except InputError as error:
-                problems.update((str(problem), problem) for problem in error.problems)
+                for problem in error.problems:
+                    problems.setdefault(problem, []).append(host.name)
         if problems:
-            raise InputError(list(problems.values()))
+            raise InputError(list(starmap(_of_hosts, problems.items())))
         self._credentials.prepare()
         if routes:
             self._unlock(routes.values())
@@ -196,3 +198,10 @@ class Connector:
 
                 self._dialer = Dialer(self._credentials)
             return self._dialer
+
+
+def _of_hosts(problem: Problem, names: list[str]) -> Problem:
+    """A problem of routes with the hosts whose routes they are."""
+    others = len(names) - 1
+    more = f" and {others:,} more host{'s' if others > 1 else ''}" if others else ""
+    return problem._replace(message=f"{names[0]}{more}: {problem.message}")

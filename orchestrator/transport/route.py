@@ -95,6 +95,10 @@ class Router:
         """The route to a host. InputError names every directive that cannot be honoured."""
         return self._route(host.name, host.address, host=host, via=())
 
+    def refused(self, host: Target) -> list[Problem]:
+        """The directives in force for a host for which ccm does not log in to it."""
+        return ssh_policy.problems(self._found(host.address, host))
+
     def unhonoured(self, host: Target) -> list[Directive]:
         """The directives in force for a host that have no effect with ccm."""
         return ssh_policy.unhonoured(self._found(host.address, host))
@@ -162,6 +166,11 @@ def unhonoured(host: Target, settings: Settings) -> list[Directive]:
     InputError for a configuration that cannot be read.
     """
     return [] if host.connection == "local" else Router(settings).unhonoured(host)
+
+
+def refused(host: Target, settings: Settings) -> list[Problem]:
+    """What of the SSH configuration in force for a host keeps ccm from logging in to it."""
+    return [] if host.connection == "local" else Router(settings).refused(host)
 
 
 def _split(text: str) -> tuple[str | None, str, int | None]:

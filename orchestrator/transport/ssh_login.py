@@ -153,7 +153,10 @@ class Authenticator:
     def _cut_short(self, how: str, kind: str) -> UnreachableError:
         """The server neither let us in nor refused."""
         tried = ", ".join(self._tried) or "nothing yet"
-        hint = "its log may say why (LoginGraceTime, MaxAuthTries, a directory that is down)"
+        hint = (
+            "its log may say why (an account that has expired, LoginGraceTime, MaxAuthTries, a "
+            "directory that is down)"
+        )
         return UnreachableError(f"{self._route.label} {how}; tried: {tried}", kind, hint=hint)
 
     def _failed(self, transport: EagerTransport, why: str) -> UnreachableError:

@@ -41,8 +41,8 @@ class Result(NamedTuple):
     def ending(self, timeout: Optional[float]) -> str:
         """How it ended, for people; ``timeout`` is what it was given."""
         if self.timed_out:
-            text = "timed out after %g seconds and was killed with everything that it had started"
-            return text % (timeout or 0)
+            text = "timed out after %g second%s and was killed with everything that it had started"
+            return text % (timeout or 0, "" if timeout == 1 else "s")
         if self.code < 0:
             return "killed by signal %d" % -self.code
         return "exit code %d" % self.code

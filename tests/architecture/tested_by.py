@@ -31,6 +31,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/cli/common_flags.py",
         "orchestrator/cli/exit_code.py",
         "orchestrator/cli/output.py",
+        "orchestrator/support/stdout.py",
     ),
     "tests/orchestrator/cli/test_ensure.py": (
         "orchestrator/cli/ensure_type.py",

@@ -94,6 +94,26 @@ def test_what_ansible_may_say_and_we_do_not_take(
     assert "sesame" not in str(problem)
 
 
+@pytest.mark.parametrize(
+    ("printed", "said", "hint"),
+    [
+        ("no hosts today", "an inventory must be a map, not text", "key: value"),
+        ("[web]\\nh1", "an inventory of Ansible, in INI", "a program has to print"),
+        ("web: {hosts: {h1: {}}}", "an inventory of Ansible, in YAML", "a program has to print"),
+    ],
+)
+def test_a_program_that_prints_something_else(
+    tmp_path: Path, printed: str, said: str, hint: str
+) -> None:
+    """It is no file that could be converted, and plain text is no inventory of Ansible."""
+    path = program(tmp_path, f"printf '{printed}\\n'\n")
+    with pytest.raises(InputError) as caught:
+        load(path)
+    (problem,) = caught.value.problems
+    assert said in problem.message
+    assert hint in problem.hint
+
+
 def test_a_failing_program_is_quoted(tmp_path: Path) -> None:
     """The exit code and the end of the standard error are in the error, made safe to show."""
     path = program(tmp_path, "printf 'no \\033[31mtoken\\n' >&2\nexit 3\n")

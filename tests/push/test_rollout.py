@@ -163,13 +163,11 @@ def test_hosts_of_a_rack_come_one_after_the_other(fleet: Fleet) -> None:
     done = fleet.ccm.push(fleet.inventory, fleet.site(), *options)
     assert done.code == 0, done.output
     running: list[str] = []
-    for line in log.read_text().splitlines():
+    lines = log.read_text().splitlines()
+    for line in lines:
         sign, rack = line.split()
-        if sign == "+":
-            assert rack not in running
-            running.append(rack)
-        else:
-            running.remove(rack)
+        assert (rack in running) == (sign == "-"), (lines, done.output)
+        running = [*running, rack] if sign == "+" else [one for one in running if one != rack]
     assert running == []
     assert fleet.touched() == list(range(HOSTS))
 

@@ -48,7 +48,7 @@ class AdhocTest(RuntimeTest):
         path = self.path("pid")
         script = "echo begun; sleep 300 & echo $! > %s; wait" % path
         event = self.run_command("sh", "-c", script, timeout="1s")
-        self.assertIn("timed out after 1 seconds", event["error"][0])
+        self.assertIn("timed out after 1 second and", event["error"][0])
         self.assertEqual(event["output"], "begun\n")
         with open(path) as file:
             self.assertFalse(alive(int(file.read())))

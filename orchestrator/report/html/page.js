@@ -124,7 +124,7 @@
       return diff;
     }
     return make("p", `${change.what}: ` +
-      (change.diff || [change.before, change.after].filter(Boolean).join(" → ")) +
+      (change.diff || [...new Set([change.before, change.after])].filter(Boolean).join(" → ")) +
       (change.diff || change.after ? "" : " is gone"));
   }
 

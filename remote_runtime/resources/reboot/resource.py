@@ -25,7 +25,7 @@ class Resource(ResourceType):
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         found = of_settings("", properties)
         if not properties.get("onlyif") and not properties.get("subscribe"):
-            found.append(("", "what asks for it: expected subscribe or onlyif"))
+            found.append(("", "nothing asks for it: expected subscribe or onlyif"))
         if properties.get("provider", "posix") == "posix":
             found += of_words("onlyif", properties.get("onlyif"))
         if not found and not duration.parse(properties.get("timeout", TIMEOUT)):

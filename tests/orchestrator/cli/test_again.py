@@ -1,5 +1,7 @@
 """The command that does again what a push did."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,6 +43,26 @@ def test_it_is_the_same_push_of_those_that_are_left() -> None:
         assert told[told.index(flag) + 1] == value
     assert told[-1] == "site.yaml"
     assert "s3cret" not in " ".join(told)
+
+
+@pytest.mark.parametrize(
+    ("sources", "manifest", "told"),
+    [
+        (["hosts.yaml"], "roles/site.yaml", "roles/site.yaml"),
+        (["h1,h2"], "site.yaml", "site.yaml"),
+        (["/srv/hosts.yaml"], "site.yaml", "{here}/site.yaml"),
+        (["hosts.yaml", "/srv/more.yaml"], "site.yaml", "{here}/site.yaml"),
+        (["hosts.yaml"], "../site.yaml", "{above}/site.yaml"),
+    ],
+)
+def test_the_manifest_is_named_as_the_inventory_is(
+    sources: list[str], manifest: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paths below the current folder are told as they are typed there, unless one is absolute."""
+    monkeypatch.chdir(tmp_path)
+    given = [word for source in sources for word in ("-i", source)]
+    words = again(*given, manifest, what=os.path.abspath(manifest))
+    assert words[-1] == told.format(here=tmp_path, above=tmp_path.parent)
 
 
 def test_it_is_the_same_part_of_the_manifest() -> None:

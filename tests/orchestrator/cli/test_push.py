@@ -229,6 +229,21 @@ def test_an_interrupt_ends_the_run_and_its_commands(desk: Desk, number: signal.S
     assert _survivors(mark) == []
 
 
+def test_output_that_cannot_be_written_is_told_once(desk: Desk) -> None:
+    """A run whose standard output is on a full disk says so in one line."""
+    desk.site()
+    argv = [sys.executable, "-m", "orchestrator.cli.app", "push", "-i", "hosts.yaml", "-l", "here"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*argv, "site.yaml"], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+            text=True, check=False, cwd=desk.folder, env=desk.environment,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (
+        1,
+        "ccm: error: output could not be written: [Errno 28] No space left on device\n",
+    )
+
+
 def test_a_run_that_could_not_be_kept_is_not_offered_again(desk: Desk) -> None:
     """Where the run's folder cannot be written the summary does not point to ccm report."""
     desk.site()

@@ -99,6 +99,17 @@ def test_a_click_on_a_cell_tells_about_it(browser: Chrome, tmp_path: Path) -> No
     assert shown(browser, "#cell") == []
 
 
+def test_what_is_masked_is_told_once(browser: Chrome, tmp_path: Path) -> None:
+    """A change of which neither side may be seen looks like one value, in the list and the cell."""
+    kept = Kept("web1")
+    hidden = {"what": "command", "from": "[masked]", "to": "[masked]"}
+    kept.event("web1", "tell", "changed", changed=True, changes=[hidden])
+    visit(browser, page(kept.end(), tmp_path))
+    assert shown(browser, ".finding.changed p") == ["command [masked]"]
+    browser.find_element(By.CSS_SELECTOR, ".matrix td.changed").click()
+    assert "command: [masked]" in shown(browser, "#cell")[0].splitlines()
+
+
 def test_what_a_host_says_never_runs(browser: Chrome, tmp_path: Path) -> None:
     """Markup in names, errors and diffs is text; even if it were not, the policy forbids it."""
     bad = "</script><script>document.title='owned'</script><img src=x onerror=document.title=1>"

@@ -77,6 +77,14 @@ def test_a_gate_that_did_not_pass_is_told() -> None:
     assert ("Gate", told) in list(found.summary(80))
 
 
+def test_a_single_wave_without_a_budget_leaves_no_empty_line() -> None:
+    """Where nothing is to be counted the totals say at once what held it."""
+    planned = happening.RolloutPlanned((("a", "b", "c"),), None, {"confirm": True}, "")
+    found = standing(planned, happening.WaveStarted(1, 0.0), ended("a"))
+    found.handle(happening.RolloutHeld("gate", "it was not confirmed", (), 2.0))
+    assert list(found.summary(80)) == [("Rollout", "held: it was not confirmed")]
+
+
 def test_a_preview_shows_who_is_in_which_wave() -> None:
     """Nothing is held back in a preview."""
     waves = [("Waves", "1: a"), ("", "2: b, c (2 hosts)")]

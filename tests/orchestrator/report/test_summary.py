@@ -404,6 +404,26 @@ def test_plain_lines_count_hosts() -> None:
     ]
 
 
+def test_the_mistakes_of_a_plan_are_told_apart_in_a_plain_line() -> None:
+    """Reasons that stand on lines of their own are joined so that one sees where each begins."""
+    told = Told("web1")
+    told.end("web1", "failed", message="site.yaml:4:1: no\nsite.yaml:5:1: neither", seconds=2.0)
+    assert told.out.getvalue() == (
+        "[1/1] web1: failed: site.yaml:4:1: no; site.yaml:5:1: neither (2.00 s)\n"
+    )
+
+
+def test_a_change_that_is_masked_says_so_once() -> None:
+    """Of what is sensitive there is no value before and after to be told."""
+    told = Told("web1")
+    hidden = {"what": "command", "from": "[masked]", "to": "[masked]"}
+    told.event("web1", "tell", "changed", changed=True, changes=[hidden])
+    told.end("web1")
+    text = told.summary()
+    assert "command: [masked]\n" in text
+    assert "→" not in text
+
+
 def test_a_fleet_with_one_outcome_is_held_once() -> None:
     """The entries of a thousand hosts that changed the same are one object."""
     hosts = [f"web{number}" for number in range(1000)]

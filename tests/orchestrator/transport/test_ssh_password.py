@@ -176,6 +176,7 @@ def test_a_login_without_an_answer_is_no_refusal(
     server.close()
     assert (error.kind, words in error.message) == (kind, True)
     assert "no more methods" not in error.message
+    assert "an account that has expired" in error.hint
 
 
 def test_a_wrong_password_does_not_lock_the_fleet_out(connect: Connect, tmp_path: Path) -> None:

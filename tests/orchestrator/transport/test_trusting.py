@@ -132,7 +132,9 @@ def test_problems_of_all_routes_are_found_before_a_host_is_contacted(
     ssh_config.write_text("Host a\n CertificateFile x\nHost b c\n HostbasedAuthentication yes\n")
     with pytest.raises(InputError) as caught:
         prepared(connect(), *(Host(name=n, address=n) for n in "abc"))
-    assert len(caught.value.problems) == 2
+    first, second = sorted(problem.message for problem in caught.value.problems)
+    assert first.startswith("a: ccm cannot honour certificatefile x")
+    assert second.startswith("b and 1 more host: ccm cannot honour hostbasedauthentication yes")
 
 
 def test_passwords_are_asked_for_before_a_host_is_contacted(connect: Connect) -> None:
