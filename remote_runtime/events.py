@@ -76,6 +76,7 @@ class Outcome(object):
     prediction_reason = ""
     resource: Any = None  # as its type has it, of a push
     found: Optional[Dict[str, Any]] = None  # in a look for drift, what it is told by
+    failing: Optional[int] = None  # in noop: how many actions it takes before one fails
     due_since = ""  # the id of the run that left a refresh of it undone
     gate = _SURE  # in noop: that of what this one fires or lets pass
     passing = _SURE  # in noop: that over whether it fails, or its health checks, which do not run

@@ -56,6 +56,7 @@ class Foresight(object):
                 self._describe(resource, done, refresh=refresh, doubt=Doubt(), outcome=outcome)
                 outcome.refreshed = outcome.refreshed and whole
                 if len(passed) < len(actions):
+                    outcome.failing = None if whole else len(passed)
                     failing = actions[len(passed)]
                     self._context.expect(failing.unfinished, Doubt(), outcome.item.id)
             doubt = self._unknown(error)

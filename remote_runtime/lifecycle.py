@@ -183,7 +183,7 @@ class Lifecycle(object):
         if not actions:
             return
         if self._promises is not None:
-            self._promises.hold(outcome.item, actions)
+            actions = self._promises.hold(outcome.item, actions)
         self._context.check_cancelled()
         noted = not resource.passive and self._refreshes.begin(outcome.item)
         try:

@@ -1,38 +1,76 @@
 """What a plan that was kept says for certain of the resources of a run (target)."""
 
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, NamedTuple, NoReturn, Optional, Sequence
 
 from remote_runtime.changes import Action, Change, shortened
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 
 
+class _Promise(NamedTuple):
+    changes: List[Change]
+    failing: Optional[int]
+
+
 class Promises(object):
-    """The changes that were promised, by resource; of others nothing was."""
+    """What was promised, by resource; of others nothing was."""
 
     def __init__(self) -> None:
-        self._changes: Dict[int, List[Change]] = {}
+        self._kept: Dict[int, _Promise] = {}
 
-    def add(self, item: Item, changes: Sequence[Change]) -> None:
-        """These changes will be made of a resource, and no others."""
-        self._changes[item.index] = list(changes)
+    def add(self, item: Item, changes: Sequence[Change], failing: Optional[int] = None) -> None:
+        """These changes will be made of a resource, and no others.
 
-    def hold(self, item: Item, actions: Sequence[Action]) -> None:
-        """``ResourceError`` where actions would not come out as it was promised."""
-        promised = self._changes.get(item.index)
-        if promised is None:
-            return
-        now = [change for action in actions for change in action.changes]
-        if _records(now) != _records(promised):
-            raise ResourceError(
-                "the plan says for certain: %s; now it would be: %s. Nothing was done"
-                % (
-                    _words(promised, item) or "nothing to do",
-                    _words(now, item) or "something else",
-                ),
-                kind="plan.otherwise",
-                hint="find out what came in between, then plan anew",
-            )
+        ``failing`` is how many of its actions make them, where the next one is to fail.
+        """
+        self._kept[item.index] = _Promise(list(changes), failing)
+
+    def hold(self, item: Item, actions: Sequence[Action]) -> List[Action]:
+        """What of the actions was promised, the one that is to fail included.
+
+        ``ResourceError`` where they would not come out as it was promised.
+        """
+        promise = self._kept.get(item.index)
+        if promise is None:
+            return list(actions)
+        now = _changes(actions[: promise.failing])
+        if _records(now) != _records(promise.changes):
+            _refuse(_words(promise.changes, item), _words(_changes(actions), item))
+        if promise.failing is None or promise.failing == len(actions):
+            return list(actions)
+        return [*actions[: promise.failing], *_to_fail(item, actions[promise.failing])]
+
+
+def _to_fail(item: Item, action: Action) -> List[Action]:
+    """An action that was promised to fail: it is not begun where nothing speaks against it by now,
+    and if it succeeds all the same, that ends it."""
+
+    def otherwise() -> NoReturn:
+        _refuse("that it fails here", _words(action.changes, item), done="No more was done")
+
+    def call() -> None:
+        try:
+            if action.rehearse is not None:
+                action.rehearse()
+        except ResourceError:
+            action.call()
+        else:
+            otherwise()
+
+    return [action._replace(call=call), Action(action.message, otherwise, effects=())]
+
+
+def _refuse(promised: str, now: str, done: str = "Nothing was done") -> NoReturn:
+    raise ResourceError(
+        "the plan says for certain: %s; now it would be: %s. %s"
+        % (promised or "nothing to do", now or "something else", done),
+        kind="plan.otherwise",
+        hint="find out what came in between, then plan anew",
+    )
+
+
+def _changes(actions: Sequence[Action]) -> List[Change]:
+    return [change for action in actions for change in action.changes]
 
 
 def _records(changes: Sequence[Change]) -> List[Any]:

@@ -99,7 +99,7 @@ class Rehearsal(object):
         self._seen += 1
         known = self._observed[place] if place < len(self._observed) else ""
         if place in self._certain:
-            self.promises.add(outcome.item, outcome.changes)
+            self.promises.add(outcome.item, outcome.changes, outcome.failing)
         # One that is made of others differs only where one of these does.
         if outcome.status == "stable" or outcome.item.applies:
             return

@@ -294,24 +294,23 @@ class Files(object):
         self.own_folders.discard(path)
 
     def create_directory(self, path: str, mode: int, uid: int = -1, gid: int = -1) -> None:
-        """Create a directory with these attributes; missing parents get the permissions of
-        ``mode``, as the umask leaves them. -1 stands for our own user or group.
-        """
-        above, name = os.path.split(path)
+        """Create a directory with these attributes, -1 for our own user or group; missing parents
+        get the permissions of ``mode``, as the umask leaves them. What fails leaves none."""
         try:
-            folder = self.walker.folder(above, mode & 0o777)
-            os.mkdir(name, 0o700, dir_fd=folder.descriptor)
-            descriptor = os.open(name, _LISTED, dir_fd=folder.descriptor)
+            place = self.walker.place_made(path, mode & 0o777)
+            os.mkdir(place.name, 0o700, dir_fd=place.folder.descriptor)
+            descriptor = os.open(place.name, _LISTED, dir_fd=place.folder.descriptor)
             try:
                 if os.fstat(descriptor).st_uid != os.geteuid() or os.listdir(descriptor):
                     raise _replaced(path)
                 _set(descriptor, uid, gid, mode)
             except OSError:
-                os.rmdir(name, dir_fd=folder.descriptor)  # as it is it is not wanted
+                os.rmdir(place.name, dir_fd=place.folder.descriptor)  # as it is it is not wanted
                 raise
             finally:
                 os.close(descriptor)
         except OSError as error:
+            self.walker.unmake()
             raise failure("create the directory", path, error) from error
 
     def set_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:

@@ -11,7 +11,7 @@ from typing import FrozenSet, Hashable, NamedTuple, Optional, Tuple
 from remote_runtime.errors import UnsettledError
 from remote_runtime.system import inode_flags
 from remote_runtime.system.octal import unescape
-from remote_runtime.system.paths import is_within, walk
+from remote_runtime.system.paths import has_long_name, is_too_long, is_within, walk
 from remote_runtime.system.trouble import failure, many_names, refusal
 
 PAGE = 4096  # bytes that a file in memory takes at least
@@ -121,6 +121,8 @@ class Obstacles(object):
 
     def _enter(self, doing: str, size: int) -> None:
         """A new name in the folder needs the right to make one, and space."""
+        if is_too_long(self._spot.path) or has_long_name(self._spot.path):
+            raise self._failure(doing, errno.ENAMETOOLONG)
         self._writable(doing, self._spot.folder)
         if self._spot.direct:
             self._permitted(doing, self._spot.missing > 0)

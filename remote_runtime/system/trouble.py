@@ -4,6 +4,7 @@ import errno
 import os
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.paths import is_too_long
 
 NOT_A_DIRECTORY = "resource.file.enotdir"
 NO_ACCESS = "resource.file.eacces"
@@ -43,6 +44,8 @@ def failure(doing: str, path: str, error: OSError) -> ResourceError:
     if number == errno.ENOENT and doing == "write" and os.path.isdir(os.path.dirname(path)):
         words = "no file can be made in %s" % os.path.dirname(path)
         hint = "what the kernel shows as files is set by its own tools: use an exec"
+    if number == errno.ENAMETOOLONG and is_too_long(path):
+        words, hint = "the path is too long", "a path holds at most 4095 bytes"
     kind = "resource.file." + errno.errorcode.get(number, "other").lower()
     return ResourceError("could not %s %s: %s" % (doing, path, words), kind=kind, hint=hint)
 

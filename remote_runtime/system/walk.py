@@ -8,9 +8,10 @@ through a link, and each link is judged by whose it is and by who can write the 
 import errno
 import os
 import stat
-from typing import Dict, NamedTuple, Optional, Set, Tuple
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.paths import is_too_long
 
 _PATH = getattr(os, "O_PATH", 0)  # needs no right to read; only Linux has it
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
@@ -124,9 +125,11 @@ class Walker(object):
         self._missing: Set[str] = set()
         self._latest: Optional[Tuple[str, Place]] = None
         self._links = 0
+        self._made: List[Place] = []
 
     def place(self, path: str, follow: bool = False) -> Place:
         """Where a path is; with ``follow`` where the links lead that stand there."""
+        _require_nameable(path)
         above, _, name = path.rpartition("/")
         # As ``os.path.split`` has it, but for what is seldom: a name in a row of slashes.
         if not above or above[-1] == "/":
@@ -141,6 +144,12 @@ class Walker(object):
                     break
                 place = self._behind(place, *link)
         return place
+
+    def place_made(self, path: str, mode: int) -> Place:
+        """Where a path is; what is missing on the way is created with ``mode``."""
+        _require_nameable(path)
+        above, name = os.path.split(path)
+        return Place(self.folder(above, mode), name)
 
     def read_latest(self, path: str, size: int, identity: Tuple[int, ...]) -> Optional[bytes]:
         """The content of the regular file whose place was asked for last, if it is that still.
@@ -170,6 +179,7 @@ class Walker(object):
 
         With a ``mode`` what is missing on the way is created, as the umask leaves it.
         """
+        self._made = []
         known = self._known.get(path)
         if known is not None and _leads_to(path, known):
             return known
@@ -196,6 +206,15 @@ class Walker(object):
         self._known.clear()
         self._latest = None
 
+    def unmake(self) -> None:
+        """Remove what ``place_made`` created last, as far as it is empty."""
+        for place in reversed(self._made):
+            try:
+                os.rmdir(place.name, dir_fd=place.folder.descriptor)
+            except OSError:
+                break
+        self._made = []
+
     def _root(self) -> Folder:
         return _open("/", "/")
 
@@ -213,6 +232,7 @@ class Walker(object):
             if mode < 0:
                 raise
             os.mkdir(name, mode, dir_fd=folder.descriptor)
+            self._made.append(Place(folder, name))
             if folder.by is not None:  # or it could not be entered again
                 at = folder.descriptor
                 os.chown(name, folder.by.owner, -1, dir_fd=at, follow_symlinks=False)
@@ -241,6 +261,11 @@ class Walker(object):
         above, name = os.path.split(target.rstrip("/") or "/")
         base = self._root() if target.startswith("/") else folder.reached(None)
         return Place(self._walk(base, above), name or ".", by)
+
+
+def _require_nameable(path: str) -> None:
+    if is_too_long(path):
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
 
 
 def stamp(found: os.stat_result) -> Tuple[int, ...]:

@@ -10,6 +10,7 @@ from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.rights import ours
 from remote_runtime.system.files import Files, Reader, Status
+from remote_runtime.system.paths import has_long_name, is_too_long
 from remote_runtime.system.trouble import refusal
 from remote_runtime.system.walk import has_acl
 from remote_runtime.world.clouds import Clouds
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from remote_runtime.system.obstacles import Obstacles
     from remote_runtime.system.unfinished import Unfinished
     from remote_runtime.system.walk import Folder
-
-_LONGEST_NAME = 255  # bytes
 
 
 class WorldFiles(Files):
@@ -70,9 +69,10 @@ class WorldFiles(Files):
         return self._host.status(found.path if found.laid else path, follow)
 
     def _require_nameable(self, path: str, found: Found) -> None:
-        """``ResourceError`` for a name that no folder holds, where there will be the folder."""
+        """``ResourceError`` for a name that no folder holds, where there will be the folder, and a
+        path that nobody can name."""
         folder, name = os.path.split(found.path)
-        if len(os.fsencode(name)) > _LONGEST_NAME and self.is_directory(folder):
+        if is_too_long(path) or (has_long_name(name) and self.is_directory(folder)):
             raise refusal("look at", path, errno.ENAMETOOLONG)
 
     def _status(self, path: str, node: Node) -> Optional[Status]:

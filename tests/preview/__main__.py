@@ -19,10 +19,11 @@ def main() -> int:
     parser.add_argument("-j", type=int, default=2, metavar="HOSTS", help="as many at once")
     parser.add_argument("-v", action="store_true", help="tell every resource")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="keep the table in this page")
+    parser.add_argument("--kept", action="store_true", help="push the plan that the preview made")
     given = parser.parse_args()
     picked = [s for s in chosen(load(), given.k) if s.quick or not given.quick]
     results, began = [], time.monotonic()
-    with Corpus(given.j) as corpus:
+    with Corpus(given.j, kept=given.kept) as corpus:
         for result in corpus.run(picked):
             results.append(result)
             tell(result, given.v)

@@ -329,7 +329,44 @@ fi
 systemctl daemon-reload >/dev/null 2>&1 || :
 """
 
+
+def _rd(name: str, evr: str, word: str, **fields: str) -> Whole:
+    """A service of which a version has a configuration and files of its own."""
+    return Whole(
+        name,
+        evr,
+        {
+            "post": _PRESET.replace("pv-rpmd", "pv-rd"),
+            # What %systemd_preun and %systemd_postun_with_restart come to.
+            "preun": "if [ $1 -eq 0 ]; then\n"
+            "    systemctl --no-reload disable --now pv-rd.service >/dev/null 2>&1 || :\nfi",
+            "postun": "systemctl daemon-reload >/dev/null 2>&1 || :\n"
+            "if [ $1 -ge 1 ]; then\n"
+            "    systemctl try-restart pv-rd.service >/dev/null 2>&1 || :\nfi",
+        },
+        fields={"Requires": "/bin/sh", **fields},
+        files={
+            "/usr/sbin/pv-rd": f"#!/bin/sh\n# {word}\nexec sleep infinity\n",
+            "/usr/lib/systemd/system/pv-rd.service": _unit("/usr/sbin/pv-rd"),
+            "/etc/pv-rd/kept.conf": f"# {word}\n",
+            "/etc/pv-rd/replaced.conf": f"# {word}\n",
+            "/etc/pv-rd/same.conf": "# same\n",
+            f"/usr/share/pv-rd/{word}.dat": f"{word}\n",
+        },
+        attributes={
+            "/etc/pv-rd/kept.conf": "%config(noreplace)",
+            "/etc/pv-rd/replaced.conf": "%config",
+            "/etc/pv-rd/same.conf": "%config(noreplace)",
+        },
+    )
+
+
 RPMS: tuple[Rpm, ...] = (
+    _rd("pv-rd", "1.0-1.el9", "one"),
+    _rd("pv-rd", "2.0-1.el9", "two"),
+    _rd("pv-rd-next", "3.0-1.el9", "three", Obsoletes="pv-rd < 3", Provides="pv-rd = 3.0"),
+    Rpm("pv-rd-plugin", "1.0-1.el9", fields={"Requires": "pv-rd"}),
+    Rpm("pv-rd-old-plugin", "1.0-1.el9", fields={"Requires": "pv-rd < 2"}),
     Whole(
         "pv-rpmd",
         "1.0-1.el9",

@@ -20,6 +20,7 @@ from .preloaded import PreloadedCcm
 from .scenario import Scenario
 from .template import PRELUDE, Template
 
+_PLAN = "kept.plan"
 _PREDICTED = ("changed", "stable", "failed", "skipped")
 
 
@@ -54,10 +55,14 @@ class Result:
 
 
 class Corpus:
-    """Two hosts that take turns. Use it in a ``with`` block; ``run`` may be called often."""
+    """Two hosts that take turns. Use it in a ``with`` block; ``run`` may be called often.
 
-    def __init__(self, workers: int = 2) -> None:
+    ``kept``: the preview is kept as a plan, and that is pushed.
+    """
+
+    def __init__(self, workers: int = 2, *, kept: bool = False) -> None:
         self._workers = workers
+        self._kept = kept
         self._template = Template()
         names = [f"web{number + 1}" for number in range(max(workers, 2))]
         self._lab = Lab(names=names, prepare=dict.fromkeys(names, self._template.put))
@@ -128,19 +133,20 @@ class Corpus:
                 self._lab.inventory(ccm.scratch / "hosts.yaml", **scenario.connect),
                 hosts,
             )
+            result.broken += pushes.run_earlier()
             before = [fingerprint.look(host) for host in hosts]
-            preview = pushes.run("--noop")
+            preview = pushes.plan() if self._kept else pushes.run("--noop")
             for host, was in zip(hosts, before):
                 result.touched += fingerprint.differing(
                     was, fingerprint.look(host), scenario.touches
                 )
-            push = pushes.run()
+            push = pushes.run_plan() if self._kept else pushes.run()
             again = pushes.run()
         if not push.events:
             raise AssertionError(f"nothing was pushed: {push.output}")
         result.verdicts = judge(scenario, _judged(preview.events), _judged(push.events))
         result.unstable = moved_again(scenario, again.events)
-        result.broken = not_as_meant(scenario, push.events)
+        result.broken += not_as_meant(scenario, push.events)
         result.in_vain = told_in_vain(scenario, preview.output)
         return result
 
@@ -149,13 +155,44 @@ class _Pushes:
     """The pushes of one scenario, from a folder of its own."""
 
     def __init__(self, scenario: Scenario, ccm: Ccm, inventory: Path, hosts: list[Host]) -> None:
+        self._scenario = scenario
         self._ccm = ccm
-        self._site = scenario.write(ccm.scratch)
+        self._folder = ccm.scratch / "site"
         self._inventory = inventory
+        self._hosts = hosts
         self._options = ("-l", ":".join(host.name for host in hosts), *scenario.options)
 
     def run(self, *options: str) -> Run:
-        return self._ccm.push(self._inventory, self._site, *self._options, *options)
+        return self._push(self._scenario, *options)
+
+    def plan(self) -> Run:
+        """Keep the preview."""
+        options = ("-i", str(self._inventory), *self._options)
+        return self._ccm.recorded("plan", *options, "-o", _PLAN, str(self._written(self._scenario)))
+
+    def run_plan(self) -> Run:
+        """Push what was kept."""
+        return self._ccm.recorded("push", _PLAN)
+
+    def run_earlier(self) -> list[str]:
+        """Push what the scenario says comes before its preview; what did not end as it says."""
+        broken = []
+        for number, push in enumerate(self._scenario.earlier):
+            ran = self._push(self._scenario.as_earlier(push))
+            if (ran.code != 0) != push.get("fails", False):
+                broken.append(f"earlier push {number}: {ran.output}")
+            for host in self._hosts:
+                host.run(PRELUDE + push.get("then", ""), timeout=120)
+        return broken
+
+    def _push(self, scenario: Scenario, *options: str) -> Run:
+        site = self._written(scenario)
+        return self._ccm.push(self._inventory, site, *self._options, *options)
+
+    def _written(self, scenario: Scenario) -> Path:
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir()
+        return scenario.write(self._folder)
 
 
 def _judged(events: Sequence[Event]) -> list[Event]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,9 @@ class Scenario:
     """One site change. Resources are named ``type#name``.
 
     ``setup`` is shell on the host, ``second`` the one of another host that is pushed with it.
+    ``earlier`` are pushes of the same site before the preview, in their order: each may have
+    ``files`` and ``resources`` or a ``manifest`` of its own, ``fails`` if it is not to end well,
+    and shell that comes ``then``.
     ``files`` stand beside the manifest, path to text, those that begin with ``#!`` with x.
     ``resources`` are those of a manifest with ``DEFAULTS``; ``manifest`` is a whole one.
     ``connect`` are connection properties, ``options`` those of preview and push.
@@ -34,6 +37,7 @@ class Scenario:
     name: str
     setup: str = ""
     second: str | None = None
+    earlier: tuple[Mapping[str, Any], ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     resources: list[Any] = field(default_factory=list)
     manifest: Mapping[str, Any] = field(default_factory=dict)
@@ -45,6 +49,13 @@ class Scenario:
     inherent: Mapping[str, str] = field(default_factory=dict)
     touches: tuple[str, ...] = ()
     quick: bool = False
+
+    def as_earlier(self, push: Mapping[str, Any]) -> Scenario:
+        """The site as an earlier push had it."""
+        own = {key: push[key] for key in ("files", "resources", "manifest") if key in push}
+        if "resources" in own or "manifest" in own:
+            own = {"resources": [], "manifest": {}, **own}
+        return replace(self, **own)
 
     def write(self, folder: Path) -> Path:
         """Write the manifest and what stands beside it; return the manifest's path."""
@@ -80,7 +91,10 @@ def _scenario(area: str, entry: dict[str, Any]) -> Scenario:
         raise ValueError(f"{area}: {name}: unknown: {', '.join(unknown)}")
     if bool(entry.get("resources")) == bool(entry.get("manifest")):
         raise ValueError(f"{area}: {name}: either resources or a manifest")
-    for key in ("options", "fails", "again", "touches"):
+    for push in entry.get("earlier", ()):
+        if unknown := sorted(set(push) - {"files", "resources", "manifest", "fails", "then"}):
+            raise ValueError(f"{area}: {name}: earlier: unknown: {', '.join(unknown)}")
+    for key in ("options", "fails", "again", "touches", "earlier"):
         entry[key] = tuple(entry.get(key, ()))
     return Scenario(area, **entry)
 

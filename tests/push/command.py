@@ -100,9 +100,13 @@ class Ccm:
     def push(self, inventory: Path, site: str | Path, *options: str) -> Run:
         """``ccm push``; a site given as text is written first; events must fit their schema."""
         path = self.site(site) if isinstance(site, str) else site
+        return self.recorded("push", "-i", str(inventory), *options, str(path))
+
+    def recorded(self, command: str, *arguments: str) -> Run:
+        """A command that writes events, with these; they must fit their schema."""
         spool = self.scratch / "events.jsonl"
         spool.unlink(missing_ok=True)
-        done = self.run("push", "-i", str(inventory), "--events", str(spool), *options, str(path))
+        done = self.run(command, "--events", str(spool), *arguments)
         lines = spool.read_text(encoding="utf-8").splitlines() if spool.exists() else []
         events = [json.loads(line) for line in lines]
         for event in events[:CHECKED]:

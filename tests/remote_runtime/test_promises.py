@@ -1,4 +1,5 @@
 import unittest
+from typing import List
 
 from remote_runtime.changes import Action, Change
 from remote_runtime.errors import ResourceError
@@ -46,3 +47,57 @@ class PromisesTest(unittest.TestCase):
         promises.add(item("service", "x", 0), [])
         with self.assertRaisesRegex(ResourceError, "nothing to do; now it would be: ensure 1"):
             promises.hold(item("service", "x", 0), [self.action(Change("ensure", 1, 2))])
+
+
+class FailingTest(unittest.TestCase):
+    """A resource of which it was promised that its second of three actions fails."""
+
+    def setUp(self) -> None:
+        self.called: List[str] = []
+        self.promises = Promises()
+        self.item = item("scaffold", "/s", 0)
+        self.promises.add(self.item, [Change("a", None, "1")], failing=1)
+
+    def actions(self, *, first: str = "1", full: bool, fails: bool) -> List[Action]:
+        def act(name: str) -> Action:
+            def call() -> None:
+                self.called.append(name)
+                if name == "b" and fails:
+                    raise ResourceError("could not write b: the disk is full")
+
+            def rehearse() -> None:
+                if name == "b" and full:
+                    raise ResourceError("the disk is full")
+
+            value = first if name == "a" else "1"
+            return Action("Would", call, [Change(name, None, value)], rehearse=rehearse)
+
+        return [act(name) for name in "abc"]
+
+    def run_held(self, actions: List[Action]) -> None:
+        for action in self.promises.hold(self.item, actions):
+            action.call()
+
+    def test_it_gets_as_far_and_fails(self) -> None:
+        """What was promised is done, and the failure is that of the action itself."""
+        with self.assertRaisesRegex(ResourceError, "could not write b: the disk is full"):
+            self.run_held(self.actions(full=True, fails=True))
+        self.assertEqual(self.called, ["a", "b"])
+
+    def test_what_would_no_longer_fail_is_not_begun(self) -> None:
+        """More than was promised is not done."""
+        with self.assertRaisesRegex(ResourceError, "for certain: that it fails here; now it .* b "):
+            self.run_held(self.actions(full=False, fails=False))
+        self.assertEqual(self.called, ["a"])
+
+    def test_what_succeeds_all_the_same_ends_it(self) -> None:
+        """Nothing comes behind an action that was to fail."""
+        with self.assertRaisesRegex(ResourceError, "for certain: that it fails here.* No more was"):
+            self.run_held(self.actions(full=True, fails=False))
+        self.assertEqual(self.called, ["a", "b"])
+
+    def test_other_changes_before_it_are_refused(self) -> None:
+        """What comes before the failure is held, too, and nothing is begun."""
+        with self.assertRaisesRegex(ResourceError, "now it would be: a None → 2, b .* Nothing was"):
+            self.run_held(self.actions(first="2", full=True, fails=True))
+        self.assertEqual(self.called, [])

@@ -15,7 +15,7 @@ from remote_runtime.base import (
     ResourceType,
     State,
 )
-from remote_runtime.effects import ASSUMED, Effect
+from remote_runtime.effects import ASSUMED, Effect, everything
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.resources.exec import rules, wording
 from remote_runtime.resources.exec.running import RAISE_TIMEOUT, TIMEOUT
@@ -84,12 +84,12 @@ class Resource(ResourceType):
     def _effects(self) -> List[Effect]:
         """Nobody can tell what a command does, but for what it says itself."""
         why = "%s may change this before its turn" % self.item.id
-        effects: List[Effect] = []
+        covers: Callable[[str, str, bool], bool] = everything
         if self.context.noop:
             from remote_runtime.resources.exec.affects import affected
 
             covers = affected(self.properties.get("affects"), self.context)
-            effects.append(Fog(Doubt(ASSUMED, why), covers))
+        effects: List[Effect] = [Fog(Doubt(ASSUMED, why), covers)]
         path = self._creates()
         if path is not None and os.path.basename(path.rstrip("/")) != "..":
             effects.append(PathEffect(path, "something"))

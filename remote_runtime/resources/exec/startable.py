@@ -26,7 +26,7 @@ def require_startable(context: "Context", settings: Settings, argv: List[str]) -
     try:
         identity = context.accounts.identity(settings.user, settings.group)
         full = context.user_commands.find(argv[0], settings.path, settings.cwd)
-        _Start(context, argv[0], identity).require(full)
+        _Start(context, argv[0], identity).require(full, settings.cwd)
     except Unknowable:
         return  # an account or a program that something planned brings
 
@@ -36,10 +36,12 @@ class _Start(object):
         self._context, self._program, self._identity = context, program, identity
         self._rights = Rights(context.files, identity)
 
-    def require(self, full: str) -> None:
+    def require(self, full: str, cwd: Optional[str]) -> None:
         """Raise what keeps the program at the path ``full`` from being started; "" is none."""
         if not self._identity.current and os.geteuid() != 0:
             self._fail(errno.EPERM)
+        if self._identity.current and cwd is not None and not self._rights.reach(cwd + "/"):
+            self._fail(errno.EACCES)  # root enters it before it becomes another user
         if not full:
             return
         self._executable(full)

@@ -50,6 +50,19 @@ def coming(printed: str) -> Optional[List[Coming]]:
     return found if begun else None
 
 
+def changed(printed: str) -> List[str]:
+    """The names of all packages that dnf's table has: what comes, changes, goes or is replaced."""
+    table = printed.partition("\n Package ")[2].partition("\nTransaction Summary")[0]
+    found = []
+    for line in _rows(table.splitlines()[2:]):
+        words = line.split() if line.startswith(" ") else []
+        found += words[:1]
+        # What it replaces stands below it, with its architecture.
+        at = [place for place, word in enumerate(words[:-1]) if word == "replacing"]
+        found += [words[place + 1].rpartition(".")[0] for place in at]
+    return found
+
+
 def _rows(lines: Sequence[str]) -> Iterator[str]:
     """The lines, those whole that dnf has broken behind a long word."""
     row = ""

@@ -1,7 +1,7 @@
 """What somebody else changes with a package: a command that says it affects one (target)."""
 
 import os
-from typing import TYPE_CHECKING, Callable, Dict, List, Set, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, List, Sequence, Set, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.resources.package import dnf_aside, dpkg
@@ -33,6 +33,12 @@ def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:
     return lambda kind, value, present: (
         _what_may_come(kind, value, present) or own(kind, value, present)
     )
+
+
+def of_rpms(context: "Context", names: Sequence[str]) -> Covers:
+    """What is on the lists of those of these packages that are installed, and below their own
+    folders."""
+    return _its_own([path for name in names for path in _listed_by_rpm(context, name)])
 
 
 def _whatever(kind: str, value: str, present: bool) -> bool:

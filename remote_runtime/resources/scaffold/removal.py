@@ -1,6 +1,6 @@
 """What a scaffold removes: its own files when it is absent, others when it purges (target)."""
 
-from typing import Iterable, List, Set
+from typing import Iterable, List, NamedTuple, Set
 
 from remote_runtime.base import Action, Change, PathEffect, ResourceType
 from remote_runtime.errors import ResourceError
@@ -9,14 +9,24 @@ from remote_runtime.resources.scaffold.looking import Look, shown
 from remote_runtime.resources.scaffold.tree import Tree, parents
 
 
-def of_extra(resource: ResourceType, look: Look, tree: Tree) -> List[Action]:
+class Extra(NamedTuple):
+    """What removes the files that are not part of a scaffold: before it is written, and after."""
+
+    first: List[Action]
+    last: List[Action]
+
+
+def of_extra(resource: ResourceType, look: Look, tree: Tree) -> Extra:
     """Remove the files that are not part of the scaffold, and the directories that leaves empty."""
     extra = look.extra(tree)
     if not extra:
-        return []
-    actions = [_removing(resource, look, path, wording.CHANGED) for path in extra]
-    above = _above(extra) - directories_of(tree)
-    return actions + [_tidying(resource, look, above, extra)]
+        return Extra([], [])
+    ours = directories_of(tree)
+    staying = [path for path in extra if path not in ours and _stays(resource, look.full(path))]
+    going = [path for path in extra if path not in set(staying)]
+    actions = [_removing(resource, look, path, wording.CHANGED) for path in going]
+    tidying = [_tidying(resource, look, _above(going) - ours, going)] if going else []
+    return Extra(actions + tidying, _trying(resource, look, staying, wording.CHANGED))
 
 
 def of_scaffold(resource: ResourceType, look: Look, tree: Tree) -> List[Action]:
@@ -27,8 +37,11 @@ def of_scaffold(resource: ResourceType, look: Look, tree: Tree) -> List[Action]:
     if not there:
         return []
     message = wording.REMOVED % len(there)
-    actions = [_removing(resource, look, path, message) for path in there]
-    return actions + [_tidying(resource, look, directories_of(tree) | {""}, there)]
+    staying = [path for path in there if _stays(resource, look.full(path))]
+    going = [path for path in there if path not in set(staying)]
+    actions = [_removing(resource, look, path, message) for path in going]
+    actions.append(_tidying(resource, look, directories_of(tree) | {""}, going))
+    return actions + _trying(resource, look, staying, message)
 
 
 def directories_of(tree: Tree) -> Set[str]:
@@ -48,24 +61,54 @@ def _is_there(look: Look, path: str) -> bool:
 def _removing(resource: ResourceType, look: Look, path: str, message: str) -> Action:
     """Remove one file. One that cannot be removed keeps no other from being removed; the look
     afterwards finds it."""
-    full = look.full(path)
+    changes = [Change(shown(path), "present", "absent")]
 
     def remove() -> None:
         try:
-            look.ensure_inside(path)
-            if resource.context.files.status(full) is not None:  # somebody else may have been here
-                resource.provider.remove(full, False)
-            resource.context.changed_paths.add(full)
+            _remove(resource, look, path)
         except ResourceError as error:
+            changes.clear()
             resource.context.notice("error", str(error))
 
     def rehearse() -> None:
-        resource.context.files.obstacles(full).removing()
+        resource.context.files.obstacles(look.full(path)).removing()
 
-    changes = [Change(shown(path), "present", "absent")]
-    return Action(
-        message, remove, changes=changes, effects=[PathEffect(full, "absent")], rehearse=rehearse
-    )
+    effects = [PathEffect(look.full(path), "absent")]
+    return Action(message, remove, changes=changes, effects=effects, rehearse=rehearse)
+
+
+def _trying(resource: ResourceType, look: Look, paths: List[str], message: str) -> List[Action]:
+    """Try to remove what seems not to let itself be removed, once all else is done, and fail."""
+    if not paths:
+        return []
+
+    def remove() -> None:
+        failed = []
+        for path in paths:
+            try:
+                _remove(resource, look, path)
+            except ResourceError as error:
+                failed.append(error)
+        for other in failed[1:]:
+            resource.context.notice("error", str(other))
+        if failed:
+            raise failed[0]
+
+    def rehearse() -> None:
+        for path in paths:
+            resource.context.files.obstacles(look.full(path)).removing()
+
+    changes = [Change(shown(path), "present", "absent") for path in paths]
+    effects = [PathEffect(look.full(path), "absent") for path in paths]
+    return [Action(message, remove, changes=changes, effects=effects, rehearse=rehearse)]
+
+
+def _remove(resource: ResourceType, look: Look, path: str) -> None:
+    full = look.full(path)
+    look.ensure_inside(path)
+    if resource.context.files.status(full) is not None:  # somebody else may have been here
+        resource.provider.remove(full, False)
+    resource.context.changed_paths.add(full)
 
 
 def _tidying(

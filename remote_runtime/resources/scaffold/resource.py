@@ -106,9 +106,9 @@ class Resource(PathType):
         if self._processing is None:
             self._processing = Processing(self.properties, self.name, self.context)
         lacking = self._processing.lacking(tree.files)
-        actions = removal.of_extra(self, look, tree) if purge else []
-        actions += self._directories(look, tree)
-        actions += self._files(look, tree, bool(lacking or look.unmet))
+        extra = removal.of_extra(self, look, tree) if purge else removal.Extra([], [])
+        actions = extra.first + self._directories(look, tree)
+        actions += self._files(look, tree, bool(lacking or look.unmet)) + extra.last
         actions = self._fitting(_counted(actions))
         needs.raise_first(look.unmet + lacking, actions)
         if not actions:  # in a preview later resources may read what would be written
@@ -239,7 +239,7 @@ def file_mode(status: Optional[Status], executable: bool) -> int:
 
 def _counted(actions: List[Action]) -> List[Action]:
     """The actions with the number of files in their message; directories do not count."""
-    count = sum(1 for action in actions if action.message == wording.CHANGED)
+    count = sum(len(action.changes) for action in actions if action.message == wording.CHANGED)
     if not count:
         return actions
     message = wording.CHANGED % count

@@ -52,6 +52,15 @@ class ExecTest(FolderTest):
         self.apply(program + " $HOME * && > x", cwd=self.root)
         self.assertEqual(self.read("out"), b"$HOME\n*\n&&\n>\nx\n")
 
+    def test_accounts_are_looked_up_anew(self) -> None:
+        """A command may have changed who a name stands for, whatever it says that it affects."""
+        shared = context([item("exec", "x")])
+        self.assertNotEqual(shared.accounts.user_name(os.geteuid()), "stale")
+        for affects in ([], ["/etc/passwd"]):
+            shared.accounts._user_names[os.geteuid()] = "stale"
+            self.apply(shared=shared, affects=affects)
+            self.assertNotEqual(shared.accounts.user_name(os.geteuid()), "stale")
+
     def test_exit_codes(self) -> None:
         """A code that is not accepted fails with its number and the tail of stderr."""
         event = self.shell("echo out; echo why >&2; exit 5", returns=[0, 4])

@@ -142,6 +142,31 @@ class Reading(unittest.TestCase):
         self.assertIn("what the package ccm-hello brings is not known", fog.doubt.reason)
         self.assertTrue(plan.commands.asked[-1].endswith(" ccm-hello-0:2.0-2.el9.noarch"))
 
+    def changed(self, table):
+        """The effects of an installation that dnf tells in this table."""
+        commands = recorded_commands()
+        commands.on("dnf install", table)
+        commands.on("rpm -ql ccm-hello", "package ccm-hello is not installed\n")
+        commands.on("rpm -ql ccm-old", "/etc/old.conf\n/usr/lib/systemd/system/old.service\n")
+        return self.effects(plan_of(("ccm-hello", {}), commands=commands))
+
+    def test_what_packages_hold_that_change_is_not_known(self):
+        """An upgrade, a downgrade and a replacement leave fog over the files and units there."""
+        row = " ccm-old      noarch            2.0-1.el9          lab                  6.5 k\n"
+        replaced = "     replacing  ccm-old.noarch 1.0-1.el9\n"
+        for more in ("Upgrading:\n" + row, "Downgrading:\n" + row, replaced):
+            theirs, brought, package = self.changed(TABLE.replace("\nTrans", more + "\nTrans"))
+            self.assertTrue(theirs.covers("path", "/etc/old.conf", True))
+            self.assertTrue(theirs.covers("unit", "old.service", True))
+            self.assertFalse(theirs.covers("path", "/etc/other", True))
+            self.assertTrue(brought.covers("path", "/etc/new", False))
+            self.assertEqual(package[:2], ("ccm-hello", "0:2.0-2.el9"))
+
+    def test_what_another_package_takes_the_place_of_is_not_known(self):
+        """dnf obeys what obsoletes a package, and the push then does not find it."""
+        with self.assertRaisesRegex(Unknowable, "takes others in place of ccm-hello: ccm-next"):
+            self.changed(TABLE.replace("ccm-hello", "ccm-next "))
+
     def test_nobody_looks_into_packages_unasked(self):
         """With --no-package-probe what a package brings is not known."""
         plan = self.resolved()

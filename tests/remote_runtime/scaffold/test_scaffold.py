@@ -3,6 +3,7 @@
 import errno
 import os
 import resource as limits
+import shutil
 import sys
 import traceback
 import unittest
@@ -12,7 +13,8 @@ from remote_runtime.effects import Doubt, PathEffect
 from remote_runtime.registry import Registry
 from remote_runtime.resources.scaffold.resource import Resource
 from remote_runtime.system.files import Files
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.obstacles import Obstacles
+from remote_runtime.system.trouble import failure, refusal
 from tests.remote_runtime.fakes import FailingFiles, PackagedContent, context, item, run_items
 from tests.remote_runtime.scaffold.case import ScaffoldTest
 
@@ -30,6 +32,23 @@ class Stubborn(Files):
         if path in self._stay:
             raise failure("remove", path, OSError(errno.EPERM, os.strerror(errno.EPERM)))
         super().remove(path)
+
+
+class Immovable(Stubborn):
+    """The same, and a look at those paths tells it."""
+
+    def obstacles(self, path: str, follow: bool = False) -> Obstacles:
+        return Kept(path) if path in self._stay else super().obstacles(path, follow)
+
+
+class Kept(Obstacles):
+    """Those of a path that cannot be removed."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def removing(self, tree: bool = False) -> None:
+        raise refusal("remove", self.path, errno.EPERM)
 
 
 class Swept(Files):
@@ -306,6 +325,33 @@ class DecisionTest(ScaffoldTest):
         ((level, text),) = notices
         self.assertEqual(level, "error")
         self.assertIn("a.conf", text)
+        self.assertEqual([c["what"] for c in event["changes"]], ["sub/deep/b.conf"])
+
+    def test_what_is_seen_not_to_go_is_tried_last(self) -> None:
+        """All else is done, in the preview as well, and the failure says why it stays."""
+        notices: List[Tuple[str, str]] = []
+        for purge in (True, False):
+            files = Immovable(self.path("out/a"), self.path("out/c"))
+            self.put("out/a")
+            self.put("out/b")
+            self.put("out/c")
+            tree = {"d": b"d"} if purge else {"a": b"", "b": b"", "c": b""}
+            wanted = self.scaffold(tree, ensure="present" if purge else "absent", purge=purge)
+            (told,) = run_items([wanted], noop=True, store=self.store, files=files)
+            self.assertEqual(self.files(), ["a", "b", "c"])
+            notices.clear()
+            (came,) = run_items(
+                [wanted],
+                store=self.store,
+                files=files,
+                on_notice=lambda level, text: notices.append((level, text)),
+            )
+            self.assertEqual(told["prediction"], "certain")
+            self.assertEqual((told["error"], told["changes"]), (came["error"], came["changes"]))
+            self.assertIn("could not remove", came["error"][0])
+            self.assertEqual(self.files(), ["a", "c", "d"] if purge else ["a", "c"])
+            self.assertEqual(len(notices), 1)
+            shutil.rmtree(self.path("out"))
 
     def test_a_directory_that_stays_is_no_failure(self) -> None:
         """An empty directory that cannot be removed is told, and what is above it is tried."""

@@ -56,6 +56,9 @@ class AnothersFolderTest(FolderTest):
         error = failure_of(self.files.create_directory, self.path("home/d"), 0o755, 0, 0)
         self.assertIn("operation not permitted", error.message)
         self.assertEqual(os.listdir(self.path("home")), ["app"])
+        # Nor are the folders above that were made for it.
+        failure_of(self.files.create_directory, self.path("home/a/b/c"), 0o755, 0, 0)
+        self.assertEqual(os.listdir(self.path("home")), ["app"])
 
     def test_their_link_as_a_source(self) -> None:
         """An absolute source is not read through a user's link to a file that is not theirs."""
@@ -124,3 +127,21 @@ class AnothersFolderTest(FolderTest):
         error = failure_of(self.files.set_directory_attributes, self.secret, 0, 0, 0o2775)
         self.assertEqual(error.kind, "resource.file.moved")
         self.assertEqual(os.stat(self.secret).st_mode & 0o7777, 0o600)
+
+
+class LongPathTest(FolderTest):
+    def test_a_path_that_nobody_can_name(self) -> None:
+        """It is neither looked at nor made, and neither are the folders above."""
+        files, path = Files(), self.path("/".join(["n" * 200] * 22))
+        for call, rest in ((files.status, ()), (files.create_directory, (0o755,))):
+            error = failure_of(call, path, *rest)
+            self.assertIn("the path is too long (a path holds at most 4095 bytes)", str(error))
+        wide = self.path("\u00e9" * 2100)  # in bytes it is too long
+        self.assertIn("the path is too long", str(failure_of(files.status, wide)))
+        self.assertEqual(os.listdir(self.root), [])
+
+    def test_a_name_that_no_folder_holds(self) -> None:
+        """Folders that were made above it are removed."""
+        error = failure_of(Files().create_directory, self.path("a/b/" + "n" * 256), 0o755)
+        self.assertIn("the name is too long", str(error))
+        self.assertEqual(os.listdir(self.root), [])

@@ -26,6 +26,13 @@ class ObstaclesTest(FolderTest):
     def of(self, name: str) -> Obstacles:
         return Files().obstacles(self.path(name))
 
+    def test_names_that_are_too_long(self) -> None:
+        """A name of 255 bytes can be made, a longer one or a path of 4096 cannot."""
+        self.assertEqual(self.refused(self.of("a/" + "n" * 255).making), "")
+        for name in ("a/" + "n" * 256, "a/" + "\u00e9" * 128, "/".join(["n" * 200] * 21)):
+            self.assertEqual(self.refused(self.of(name).making), "enametoolong")
+            self.assertEqual(self.refused(self.of(name).writing, 1), "enametoolong")
+
     def test_nothing_is_in_the_way(self) -> None:
         """Of what can be done nothing is said."""
         self.write("f", b"x")

@@ -12,8 +12,9 @@ What only a change needs is imported when there is one: most runs find everythin
 
 from typing import TYPE_CHECKING, Dict, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import Effect, PackageEffect, Properties, Unknowable
+from remote_runtime.base import Doubt, Effect, Fog, PackageEffect, Properties, Unknowable
 from remote_runtime.context import Context
+from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import rpm_database
 from remote_runtime.resources.package.provider import (
@@ -184,7 +185,7 @@ class Provider(PackageProvider):
     def foresee(self, operation: Operation) -> Sequence[VersionChange]:
         """Let dnf resolve it, which shows whether it would fail; it can do that for the host as it
         is only. See the base class."""
-        from remote_runtime.resources.package import dnf_aside
+        from remote_runtime.resources.package import dnf_aside, dnf_transaction
 
         what = str(operation._replace(version=self.shown(operation.version)))
         if self.planned_versions():
@@ -195,7 +196,15 @@ class Provider(PackageProvider):
         if result.code != 0 and _ASKED not in result.stdout + result.stderr:
             raise self._explain(what, result)
         self._resolved[operation] = result.stdout
+        names = [] if operation.removal else dnf_transaction.changed(result.stdout)
+        real = bool(names) and bool(self._candidate(operation.name))
+        if real and self._package(operation.name) not in names:
+            raise Unknowable("dnf takes others in place of %s: %s" % (operation.name, names[0]))
         return ()
+
+    def _package(self, name: str) -> str:
+        """The name of the package without an architecture."""
+        return self._parts.get(name, (name, ""))[0]
 
     def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
         """Files, units and accounts as well, where packages only come and their contents are known.
@@ -204,7 +213,10 @@ class Provider(PackageProvider):
         """
         from remote_runtime.resources.package import dnf_transaction
 
-        coming = dnf_transaction.coming(self._resolved.get(operation, ""))
+        resolved = self._resolved.get(operation, "")
+        coming = dnf_transaction.coming(resolved)
+        if not coming and resolved and not operation.removal:
+            return self._changing(operation, dnf_transaction.changed(resolved), foreseen)
         if not coming or not self.context.options.package_probe:
             return super().effects(operation, foreseen)
         from remote_runtime.resources.package.deb_installed import Installations
@@ -218,6 +230,17 @@ class Provider(PackageProvider):
         if operation.name not in [one.name for one in coming]:
             found.append(PackageEffect(operation.name, changes[0].after))
         return found
+
+    def _changing(
+        self, operation: Operation, names: Sequence[str], foreseen: Sequence[VersionChange]
+    ) -> Sequence[Effect]:
+        """Effects where packages that are there get another version, are replaced or go."""
+        from remote_runtime.resources.package import owned
+
+        what = str(operation._replace(version=self.shown(operation.version)))
+        doubt = Doubt(UNKNOWN, "what %s changes is not known before" % what)
+        theirs = Fog(doubt, owned.of_rpms(self.context, names))
+        return [theirs, *super().effects(operation, foreseen)]
 
     def _contents(self, operation: Operation, coming: "Sequence[Coming]") -> "Dict[str, Contents]":
         """What the packages hold that come, without those of which nothing can be learnt."""
