@@ -68,6 +68,7 @@ def test_options_in_the_text_exist() -> None:
     known |= {"--write", "--hosts", "--runs", "--skip-pyinfra", "--against"}  # python -m benchmarks
     known |= {"--tmpfs", "--engines", "--faulty", "--also"}
     known |= {"--minutes", "--seed"}  # python -m tests.hostile
+    known |= {"--kept"}  # python -m tests.preview
     known |= {"--syntax-check", "--configure", "--compare-versions"}  # of other programs
     known |= {"--assumeno", "--cacheonly"}
     for name in COMMANDS:
