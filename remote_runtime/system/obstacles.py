@@ -275,6 +275,10 @@ def mount_points() -> FrozenSet[str]:
 
 def flags(path: str) -> int:
     """The immutable and append-only flags of a file or folder; 0 where there is no such thing."""
-    if stat.S_IFMT(os.lstat(path).st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
+    try:
+        kind = stat.S_IFMT(os.lstat(path).st_mode)
+    except OSError:
+        return 0  # whose folder it is may have taken it away
+    if kind not in (stat.S_IFREG, stat.S_IFDIR):
         return 0  # to open a device may do anything
     return inode_flags.read(path)

@@ -59,7 +59,10 @@ def without_times(told: Any) -> Any:
 
 def together(lines: list[Any]) -> list[Any]:
     """What is as desired as one line: how much of it is told at once is a matter of time."""
-    groups = [group for line in lines for group in line.get("stable", {}).pop("groups", ())]
+    told = [line["stable"] for line in lines if isinstance(line, dict) and "stable" in line]
+    if not told:
+        return lines
+    groups = [group for one in told for group in one.pop("groups")]
     for group in groups:
         del group["index"]
         spans = group.pop("resources")
@@ -69,9 +72,8 @@ def together(lines: list[Any]) -> list[Any]:
     for group in groups:
         for key, value in group.items():
             stable[key] = stable.get(key, []) + (value if isinstance(value, list) else [])
-    told = {json.dumps({k: v for k, v in group.items() if type(v) is not list}) for group in groups}
-    others = [line for line in lines if "stable" not in line]
-    return [*others, stable, sorted(told)] if groups else others
+    texts = {json.dumps({k: v for k, v in g.items() if not isinstance(v, list)}) for g in groups}
+    return [*(line for line in lines if "stable" not in line), stable, sorted(texts)]
 
 
 def kept(run: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
-from remote_runtime.system.obstacles import Obstacles, at, mount_points
+from remote_runtime.system.obstacles import Obstacles, at, flags, mount_points
 from tests.remote_runtime.fakes import ROOT, FolderTest
 
 from .flags import flag
@@ -73,6 +73,12 @@ class ObstaclesTest(FolderTest):
         self.assertEqual(self.refused(at(outer, outer).removing, True), "ebusy")
 
     @unittest.skipUnless(ROOT, "only root may set flags")
+    def test_what_is_taken_away_meanwhile_has_no_flags(self) -> None:
+        """Whose folder it is may swap what is in it at any time."""
+        self.write("f", b"x")
+        self.assertEqual(flags(self.path("none")), 0)
+        self.assertEqual(flags(self.path("f/none")), 0)
+
     def test_flags(self) -> None:
         """An immutable file stays, and so does what an immutable folder holds."""
         os.mkdir(self.path("d"))
