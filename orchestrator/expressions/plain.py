@@ -69,7 +69,9 @@ class NamePath(_Plain):
         """The value; whatever Jinja2's program raises."""
         tree = getattr(scope, self._attribute)
         for part in self._parts:
-            if not isinstance(tree, dict | Mapping) or part not in tree:
+            # most are that; to ask for more than one kind takes longer than all of the rest
+            is_map = tree.__class__ is dict or isinstance(tree, Mapping)
+            if not is_map or part not in tree:
                 return self._program().run(scope, more)
             tree = tree[part]
         return tree

@@ -5,7 +5,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.event_check import EventCheck
@@ -37,6 +37,12 @@ R = TypeVar("R")
 _GATHERED = ("event", "stable")  # messages whose events are published with those behind them
 # What a target may call its errors: never what the controller says of a connection or of a user.
 _KIND = r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z"
+
+
+class Enter(Protocol):
+    """Told that a host goes on to a phase, and what is to be published with that."""
+
+    def __call__(self, phase: Phase, /, *told: happening.Event) -> None: ...
 
 
 def greet(link: FramedLink, enter: Callable[[Phase], None]) -> Gathered:
@@ -127,11 +133,10 @@ class Conversation:
         """How many resources the plan has."""
         return len(self._resources)
 
-    def carry_out(self, enter: Callable[[Phase], None]) -> "Reboot | None":
+    def carry_out(self, enter: Enter) -> "Reboot | None":
         """Send the plan and take everything up to ``done``; what reboots the host, if it goes down
         before. CcmError."""
-        self._bus.publish(self._planned())
-        return self._converse(enter, self._settings.envelope())
+        return self._converse(enter, self._settings.envelope(), self._planned())
 
     def _planned(self) -> happening.HostPlanned:
         together = " ".join(self._resources)  # most plans have nothing to hide or to leave out
@@ -143,7 +148,7 @@ class Conversation:
         )
         return happening.HostPlanned(self._host, names, subscribed)
 
-    def go_on(self, link: FramedLink, reboot: "Reboot", enter: Callable[[Phase], None]) -> None:
+    def go_on(self, link: FramedLink, reboot: "Reboot", enter: Enter) -> None:
         """Have the rest of the plan carried out once the host is back. CcmError."""
         self._reboot = None
         self._check.begin_anew()
@@ -151,10 +156,10 @@ class Conversation:
         self._converse(enter, {**self._settings.envelope(), "earlier": reboot.earlier})
 
     def _converse(
-        self, enter: Callable[[Phase], None], envelope: Mapping[str, object]
+        self, enter: Enter, envelope: Mapping[str, object], *told: happening.Event
     ) -> "Reboot | None":
+        enter(Phase.RUNNING, *told)
         self._link.send_bytes(wire.encode_json(self._plan.payload(envelope)))
-        enter(Phase.RUNNING)
         self._link.heed_cancel()
         options, plan = self._settings.options, self._plan
         # The link refers to no conversation, so that both are gone at once when their host has

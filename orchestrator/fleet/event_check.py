@@ -224,18 +224,35 @@ class EventCheck:
         self._planned = tuple(planned)
         self._together = bytearray(len(self._planned))  # what was told of with others, by index
         self._last_id = ""
-        self._seen: set[str] = set()
         self.count = 0
 
     @cached_property
     def _left(self) -> Counter[str]:
-        """How often each resource is due yet; made when the first one is told, because very many
-        hosts may wait for that."""
-        return Counter(self._planned)
+        """How often each resource is due yet. Made when one is told by its name: on most hosts none
+        is, and very many may wait for that."""
+        both = zip(self._planned, self._together, strict=True)
+        return Counter(name for name, is_told in both if not is_told)
+
+    @cached_property
+    def _seen(self) -> set[str]:
+        """What was told of; made together with ``_left``."""
+        both = zip(self._planned, self._together, strict=True)
+        return {name for name, is_told in both if is_told}
+
+    @property
+    def _by_index(self) -> bool:
+        """Whether what was told with others is all that was told."""
+        return "_left" not in self.__dict__
+
+    @cached_property
+    def _is_unique(self) -> bool:
+        return len(set(self._planned)) == len(self._planned)
 
     @property
     def unheard(self) -> int:
         """Of how many planned resources nothing was told yet."""
+        if self._by_index:
+            return self._together.count(0)
         return sum(self._left.values())
 
     def begin_anew(self) -> None:
@@ -267,21 +284,24 @@ class EventCheck:
     def take_turns(self, index: int, count: int) -> int:
         """Take so many turns of resources that stand one behind the other from an index on; how
         many are of one that had a turn. ProtocolError."""
+        end = index + count
+        if end > len(self._planned) or self._together.find(1, index, end) >= 0:
+            raise self._undue(self.count + 1)
+        if self._by_index and self._is_unique:
+            self._together[index:end] = b"\1" * count
+            return 0
         again = 0
-        for at in range(index, index + count):
-            if at >= len(self._planned) or self._together[at]:
-                raise self._undue(self.count + 1)
+        left, seen = self._left, self._seen
+        for at in range(index, end):
             identity = self._planned[at]
-            left = self._left.get(identity)
-            if not left:
+            if not left.get(identity):
                 raise self._undue(self.count + 1)
             self._together[at] = 1
-            if left > 1:
-                self._left[identity] = left - 1
-            else:
-                del self._left[identity]
-            again += identity in self._seen
-            self._seen.add(identity)
+            left[identity] -= 1
+            if not left[identity]:
+                del left[identity]
+            again += identity in seen
+            seen.add(identity)
         return again
 
     def counted(self, count: int, event_id: str) -> None:

@@ -144,14 +144,15 @@ class HostRun(LinkTask[HostResult]):
         if not link.cancelling:
             link.cancel(CANCEL_GRACE)
 
-    def _enter(self, phase: Phase) -> None:
+    def _enter(self, phase: Phase, *told: happening.Event) -> None:
+        """Go on to a phase; what is ``told`` is published with that."""
         if phase == self._phase:
             return
         self._phase = phase
         self._entered(phase)
         now = time.time()
         self._phases.append((phase, round(now, 3)))
-        self._bus.publish(happening.HostPhase(self.name, phase, now))
+        self._bus.publish(*told, happening.HostPhase(self.name, phase, now))
 
     def _ended(self, error: CcmError) -> HostResult:
         return self._result(**ending_of(error, self._cancelled))

@@ -29,7 +29,7 @@ def look_at(link: FramedLink, plan: Plan, host: str) -> list[dict[str, Any]]:
     settings = RunSettings(new_run_id(), "", OPTIONS)
     notices = Notices(host, Bus([seen]))
     talk = Conversation(link, plan, settings=settings, notices=notices)
-    talk.carry_out(lambda phase: None)
+    talk.carry_out(lambda phase, *told: None)
     if len(seen.events) < talk.planned:
         raise ProtocolError("the target did not look at everything", kind="protocol.sequence")
     return seen.events

@@ -101,9 +101,9 @@ class Plan(Protocol):
         """Where that ``type#name`` stands in a manifest: ``FILE:LINE:COLUMN``."""
         ...
 
-    def implied(self, index: int) -> Implied | None:
-        """What the event of a resource that is as desired has of the plan, masked; None where the
-        plan does not say all of that."""
+    def implied(self, index: int, count: int = 1) -> Sequence[Implied | None]:
+        """What the events of so many resources have of the plan that are as desired, from an index
+        on, masked; None where the plan does not say all of that."""
         ...
 
     def references(self) -> int:

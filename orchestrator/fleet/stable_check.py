@@ -1,6 +1,6 @@
 """Checks what a host tells of resources that are as desired (controller, on the hot path)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.event_check import MAX_DURATION, EventCheck, refuse
@@ -25,11 +25,14 @@ class CheckedTurns(NamedTuple):
 
 
 def check_stable(
-    check: EventCheck, message: wire.Message, implied: Callable[[int], Implied | None]
+    check: EventCheck,
+    message: wire.Message,
+    implied: Callable[[int, int], Sequence[Implied | None]],
 ) -> CheckedTurns:
     """Take such a message as ``check`` takes events; ProtocolError if it is wrong.
 
-    ``implied`` says what the plan has of the resource at an index, None where it does not say all.
+    ``implied`` says what the plan has of so many resources from an index on, None where it does not
+    say all of one.
     """
     number, at, groups = message.get("id"), message.get("at"), message.get("groups")
     if message.keys() != _MESSAGE or type(at) is not int or type(groups) is not list:
@@ -83,13 +86,13 @@ def _placed(
     *,
     durations: list[int],
     told: dict[str, Any],
-    implied: Callable[[int], Implied | None],
+    implied: Callable[[int, int], Sequence[Implied | None]],
 ) -> StableGroup:
     """A group with what the plan implies, which says the rest."""
     forms, own = [], []
-    for each in range(index, index + len(durations)):
-        of_plan = implied(each)
-        if of_plan is None or ("requested_ensure" in told) == of_plan.ensures:
+    is_told = "requested_ensure" in told
+    for of_plan in implied(index, len(durations)):
+        if of_plan is None or of_plan.ensures == is_told:
             raise _wrong(check)
         forms.append(of_plan.form)
         if of_plan.own:

@@ -109,7 +109,7 @@ class TextBlob(Blob):
     @property
     def reference_json(self) -> bytes:
         """See ``Blob``."""
-        return reference_json(self._data)
+        return reference_text(self._data).encode("ascii")
 
     @property
     def text(self) -> str:
@@ -122,9 +122,9 @@ class TextBlob(Blob):
             yield self._data[at : at + CHUNK]
 
 
-def reference_json(data: bytes) -> bytes:
+def reference_text(data: bytes) -> str:
     """The JSON text of what stands for a text in a plan."""
-    return b'{"$blob":"%b","size":%d}' % (sha256(data).hexdigest().encode("ascii"), len(data))
+    return f'{{"$blob":"{sha256(data).hexdigest()}","size":{len(data)}}}'
 
 
 def any_holds(texts: Sequence[bytes], secrets: tuple[str, ...]) -> bool:

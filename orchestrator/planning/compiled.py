@@ -53,6 +53,10 @@ class Outline(NamedTuple):
         tail = b"," + _json(entry)[1:] if entry else b"}"
         return cls(item, item.id, ensure, head, tail)
 
+    def opened(self, properties: bytes) -> bytes:
+        """The entry with the JSON text of these properties, up to its tail."""
+        return self.head if properties == b"{}" else self.head + b',"properties":' + properties
+
 
 class Compiled(ABC):
     """A resource of one plan. The index of its item is its place in its manifest; ``registrations``
@@ -103,10 +107,7 @@ class Compiled(ABC):
     @property
     def json(self) -> bytes:
         """The JSON text of the entry without its children."""
-        head, tail, properties = self.outline.head, self.outline.tail, self.properties
-        if properties == b"{}":
-            return head + tail
-        return b"".join((head, b',"properties":', properties, tail))
+        return self.outline.opened(self.properties) + self.outline.tail
 
     @property
     def text(self) -> bytes:

@@ -125,10 +125,12 @@ class HostPlan:
                 found.setdefault(entry.outline.identity, []).append(public)
         return found
 
-    def implied(self, index: int) -> Implied | None:
-        """What the event of a resource that is as desired has of the plan, masked; None where the
-        plan does not say all of that."""
-        return self._masking.of(self._everything[index], self._manifests[index])
+    def implied(self, index: int, count: int = 1) -> list[Implied | None]:
+        """What the events of so many resources have of the plan that are as desired, from an index
+        on, masked; None where the plan does not say all of that."""
+        of, end = self._masking.of, index + count
+        some = zip(self._everything[index:end], self._manifests[index:end], strict=True)
+        return [of(entry, manifest) for entry, manifest in some]
 
     @cached_property
     def _masking(self) -> Masking:

@@ -79,7 +79,7 @@ class Masking:
     def of(self, entry: Compiled, manifest: str) -> Implied | None:
         """What is implied of a resource that stands in that child manifest; None where its event is
         told whole."""
-        if isinstance(entry, Filled):
+        if type(entry) is Filled:
             known = self._known.forms.get((entry.skeleton, manifest))
             if known is not None:
                 return self._own(entry, manifest, known)
@@ -109,7 +109,7 @@ class Masking:
 
     def _own(self, entry: Filled, manifest: str, known: tuple[Form, bool]) -> Implied:
         """What is implied of a resource of a known form."""
-        own = b",".join(entry.references()).decode("ascii")
+        own = entry.references()
         form, ensures = known
         if self._hides and not self._maker.leaves_plain(entry.outline.item, own):
             # A short secret can stand in a digest as well.

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.planning.blobs import Blob, TextBlob, reference_json
+from orchestrator.planning.blobs import Blob, TextBlob, reference_text
 from orchestrator.planning.compiled import Compiled, Outline
 
 
 class Skeleton:
     """A compiled resource without its texts: its properties are the ``pieces`` of their JSON text
-    around what names each of these. Equal to itself only."""
+    around what names each of these, its entry the ``whole`` ones. Equal to itself only."""
 
-    __slots__ = ("longest", "outline", "pieces", "registrations")
+    __slots__ = ("longest", "outline", "pieces", "registrations", "whole")
 
     def __init__(self, made: Compiled, pieces: tuple[bytes, ...]) -> None:
         self.outline = made.outline
         self.registrations = made.registrations
         self.longest = made.longest
         self.pieces = pieces
+        first, *rest = pieces
+        around = [made.outline.opened(first), *rest]
+        around[-1] += made.outline.tail
+        self.whole = tuple(around)
 
     @classmethod
     def of(cls, made: Compiled) -> Skeleton | None:
@@ -58,10 +62,24 @@ class Filled(Compiled):
     @property
     def properties(self) -> bytes:
         """See ``Compiled``; made anew each time."""
-        first, *rest = self.skeleton.pieces
+        return self._between(self.skeleton.pieces)
+
+    @property
+    def json(self) -> bytes:
+        """See ``Compiled``; made anew each time."""
+        return self._between(self.skeleton.whole)
+
+    @property
+    def text(self) -> bytes:
+        """See ``Compiled``; nothing is below it."""
+        return self._between(self.skeleton.whole)
+
+    def _between(self, pieces: tuple[bytes, ...]) -> bytes:
+        """The pieces with what names each of its texts."""
+        first, *rest = pieces
         parts = [first]
-        for reference, piece in zip(self.references(), rest, strict=True):
-            parts += (reference, piece)
+        for data, piece in zip(self.texts, rest, strict=True):
+            parts += (reference_text(data).encode("ascii"), piece)
         return b"".join(parts)
 
     @property
@@ -89,6 +107,6 @@ class Filled(Compiled):
         """See ``Compiled``."""
         return self.skeleton.longest
 
-    def references(self) -> list[bytes]:
-        """The JSON text of what names each of its texts."""
-        return list(map(reference_json, self.texts))
+    def references(self) -> str:
+        """The JSON text of what names each of its texts, with commas between."""
+        return ",".join([reference_text(data) for data in self.texts])

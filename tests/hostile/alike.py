@@ -201,7 +201,7 @@ def _told(plan: HostPlan, payload: bytes, host: str) -> tuple[list[str], dict[st
         outcome.provider = "posix"
         outcome.final_ensure = "another" if item.index % 3 == 0 else requested_of(item)
         told = told_of(outcome, False, maker)
-        if (told is None) != (plan.implied(item.index) is None):
+        if (told is None) != (plan.implied(item.index)[0] is None):
             raise ValueError(f"{item.id} is told in another way")
         if told is not None:
             number = (1 << 120) + len(events)

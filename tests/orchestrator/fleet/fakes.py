@@ -291,8 +291,8 @@ class FakePlan:
     def kept(self) -> Mapping[str, Any] | None:
         return self.to_keep.pop(0) if self.to_keep else None
 
-    def implied(self, index: int) -> Implied | None:
-        return self.known[index]
+    def implied(self, index: int, count: int = 1) -> Sequence[Implied | None]:
+        return self.known[index : index + count]
 
     def references(self) -> int:
         return len(self.blobs)

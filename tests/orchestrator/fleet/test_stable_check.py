@@ -40,7 +40,7 @@ class Host:
         self.check = EventCheck("web1", "run-1", planned=[f"file#{name}" for name in names])
 
     def told(self, message: dict[str, Any]) -> CheckedTurns:
-        return check_stable(self.check, message, self.known.__getitem__)
+        return check_stable(self.check, message, lambda at, count: self.known[at : at + count])
 
 
 def refusal(message: dict[str, Any], *names: str) -> str:
@@ -141,6 +141,18 @@ def test_what_was_told_is_not_told_again() -> None:
         host.told(stable(group(2), seq=3))
     with pytest.raises(ProtocolError, match="not due"):
         host.check.check(3, make_event(name="/a", event_id=spelt_out(FIRST + 9)))
+
+
+def test_what_was_told_whole_is_not_told_with_others() -> None:
+    """By its name or by its index, each resource is due once, whatever else was told before."""
+    host = Host(*NAMES)
+    host.told(stable(group(0, [1])))
+    host.check.check(2, make_event(name="/c", event_id=spelt_out(FIRST + 1)))
+    assert host.check.unheard == 2
+    host.told(stable(group(1, [1]), seq=3, id=FIRST + 2))
+    assert host.check.unheard == 1
+    with pytest.raises(ProtocolError, match="not due"):
+        host.told(stable(group(2, [1]), seq=4, id=FIRST + 3))
 
 
 def test_what_the_plan_does_not_say_has_to_be_told_whole() -> None:

@@ -68,7 +68,7 @@ def test_it_is_what_the_target_would_say(tmp_path: Path) -> None:
             mask.add(secrets_of(item))
     whole, manifests = set(), set()
     for item in each_of(seen.items):
-        implied = host_plan.implied(item.index)
+        implied = host_plan.implied(item.index)[0]
         if implied is None:
             whole.add(item.id)
             continue
@@ -88,7 +88,7 @@ def test_what_is_masked_nowhere_is_told_as_it_travels(tmp_path: Path) -> None:
     host_plan = plan(tmp_path, PLAIN)
     maker = EventMaker(Mask([]))
     for item in each_of(parse(json.loads(host_plan.payload({"run_id": "1"}))).items):
-        implied = host_plan.implied(item.index)
+        implied = host_plan.implied(item.index)[0]
         if implied is None:
             assert item.applies
             continue
@@ -107,14 +107,14 @@ def test_hosts_share_what_is_the_same(tmp_path: Path) -> None:
         makes.plan(FakeHost(name), gathered({"host": {"info": {"hostname": name}}}))
         for name in names
     ]
-    of_first, *of_others = [one.implied(0) for one in plans]
+    of_first, *of_others = [one.implied(0)[0] for one in plans]
     assert of_first is not None
     assert of_first.form is WHOLE  # it may be the only one
     assert of_others[0] is not None
     assert of_others[0] is of_others[1]
     assert told(of_others[0]) == told(of_first)
     assert not of_others[0].own
-    own = [one.implied(1) for one in plans]
+    own = [one.implied(1)[0] for one in plans]
     assert [told(one)["name"] for one in own] == ["/etc/web1", "/etc/web2", "/etc/web3"]
     assert all(one.form is WHOLE for one in own if one)
 
@@ -150,7 +150,7 @@ def test_of_a_host_whose_texts_are_its_own(tmp_path: Path, token: str) -> None:
         plan_of = makes.plan(FakeHost(name), facts)
         alone = planner(tmp_path, OWN).plan(FakeHost(name), facts)
         for index in range(1, plan_of.total):
-            implied, theirs = plan_of.implied(index), alone.implied(index)
+            implied, theirs = plan_of.implied(index)[0], alone.implied(index)[0]
             assert implied is not None
             assert theirs is not None
             assert json.dumps(told(implied)) == json.dumps(told(theirs))
@@ -176,7 +176,7 @@ ccm:
     shown = []
     for number in range(4):
         plan_of = makes.plan(FakeHost(f"web{number}"), gathered({}))
-        shown.append(told(plan_of.implied(0))["properties"]["content"]["$blob"])
+        shown.append(told(plan_of.implied(0)[0])["properties"]["content"]["$blob"])
     assert shown[2] == "[masked]" + digest[6:]
     assert all("masked" not in shown[number] for number in (0, 1, 3))
 
@@ -187,7 +187,7 @@ def test_of_hosts_whose_own_text_does_not_travel(tmp_path: Path, more: str) -> N
     given = "owner: r, group: r, mode: '0644', content: '{{ Host.name }}'"
     makes = planner(tmp_path, f"ccm: {{resources: [{{file: [{{/a: {{{given}, {more}}}}}]}}]}}")
     facts = gathered({"state": "absent"})
-    shown = [told(makes.plan(FakeHost(name), facts).implied(0)) for name in ("a", "b", "c")]
+    shown = [told(makes.plan(FakeHost(name), facts).implied(0)[0]) for name in ("a", "b", "c")]
     assert "content" not in shown[0]["properties"]
     assert shown == [shown[0]] * 3
 
@@ -200,7 +200,7 @@ ccm: {resources: [{exec: [{x: {command: "true s3cr3t-of-one"}}]}]}
 """
     makes = planner(tmp_path, site)
     shown = [
-        makes.plan(FakeHost(), gathered({"token": token})).implied(0)
+        makes.plan(FakeHost(), gathered({"token": token})).implied(0)[0]
         for token in ("s3cr3t-of-one", "s3cr3t-of-two")
     ]
     commands = [told(one)["properties"]["command"] for one in shown]
