@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tests.lab import DelayProxy, Lab, available
 
-from . import at_work, contestants, inventories, verifying
+from . import at_work, contestants, disk, inventories, verifying
 from .contestants import OWN, PREVIEW, Address, Fleet
 from .measure import Sample, Series, prepare, run
 from .report import machine, put, ratios, table
@@ -245,8 +245,11 @@ def main() -> int:
         parser.error(f"no lab host can be booted here: {reason}")
     work = Work(options.resources)
     names = [f"bench{n:02d}" for n in range(1, options.hosts + 1)]
-    with tempfile.TemporaryDirectory(prefix="ccm-benchmark-") as scratch:
-        folder = Path(scratch)
+    with contextlib.ExitStack() as stack:
+        if not options.tmpfs:
+            stack.enter_context(disk.fresh())
+        scratch = tempfile.TemporaryDirectory(prefix="ccm-benchmark-")
+        folder = Path(stack.enter_context(scratch))
         pyinfra = None if options.skip_pyinfra else install_pyinfra(folder)
         roots = dict.fromkeys(names, prepare_root)
         with Lab(names=names, prepare=roots, on_disk=not options.tmpfs) as lab:
