@@ -50,7 +50,12 @@ def ccm(*words: str) -> str:
         [sys.executable, "-m", "orchestrator.cli.app", *words],
         cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False,
     )  # fmt: skip
-    return done.stdout.replace(f"{ROOT}/", "")
+    return _short(done.stdout)
+
+
+def _short(text: str) -> str:
+    """Without the folder of this checkout, which is nobody else's."""
+    return text.replace(f"{ROOT}/", "")
 
 
 def _draw(folder: Path) -> None:
@@ -64,9 +69,9 @@ def _draw(folder: Path) -> None:
     start = next(at for at, line in enumerate(junit) if 'testsuite name="web3"' in line)
     shown = "\n".join(["…", *junit[start : start + 14], "…"])
     _terminal("junit", "ccm report --junit -", shown)
-    metrics = (folder / "run.prom").read_text(encoding="utf-8").splitlines()
-    told = [line for line in metrics if "nginx" in line or "manifest_apply" in line]
-    command = "ccm report --metrics ccm.prom; grep -e nginx -e manifest_apply ccm.prom"
+    metrics = _short((folder / "run.prom").read_text(encoding="utf-8")).splitlines()
+    told = [line for line in metrics if 'name="nginx"' in line or "manifest_apply" in line]
+    command = """ccm report --metrics ccm.prom; grep -e 'name="nginx"' -e manifest_apply ccm.prom"""
     _terminal("metrics", command, "\n".join(told))
 
 
