@@ -84,6 +84,8 @@ class Outbox(Subscriber):
             self._put(f"t{event.host}\t{_encode(event[1:])}", event.host)
         elif isinstance(event, happening.HostKept):
             self._put(f"k{event.host}\t{_encode(event.record)}", event.host)
+        elif isinstance(event, happening.HostFinished):
+            self._finished(event.result)
         else:
             raise TypeError(f"no host tells a {type(event).__name__}")
 
@@ -95,16 +97,15 @@ class Outbox(Subscriber):
         """Have the controller answer."""
         self._put(f"q{number}\t{_encode(asked)}", urgent=True)
 
-    def end(self, result: HostResult) -> None:
-        """Tell what a host came to."""
-        self._put(f"f{result.host}\t{_encode(result.record())}", result.host, urgent=not self._dear)
-
     def close(self) -> None:
         """Send the rest, and end."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
         self._thread.join()
+
+    def _finished(self, result: HostResult) -> None:
+        self._put(f"f{result.host}\t{_encode(result.record())}", result.host, urgent=not self._dear)
 
     def _stable(self, event: happening.ResourcesStable) -> None:
         turns = event.turns

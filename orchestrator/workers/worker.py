@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job, Maker, RunMeans, Threads
 from orchestrator.fleet.host_task import HostTask
@@ -123,10 +124,11 @@ class Worker:
             task_of.abandon()
 
     def _over(self, name: str, result: HostResult) -> None:
+        del self._running[name]
+        # Another thread may be about to deliver what was told of the host before.
+        self._bus.publish(happening.HostFinished(result))
         if self._bus.faults:
             self._failed(self._bus.faults[0])
-        del self._running[name]
-        self._outbox.end(result)
 
     def _tend(self) -> None:
         now = time.monotonic()

@@ -50,7 +50,7 @@ class WorkersPipe(Subscriber):
 
     def otherwise(self, result: HostResult) -> str:
         """What has not come through as it was, once the host is at its end; "" where all has."""
-        self._outbox.end(result)
+        self._outbox.handle(happening.HostFinished(result))
         heard = self._ends.get(timeout=PATIENCE)
         if isinstance(heard, str):
             return heard

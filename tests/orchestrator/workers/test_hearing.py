@@ -63,7 +63,7 @@ def test_a_result_arrives_as_it_was() -> None:
     """What a host came to has the same record there."""
     box, channel = outbox()
     result = HostResult("web1", Tally(), "failed", "k", "m", phases=((Phase.CONNECTING, 1.5),))
-    box.end(result)
+    box.handle(happening.HostFinished(result))
     (finished,) = heard(channel, box)
     assert isinstance(finished, happening.HostFinished)
     assert finished.result.record() == result.record()

@@ -34,7 +34,7 @@ def test_the_end_of_a_host_takes_along_what_waits() -> None:
     for host in ("web1", "web2"):
         box.handle(phase(host))
     assert channel.receive(0.05) is None
-    box.end(HostResult("web1", Tally()))
+    box.handle(happening.HostFinished(HostResult("web1", Tally())))
     told = channel.receive(60)
     assert told is not None
     assert [line.split("\t")[0] for line in told.split("\n")] == ["pweb1", "pweb2", "fweb1"]
@@ -57,7 +57,7 @@ def test_phases_that_follow_one_another_are_one_line() -> None:
     box.handle(happening.HostPhase("web1", Phase.RUNNING, 2.0))
     box.handle(happening.HostNotice("web1", "info", "hello"))
     box.handle(happening.HostPhase("web1", Phase.PLANNING, 3.0))
-    box.end(HostResult("web2", Tally()))
+    box.handle(happening.HostFinished(HostResult("web2", Tally())))
     told = (channel.receive(60) or "").split("\n")
     assert told[0] == 'pweb1\t[["connecting",1.0],["running",2.0]]'
     assert [line.partition("\t")[0] for line in told[1:]] == ["pweb2", "tweb1", "pweb1", "fweb2"]

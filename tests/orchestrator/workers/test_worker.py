@@ -1,6 +1,7 @@
 """A worker, here in a thread of the test's own process."""
 
 import json
+import queue
 import socket
 import threading
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.workers import worker
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.telling import Outbox
+from orchestrator.workers.worker import Worker
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost
 from tests.orchestrator.workers.scenes import Connectors, Remembering, hanging
 
@@ -28,7 +30,7 @@ class Scene:
         ours, theirs = socket.socketpair()
         self.channel = Channel(ours)
         self.connector = Connectors(scripts={"hangs": hanging})
-        self.failures: list[Exception] = []
+        self.failures: queue.SimpleQueue[Exception] = queue.SimpleQueue()
         self.planner = Remembering()
         self.lore = PackageLore()
         self.thread = threading.Thread(target=self._serve, args=(Channel(theirs),), daemon=True)
@@ -43,7 +45,7 @@ class Scene:
             connector=self.connector,
             planners=[self.planner],
             lore=self.lore,
-            failed=self.failures.append,
+            failed=self.failures.put,
         )
 
     def say(self, *message: Any) -> None:
@@ -59,8 +61,8 @@ class Scene:
             assert text is not None
             yield from text.split("\n")
 
-    def await_(self, begin: str) -> str:
-        """The next line that begins so."""
+    def await_(self, *begin: str) -> str:
+        """The next line that begins in one of these ways."""
         return next(line for line in self._lines if line.startswith(begin))
 
 
@@ -115,8 +117,33 @@ def test_what_it_cannot_tell_ends_it(scene: Scene, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Outbox, "handle", broken)
     scene.say("begin", [[0, "web1"]])
+    assert str(scene.failures.get(timeout=300)) == "what is this"
+
+
+def test_what_is_told_of_a_host_comes_before_its_end(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where another host's thread is about to deliver it: who hears of a host that has ended
+    takes that for a defect of the worker."""
+    telling, over = threading.Event(), threading.Event()
+
+    def slow(self: Outbox, event: happening.Event, handle: Any = Outbox.handle) -> None:
+        if not telling.is_set():
+            telling.set()
+            over.wait(300)
+        handle(self, event)
+
+    def watched(self: Worker, *told: Any, done: Any = Worker._over) -> None:
+        done(self, *told)
+        over.set()
+
+    monkeypatch.setattr(Outbox, "handle", slow)
+    monkeypatch.setattr(Worker, "_over", watched)
+    scene.say("begin", [[0, "hangs"]])
+    assert telling.wait(300)
+    scene.say("begin", [[0, "web1"]])
+    assert scene.await_("eweb1", "fweb1").startswith("e")
     scene.await_("fweb1")
-    assert [str(error) for error in scene.failures] == ["what is this"]
 
 
 def test_what_is_asked_once_in_a_run_is_asked_by_the_controller(scene: Scene) -> None:
