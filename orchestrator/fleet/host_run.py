@@ -147,6 +147,8 @@ class HostRun(LinkTask[HostResult]):
     def _enter(self, phase: Phase, *told: happening.Event) -> None:
         """Go on to a phase; what is ``told`` is published with that."""
         if phase == self._phase:
+            if told:
+                self._bus.publish(*told)
             return
         self._phase = phase
         self._entered(phase)

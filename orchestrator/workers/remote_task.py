@@ -24,7 +24,7 @@ class WorkerLostError(UnreachableError):
 
     def __init__(self, how: str) -> None:
         super().__init__(
-            f"the worker process that was at work on it has ended ({how})",
+            f"the worker process that had it has ended ({how})",
             hint="push again: what is done stays done",
         )
 
