@@ -120,6 +120,7 @@ class Conversation:
             planned=self._resources,
             place=place,
             observed=plan.observes,
+            mask=self._mask.value,
         )
         self._shared_lore = lore or PackageLore()
         self._talk_over(link)
@@ -294,7 +295,8 @@ class Conversation:
         elif message["t"] == "notice":
             level = message.get("level")
             level = level if level in ("waiting", "warning", "error") else "info"
-            self._notices.say(str(level), one_line(str(message.get("text"))))
+            text = self._mask.text(plain(str(message.get("text"))))
+            self._notices.say(str(level), one_line(text))
         else:
             raise ProtocolError(f"{one_line(message['t'], 40)!r} was not expected here")
 
@@ -307,7 +309,7 @@ class Conversation:
                 kind="protocol.sequence",
             )
         if isinstance(error, dict):
-            text = plain(str(error.get("message", "no reason given")))[:4000]
+            text = self._mask.text(plain(str(error.get("message", "no reason given"))))[:4000]
             kind = error.get("kind")
             known = isinstance(kind, str) and len(kind) <= 60 and re.match(_KIND, kind)
             raise PlanError(text, kind=str(kind) if known else "target")

@@ -35,6 +35,9 @@ _HEALTH = frozenset(["OK", "WARNING", "CRITICAL", "UNKNOWN"])
 _DRIFT = frozenset(["by", "run", "user", "at", "owner", "changed", "package"])
 _DRIFT_BY = ("someone", "you", "both", "new")
 
+_FREE = ("properties", "error", "output", "noop_message", "prediction_reason")
+_FREE_INSIDE = {"changes": ("from", "to", "diff"), "health_check": ("output",)}
+
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
@@ -206,6 +209,7 @@ class EventCheck:
     ``planned`` are the ``type#name`` of every resource in the host's plan. ``count`` is how many
     events there were. ``place`` says where a resource stands in the manifest, "" where in none.
     ``observed``: the plan asks what was observed, so each event has to say that, else none may.
+    ``mask`` hides secrets that show once an event has lost its control characters.
     """
 
     def __init__(
@@ -216,7 +220,9 @@ class EventCheck:
         planned: Iterable[str],
         place: Callable[[str], str] = lambda identity: "",
         observed: bool = False,
+        mask: Callable[[Any], Any] = lambda value: value,
     ) -> None:
+        self._mask = mask
         self._place = place
         self._observed = observed
         self.origin = host, run_id
@@ -273,7 +279,9 @@ class EventCheck:
         self._seen.add(identity)
         self.counted(1, event["event_id"])
         place = self._place(identity) if event["failed"] else ""
-        event, line = finished({**event, **self._added, **({"place": place} if place else {})})
+        event, line = finished(
+            {**event, **self._added, **({"place": place} if place else {})}, self._mask
+        )
         return Checked(event, line, identity, again)
 
     def require_next(self, seq: Any, event_id: str) -> None:
@@ -342,16 +350,29 @@ class EventCheck:
         return next(found, identity)
 
 
-def finished(event: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def finished(
+    event: dict[str, Any], mask: Callable[[Any], Any] = lambda value: value
+) -> tuple[dict[str, Any], str]:
     """An event with plain texts only, and its JSON text; ProtocolError."""
     try:
         line = _encode(event)
         if not is_plain_json(line):
-            event = plain_value(event)
+            event = _masked(plain_value(event), mask)
             line = _encode(event)
     except (ValueError, RecursionError, ProtocolError) as error:
         raise refuse("an event that holds no proper values") from error
     return event, line
+
+
+def _masked(event: dict[str, Any], mask: Callable[[Any], Any]) -> dict[str, Any]:
+    """The event with what is free text in it masked."""
+    parts = {key: mask(event[key]) for key in _FREE if key in event}
+    for key, free in _FREE_INSIDE.items():
+        if key in event:
+            parts[key] = [
+                {k: mask(v) if k in free else v for k, v in each.items()} for each in event[key]
+            ]
+    return {**event, **parts}
 
 
 def _consists_of(name: str, pieces: list[str]) -> bool:

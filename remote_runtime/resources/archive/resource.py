@@ -57,6 +57,7 @@ class Resource(PathType):
         self.settings = settings(item.name, item.properties)
         self._fetched: Optional["Temporary"] = None
         self._replaced: Optional[Status] = None  # what is at the name the download will get
+        self._checked: Optional[Status] = None  # of the file with the checksum of the manifest
         self._extracted = False
 
     @classmethod
@@ -128,6 +129,7 @@ class Resource(PathType):
         if status.kind == "symlink":
             return [Change("type", "symlink", "file")]
         changes = []
+        self._checked = status if self.settings.checksum else None
         accounts = self.context.accounts
         if status.uid != uid:
             changes.append(Change("owner", accounts.user_name(status.uid), self.settings.owner))
@@ -198,7 +200,7 @@ class Resource(PathType):
         """Extract first, put the archive at its place then: one that is there was extracted."""
         fetched = self._fetched
         try:
-            extracted = self.provider.extract(self.name, self.settings, fetched)
+            extracted = self.provider.extract(self.name, self.settings, fetched, self._checked)
             self.context.changed_paths.update(extracted)
             if fetched is not None:
                 self._place()

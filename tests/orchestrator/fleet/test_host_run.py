@@ -790,6 +790,25 @@ def test_texts_of_a_host_lose_their_control_characters() -> None:
     assert "u001b" not in told.line
 
 
+def test_secrets_are_masked_once_control_characters_are_gone() -> None:
+    """A secret with a colour or a NUL in its midst, as a command prints it, is shown nowhere."""
+    split = "hunter2-\x1b[0mhun\0ter2"
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        far.say("notice", level="info", text=split)
+        changes = [{"what": "a", "from": split, "to": None, "diff": split}]
+        far.say("event", seq=1, event=make_event(name="/etc/a", output=split, changes=changes))
+        far.say("done", events=1, cancelled=False)
+
+    _, recorder = run_against(script, secrets=["hunter2-hunter2"])
+    assert recorder.of(happening.HostNotice)[0].text == "[masked]"
+    told = recorder.of(happening.ResourceEvent)[0]
+    assert told.event["output"] == "[masked]"
+    assert "hunter2" not in told.line
+
+
 def test_done_with_an_error_is_the_host_s_failure() -> None:
     """A run that the target could not begin fails with the target's reason."""
     error = {"kind": "runtime.lock", "message": "bob has been pushing since 09:15"}

@@ -1,4 +1,5 @@
 import gzip
+import hashlib
 import io
 import os
 import shutil
@@ -45,6 +46,20 @@ OUTSIDE = [
     member("pipe", type=tarfile.FIFOTYPE),
     member("a" * 5000, b"x"),
 ]
+
+
+class ChangedAfterwards(Files):
+    """A file system in which somebody writes into a file as soon as its hash was found."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self.data = data
+
+    def sha256(self, path: str, known: Any = None, follow: bool = False) -> str:
+        found = super().sha256(path, known, follow)
+        with open(path, "wb") as file:
+            file.write(self.data)
+        return found
 
 
 class ExtractionTest(ArchiveTest):
@@ -361,6 +376,28 @@ class StateTest(ArchiveTest):
         self.assertEqual(preview["noop_message"], "Would have extracted")
         self.assertEqual(self.apply(self.resource())["error"], [])
         self.assertEqual((self.names("out"), self.web.requests), (["app"], []))
+
+    def test_changed_after_its_checksum(self) -> None:
+        """What others write into an archive once its checksum was found is not extracted."""
+        good, bad = tar(APP), tar([member("app/bin/run", b"#!/bin/evil")])
+        resource = self.resource(checksum=hashlib.sha256(good).hexdigest())
+        for data in (bad, bad.ljust(len(good), b"\0")):
+            self.write("dl/a.tar.gz", good)
+            os.chmod(self.path("dl/a.tar.gz"), 0o666)
+            message = self.error(resource, files=ChangedAfterwards(data))
+            self.assertRegex(message, "was changed by somebody else|is not a whole tar.gz")
+            self.assertEqual((self.names("dl"), self.web.requests), (["a.tar.gz"], []))
+            self.assertFalse(os.path.exists(self.creates))
+            self.assertNotIn("app", os.listdir(self.root) + self.names("out"))
+
+    def test_others_may_write_it(self) -> None:
+        """An archive that others may write and have not is extracted, and nothing else is left."""
+        self.write("dl/a.tar.gz", tar(APP))
+        os.chmod(self.path("dl/a.tar.gz"), 0o666)
+        resource = self.resource(checksum=hashlib.sha256(tar(APP)).hexdigest())
+        self.assertEqual(self.apply(resource)["error"], [])
+        self.assertEqual((self.names("dl"), self.names("out")), (["a.tar.gz"], ["app"]))
+        self.assertEqual(self.web.requests, [])
 
     def test_without_creates(self) -> None:
         """Without creates an archive that is there was extracted; one that failed is not there."""

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from remote_runtime.resources.archive.guard import Limit
     from remote_runtime.resources.archive.members import Admission, Pulse
     from remote_runtime.resources.archive.staging import Staging
+    from remote_runtime.system.files import Status
     from remote_runtime.system.temporary import Temporary
     from remote_runtime.system.walk import Folder
 
 _BLOCK = 256 << 10
 _LARGE = 1 << 30  # a guess where the server does not say
 _PARENT_MODE = 0o755
+_OTHERS_WRITE = 0o022
 
 
 class Provider(BaseProvider):
@@ -130,13 +132,68 @@ class Provider(BaseProvider):
         )
 
     def extract(
-        self, archive: str, settings: Settings, fetched: Optional["Temporary"] = None
+        self,
+        archive: str,
+        settings: Settings,
+        fetched: Optional["Temporary"] = None,
+        known: Optional["Status"] = None,
     ) -> List[str]:
         """Extract the file ``archive``, or the download of it; return the paths written.
 
         Nothing is written before all members are found harmless, nothing below ``extract_parent``
-        is replaced before all of them are written.
+        is replaced before all of them are written. ``known``: its checksum was that of the manifest
+        when this was its status. Where others can change it since, a copy is extracted.
         """
+        if fetched is not None or known is None or not self._open_to_others(archive, known):
+            return self._extract(archive, settings, fetched)
+        self.survey(archive, settings)
+        self._make_parent(settings.extract_parent)
+        copy = self._copied(archive, settings, known.size)
+        try:
+            return self._extract(archive, settings, copy)
+        finally:
+            copy.discard()
+
+    def _open_to_others(self, archive: str, known: "Status") -> bool:
+        """Whether a user who is neither root nor ours can change what is in this file."""
+        others = known.uid not in (0, os.geteuid()) or bool(known.mode & _OTHERS_WRITE)
+        return others or self.context.files.in_shared_folder(archive)
+
+    def _copied(self, archive: str, settings: Settings, size: int) -> "Temporary":
+        """A copy of so many bytes, ours alone and with the checksum that it must have; it is where
+        its members go, since there is room to be."""
+        from remote_runtime.resources.archive import members
+
+        pulse = members.Pulse(self.context, self._limit(archive, settings), "reading %s" % archive)
+        name = os.path.join(settings.extract_parent, os.path.basename(archive))
+        copy = self.context.files.temporary(name)
+        try:
+            digest, read = sha256(size=size), 0
+            for block in self.context.files.blocks(archive):
+                read += len(block)
+                if read > size:
+                    break
+                pulse.beat(read)
+                digest.update(block)
+                copy.write(block)
+            if read != size or str(digest.hexdigest()) != settings.checksum:
+                raise ResourceError(
+                    "%s was changed by somebody else during the run" % archive,
+                    kind="resource.archive.checksum",
+                    hint="nothing of it was extracted; look who changes it",
+                )
+        except BaseException:
+            copy.discard()
+            raise
+        return copy
+
+    def _make_parent(self, parent: str) -> None:
+        if not self.context.files.exists(parent):
+            self.context.files.create_directory(parent, _PARENT_MODE)
+
+    def _extract(
+        self, archive: str, settings: Settings, fetched: Optional["Temporary"]
+    ) -> List[str]:
         from remote_runtime.resources.archive import members, staging
 
         limit = self._limit(archive, settings)
@@ -146,8 +203,7 @@ class Provider(BaseProvider):
         with os.fdopen(descriptor, "rb") as file:
             try:
                 kinds = self._survey(file, archive, settings, pulse)
-                if not files.exists(parent):
-                    files.create_directory(parent, _PARENT_MODE)
+                self._make_parent(parent)
                 folder = files.folder(parent)
                 staging.in_the_way(archive, folder, kinds)
                 return self._write(file, folder, archive=archive, settings=settings, pulse=pulse)
