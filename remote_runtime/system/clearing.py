@@ -10,6 +10,7 @@ from remote_runtime.system.trouble import failure
 from remote_runtime.system.walk import Place
 
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_PASSED = (getattr(os, "O_PATH", 0) or os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class _Level(NamedTuple):
@@ -29,7 +30,7 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
     levels: List[_Level] = []
     name = place.name
     try:
-        here = os.open(".", _LISTED, dir_fd=place.folder.descriptor)
+        here = os.open(".", _PASSED, dir_fd=place.folder.descriptor)
     except OSError as error:
         raise failure("remove", place.path, error) from error
     try:
@@ -42,7 +43,7 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
                 levels.append(_Level(name, above, _emptied(here)))
                 while not levels[-1].waiting:
                     level = levels.pop()
-                    here = _replaced(here, os.open("..", _LISTED, dir_fd=here))
+                    here = _replaced(here, os.open("..", _PASSED, dir_fd=here))
                     if _identity(here) != level.above:
                         raise OSError(errno.ESTALE, "somebody moved it while it was removed")
                     os.rmdir(level.name, dir_fd=here)

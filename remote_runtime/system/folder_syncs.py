@@ -12,12 +12,13 @@ from typing import Callable, Dict, List, Tuple
 from remote_runtime.lean.threads import Thread
 
 _MOST = 64  # descriptors that wait
+_UNREADABLE = -1  # a folder that may be written, not read: all that waits for a disk is synced
 _KNOWS_NONE = (errno.EINVAL, errno.EOPNOTSUPP)  # a file system that syncs no folders
 
 
 def sync_now(folder: int) -> None:
     """Make what was renamed in this open folder last. ``OSError``"""
-    _sync(os.open(".", os.O_RDONLY, dir_fd=folder))
+    _sync(_opened(folder))
 
 
 class FolderSyncs(object):
@@ -32,7 +33,7 @@ class FolderSyncs(object):
         found = os.fstat(folder)
         key = (found.st_dev, found.st_ino)
         if key not in self._waiting:  # one that is there is synced after this rename
-            self._waiting[key] = os.open(".", os.O_RDONLY, dir_fd=folder)
+            self._waiting[key] = _opened(folder)
         if len(self._waiting) >= _MOST:
             self.sync()
 
@@ -72,7 +73,17 @@ class FolderSyncs(object):
         return None
 
 
+def _opened(folder: int) -> int:
+    """A descriptor to sync it by, or ``_UNREADABLE``. ``OSError``"""
+    try:
+        return os.open(".", os.O_RDONLY, dir_fd=folder)
+    except PermissionError:
+        return _UNREADABLE
+
+
 def _sync(descriptor: int) -> None:
+    if descriptor == _UNREADABLE:
+        return os.sync()
     try:
         os.fsync(descriptor)
     except OSError as error:
@@ -80,3 +91,4 @@ def _sync(descriptor: int) -> None:
             raise
     finally:
         os.close(descriptor)
+    return None

@@ -74,9 +74,11 @@ class Obstacles(object):
         if self._spot.there:
             self._replaced("replace")
 
-    def making(self, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
-        """To make a directory there."""
+    def making(self, uid: int = -1, gid: int = -1, mode: int = 0o755) -> None:
+        """To make a directory there; the folders on the way get the permissions of ``mode``."""
         self._enter(_MAKING, 0)
+        if self._spot.missing and os.geteuid() != 0 and mode & 0o300 != 0o300:
+            raise self._failure(_MAKING, errno.EACCES)  # nothing is made in the first of them
         self._owned(_MAKING, (uid, gid, mode), None)
 
     def changing(self, uid: int, gid: int, mode: int = 0) -> None:

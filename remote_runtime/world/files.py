@@ -150,8 +150,11 @@ class WorldFiles(Files):
 
     def entries(self, path: str) -> List[str]:
         found = self._find(path, follow=True)
+        if found.node is not None and found.node.kind == "directory":
+            self._require_readable(path, found.node, "list")
         names = set()
         if found.there or (found.node is not None and not found.node.opaque):
+            self._require_listed(found)
             names.update(self._host.entries(found.path if found.laid else path))
         for name in self._layer.below(found.path):
             node = self._layer.nodes[os.path.join(found.path, name)]
@@ -219,11 +222,17 @@ class WorldFiles(Files):
             path = os.path.dirname(path)
             node = self._planned_folder(path)
             if node is not None and os.path.isdir(path) and not _enterable(path):
-                raise Unknowable("what %s holds is not seen before %s opens it" % (path, node.by))
+                raise _closed(path, node)
 
-    def _require_readable(self, path: str, node: Node) -> None:
+    def _require_listed(self, found: Found) -> None:
+        """``Unknowable`` where a folder whose names we may not read is to be opened."""
+        shut = os.path.isdir(found.path) and not os.access(found.path, os.R_OK, effective_ids=True)
+        if found.node is not None and shut:
+            raise _closed(found.path, found.node)
+
+    def _require_readable(self, path: str, node: Node, doing: str = "read") -> None:
         if os.geteuid() != 0 and not ours(node) & 4 and not has_acl(path):
-            raise refusal("read", path, errno.EACCES)
+            raise refusal(doing, path, errno.EACCES)
 
     # -- work of our own --------------------------------------------------------------------------
 
@@ -251,6 +260,10 @@ class WorldFiles(Files):
 
     def staged(self, name: str) -> None:
         self._host.staged(name)
+
+
+def _closed(path: str, node: Node) -> Unknowable:
+    return Unknowable("what %s holds is not seen before %s opens it" % (path, node.by))
 
 
 def _enterable(folder: str) -> bool:

@@ -35,7 +35,7 @@ class OnMount(Obstacles):
         else:
             self._enter_mount("write", size, self._mount)
 
-    def making(self, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
+    def making(self, uid: int = -1, gid: int = -1, mode: int = 0o755) -> None:
         if self._mount is None:
             self._host.making(uid, gid, mode)
         else:

@@ -25,6 +25,19 @@ class ClearingTest(FolderTest):
         self.assertEqual(os.listdir(self.root), ["kept"])
         self.assertEqual(os.listdir(self.path("kept")), ["file"])
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_in_a_folder_that_may_be_written_and_not_read(self) -> None:
+        """What is removed is listed, the folder that holds it is not."""
+        os.chmod(self.root, 0o755)
+        for name in ("box", "box/a", "box/a/b"):
+            os.mkdir(self.path(name))
+            os.chown(self.path(name), 65534, 65534)
+        os.chmod(self.path("box"), 0o300)
+        os.seteuid(65534)
+        self.addCleanup(os.seteuid, 0)
+        self.clear("box/a")
+        self.assertFalse(os.path.exists(self.path("box/a")))
+
     @unittest.skipUnless(mounting.possible(), "nothing can be mounted on this machine")
     def test_what_is_mounted(self) -> None:
         """Where something is mounted at the folder or in it, nothing is removed at all."""

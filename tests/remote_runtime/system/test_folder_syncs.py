@@ -56,6 +56,19 @@ class FolderSyncsTest(FolderTest):
             syncs.sync()
         self.assertEqual(synced, [self.inode("a")] * 2)
 
+    def test_a_folder_that_may_be_written_and_not_read(self) -> None:
+        """What cannot be opened to be synced, as a drop box, is synced with all that waits."""
+        folder = self.opened("a")
+        refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        syncs = FolderSyncs()
+        with mock.patch("os.open", side_effect=refused), mock.patch("os.sync") as all_synced:
+            sync_now(folder)
+            all_synced.assert_called_once_with()
+            syncs.add(folder)
+            all_synced.assert_called_once_with()
+            syncs.sync()
+            self.assertEqual(all_synced.call_count, 2)
+
     def test_no_more_folders_wait_than_descriptors_are_for(self) -> None:
         """A run with a file in each of many folders does not run out of descriptors."""
         folders = [self.opened(str(number)) for number in range(150)]

@@ -178,6 +178,25 @@ class ObstaclesTest(FolderTest):
             os.setegid(0)
         self.assertEqual(found, ["", "eperm", "", "", "", "unsettled"] * 2 + ["eperm"])
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_folders_on_the_way_that_close_themselves(self) -> None:
+        """They get the permissions of the last one: by some, nothing can be made in them."""
+        os.chmod(self.root, 0o755)
+        os.mkdir(self.path("own"))
+        os.chown(self.path("own"), NOBODY, NOBODY)
+        os.setegid(NOBODY)
+        os.seteuid(NOBODY)
+        try:
+            found = [
+                self.refused(self.of(name).making, NOBODY, NOBODY, mode)
+                for name in ("own/a", "own/a/b")
+                for mode in (0o300, 0o500, 0)
+            ]
+        finally:
+            os.seteuid(0)
+            os.setegid(0)
+        self.assertEqual(found, ["", "", "", "", "eacces", "eacces"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -177,6 +177,25 @@ class WorldFilesTest(FolderTest):
             with self.assertRaises(Unknowable):
                 look()
 
+    @unittest.skipUnless(ROOT, "only root can become another user")
+    def test_names_in_a_directory_that_may_not_be_read(self) -> None:
+        """Without root's rights those of one that is closed cannot be listed by then, and those
+        of one that is opened cannot be known before."""
+        os.chmod(self.root, 0o755)
+        for name, mode in (("open", 0o755), ("shut", 0o300)):
+            os.mkdir(self.path(name))
+            os.chown(self.path(name), NOBODY, NOBODY)
+            os.chmod(self.path(name), mode)
+        os.seteuid(NOBODY)
+        self.addCleanup(os.seteuid, 0)
+        self.expect("open", "directory", mode=0o300)
+        self.expect("shut", "directory", mode=0o755)
+        files = self.context.files
+        with self.assertRaisesRegex(ResourceError, "could not list .*: permission denied"):
+            files.entries(self.path("open"))
+        with self.assertRaisesRegex(Unknowable, "not seen before .* opens it"):
+            files.entries(self.path("shut"))
+
     def test_names_in_a_directory(self) -> None:
         """Those that are there, without what goes and with what comes."""
         os.mkdir(self.path("d"))
