@@ -248,7 +248,7 @@ def main() -> int:
     with contextlib.ExitStack() as stack:
         if not options.tmpfs:
             stack.enter_context(disk.fresh())
-        scratch = tempfile.TemporaryDirectory(prefix="ccm-benchmark-")
+        scratch = tempfile.TemporaryDirectory(prefix="ccm-")
         folder = Path(stack.enter_context(scratch))
         pyinfra = None if options.skip_pyinfra else install_pyinfra(folder)
         roots = dict.fromkeys(names, prepare_root)
