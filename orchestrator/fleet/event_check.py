@@ -7,11 +7,11 @@ every event; the tests hold it against the schema.
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from orchestrator.fleet.due import Due
 from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, is_shallow, plain_value
 from remote_runtime.errors import ProtocolError
 from remote_runtime.item import SELECTION
@@ -229,37 +229,28 @@ class EventCheck:
         self._added = {"host": host, "run_id": run_id}
         self._planned = tuple(planned)
         self._together = bytearray(len(self._planned))  # what was told of with others, by index
+        self._by_name: Due | None = None
         self._last_id = ""
         self.count = 0
 
     @cached_property
-    def _left(self) -> Counter[str]:
-        """How often each resource is due yet. Made when one is told by its name: on most hosts none
-        is, and very many may wait for that."""
-        both = zip(self._planned, self._together, strict=True)
-        return Counter(name for name, is_told in both if not is_told)
-
-    @cached_property
-    def _seen(self) -> set[str]:
-        """What was told of; made together with ``_left``."""
-        both = zip(self._planned, self._together, strict=True)
-        return {name for name, is_told in both if is_told}
-
-    @property
-    def _by_index(self) -> bool:
-        """Whether what was told with others is all that was told."""
-        return "_left" not in self.__dict__
-
-    @cached_property
     def _is_unique(self) -> bool:
+        """Whether no two planned resources have the same name."""
         return len(set(self._planned)) == len(self._planned)
+
+    def _due(self) -> Due:
+        """What is counted by name from now on. On most hosts nothing is told by its name, and very
+        many may wait for that."""
+        if self._by_name is None:
+            self._by_name = Due.of(self._planned, self._together)
+        return self._by_name
 
     @property
     def unheard(self) -> int:
         """Of how many planned resources nothing was told yet."""
-        if self._by_index:
+        if self._by_name is None:
             return self._together.count(0)
-        return sum(self._left.values())
+        return sum(self._by_name.left.values())
 
     def begin_anew(self) -> None:
         """The host was rebooted: it counts from 1 again, by a clock that may have been set back."""
@@ -274,9 +265,8 @@ class EventCheck:
         if problem:
             raise refuse(f"event {seq}: {problem}")
         self._require_new(seq, event["event_id"])
-        identity = self._take(event["type"] + "#" + event["name"], seq)
-        again = identity in self._seen
-        self._seen.add(identity)
+        identity = self._planned_as(event["type"] + "#" + event["name"], seq)
+        again = self._due().take(identity)
         self.counted(1, event["event_id"])
         place = self._place(identity) if event["failed"] else ""
         event, line = finished(
@@ -295,21 +285,15 @@ class EventCheck:
         end = index + count
         if end > len(self._planned) or self._together.find(1, index, end) >= 0:
             raise self._undue(self.count + 1)
-        if self._by_index and self._is_unique:
-            self._together[index:end] = b"\1" * count
+        due = self._by_name if self._is_unique else self._due()
+        self._together[index:end] = b"\1" * count
+        if due is None:
             return 0
         again = 0
-        left, seen = self._left, self._seen
-        for at in range(index, end):
-            identity = self._planned[at]
-            if not left.get(identity):
+        for identity in self._planned[index:end]:
+            if not due.left[identity]:
                 raise self._undue(self.count + 1)
-            self._together[at] = 1
-            left[identity] -= 1
-            if not left[identity]:
-                del left[identity]
-            again += identity in seen
-            seen.add(identity)
+            again += due.take(identity)
         return again
 
     def counted(self, count: int, event_id: str) -> None:
@@ -329,14 +313,13 @@ class EventCheck:
     def _undue(seq: int) -> ProtocolError:
         return refuse(f"event {seq} is about a resource that is not due on this host")
 
-    def _take(self, identity: str, seq: int) -> str:
-        if not self._left[identity]:
+    def _planned_as(self, identity: str, seq: int) -> str:
+        """The name in the plan of a resource that is due; ProtocolError."""
+        left = self._due().left
+        if not left[identity]:
             identity = self._unmasked(identity)
-        if not self._left[identity]:
+        if not left[identity]:
             raise self._undue(seq)
-        self._left[identity] -= 1
-        if not self._left[identity]:
-            del self._left[identity]  # what is due next is found first
         return identity
 
     def _unmasked(self, identity: str) -> str:
@@ -346,7 +329,9 @@ class EventCheck:
             return identity
         # Each mask stands for something, so a name that is shorter need not be looked at.
         least = sum(map(len, pieces)) + len(pieces) - 1
-        found = (name for name in self._left if len(name) >= least and _consists_of(name, pieces))
+        found = (
+            name for name in self._due().left if len(name) >= least and _consists_of(name, pieces)
+        )
         return next(found, identity)
 
 
