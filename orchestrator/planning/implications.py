@@ -79,7 +79,7 @@ class Masking:
     def of(self, entry: Compiled, manifest: str) -> Implied | None:
         """What is implied of a resource that stands in that child manifest; None where its event is
         told whole."""
-        if type(entry) is Filled:
+        if isinstance(entry, Filled):
             known = self._known.forms.get((entry.skeleton, manifest))
             if known is not None:
                 return self._own(entry, manifest, known)

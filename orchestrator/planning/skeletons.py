@@ -69,11 +69,6 @@ class Filled(Compiled):
         """See ``Compiled``; made anew each time."""
         return self._between(self.skeleton.whole)
 
-    @property
-    def text(self) -> bytes:
-        """See ``Compiled``; nothing is below it."""
-        return self._between(self.skeleton.whole)
-
     def _between(self, pieces: tuple[bytes, ...]) -> bytes:
         """The pieces with what names each of its texts."""
         first, *rest = pieces
