@@ -83,7 +83,8 @@ def _opened(folder: int) -> int:
 
 def _sync(descriptor: int) -> None:
     if descriptor == _UNREADABLE:
-        return os.sync()
+        os.sync()
+        return
     try:
         os.fsync(descriptor)
     except OSError as error:
@@ -91,4 +92,3 @@ def _sync(descriptor: int) -> None:
             raise
     finally:
         os.close(descriptor)
-    return None
