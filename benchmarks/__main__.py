@@ -248,6 +248,7 @@ def main() -> int:
     with contextlib.ExitStack() as stack:
         if not options.tmpfs:
             stack.enter_context(disk.fresh())
+        # a short name: the sockets of testinfra's ssh are in it, which may have 107 bytes
         scratch = tempfile.TemporaryDirectory(prefix="ccm-")
         folder = Path(stack.enter_context(scratch))
         pyinfra = None if options.skip_pyinfra else install_pyinfra(folder)
