@@ -107,9 +107,11 @@ def index(built: Path, pyz: Path) -> Path:
 def install(version: str, folder: Path, index: Path, what: str | Path) -> Path:
     """Install into a clean environment from a folder of wheels alone, and return its ccm."""
     home = folder / "venv"
-    run(python(version), "-m", "venv", "--without-pip", home, cwd=folder)
-    pip = [sys.executable, "-m", "pip", "--python", str(home / "bin/python"), "install", "-q"]
-    pip.append("--no-compile")  # of all modules, most of which nobody imports here
+    run(python(version), "-m", "venv", home, cwd=folder)
+    # its own: that of another Python, such as Debian's, may not work there
+    pip: list[str | Path] = [home / "bin/python", "-m", "pip", "install", "-q"]
+    # of all modules most are imported by nobody here
+    pip += ["--disable-pip-version-check", "--no-compile"]
     run(*pip, "--no-index", "--find-links", index, what, cwd=folder)
     return home / "bin/ccm"
 
