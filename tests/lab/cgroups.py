@@ -7,10 +7,11 @@ belong to a lab, and what CPU time a host has used.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from .machine import LabError
@@ -92,12 +93,12 @@ def kill(folders: Sequence[Path], seconds: float = 15) -> None:
         time.sleep(0.01)
 
 
-def _end(pids: Iterable[int]) -> None:
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+def _end(pids: Collection[int]) -> None:
+    """All at once, as the power goes: none has the time to see that another one is gone."""
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
 
 
 def remove(folders: Iterable[Path]) -> None:
