@@ -6,7 +6,7 @@ A preview asks here; what is raised is what the attempt would raise.
 import errno
 import os
 import stat
-from typing import FrozenSet, Hashable, NamedTuple, Optional, Tuple
+from typing import Callable, FrozenSet, Hashable, NamedTuple, Optional, Tuple
 
 from remote_runtime.errors import UnsettledError
 from remote_runtime.system import inode_flags
@@ -15,7 +15,7 @@ from remote_runtime.system.paths import has_long_name, is_too_long, is_within, w
 from remote_runtime.system.trouble import failure, many_names, refusal
 
 PAGE = 4096  # bytes that a file in memory takes at least
-_LOOKED_AT = 50000  # names in a tree
+LOOKED_AT = 50000  # names in a tree
 _READ_ONLY, _NO_EXECUTION = 1, 8  # ST_RDONLY, ST_NOEXEC
 _MAKING = "create the directory"
 
@@ -59,8 +59,10 @@ class Spare(NamedTuple):
 class Obstacles(object):
     """Each method raises the ``ResourceError`` that the attempt would end in, or returns."""
 
-    def __init__(self, spot: Spot) -> None:
+    def __init__(self, spot: Spot, emptied: Optional[Callable[[str], None]] = None) -> None:
+        """``emptied`` looks at what goes with a folder; see ``require_emptied``."""
         self._spot = spot
+        self._emptied = emptied or require_emptied
 
     @property
     def missing(self) -> int:
@@ -99,15 +101,14 @@ class Obstacles(object):
     def removing(self, tree: bool = False) -> None:
         """To remove what is there; ``tree``: with all that is in it."""
         there = self._spot.there
-        if not there:
-            return
-        self._writable("remove", self._spot.folder)
-        self._permitted("remove")
+        if there:
+            self._writable("remove", self._spot.folder)
+            self._permitted("remove")
+            if tree:
+                mounted_in(there)
+            self._replaced("remove")
         if tree:
-            mounted_in(there)
-        self._replaced("remove")
-        if tree and stat.S_ISDIR(os.lstat(there).st_mode):
-            _emptied(there)
+            self._emptied(there)
 
     def spare(self) -> Spare:
         """What can be written there yet, with what is planned counted as written."""
@@ -195,12 +196,13 @@ def at(
     writable: Optional[bool] = None,
     within: str = "",
     gid: Optional[int] = None,
+    emptied: Optional[Callable[[str], None]] = None,
 ) -> Obstacles:
     """The obstacles at a path that is ``real`` without the links on the way.
 
     ``counts``: what the host has there is what there will be. ``within`` is the nearest folder
     above that there will be by then, "" for that of the host. ``gid``: None where the host's
-    folder says it. See ``Spot`` for the rest.
+    folder says it. See ``Spot`` for the rest, and ``Obstacles`` for ``emptied``.
     """
     folder = within or _nearest_folder(os.path.dirname(real))
     missing = os.path.dirname(real)[len(folder.rstrip("/")) :].count("/")
@@ -210,7 +212,8 @@ def at(
     if gid is None:
         found = os.stat(spot.folder)
         gid = found.st_gid if found.st_mode & stat.S_ISGID else -1
-    return Obstacles(spot._replace(shared=shared, writable=writable, missing=missing, gid=gid))
+    spot = spot._replace(shared=shared, writable=writable, missing=missing, gid=gid)
+    return Obstacles(spot, emptied)
 
 
 def _nearest_folder(path: str) -> str:
@@ -236,16 +239,18 @@ def _of_kernel(folder: str) -> int:
     return 0
 
 
-def _emptied(top: str) -> None:
-    """``ResourceError`` where something in a folder, however deep, would stay; of very many names
-    the first are looked at."""
+def require_emptied(top: str) -> None:
+    """``ResourceError`` where something in a folder of the host, however deep, would stay; of very
+    many names the first are looked at. "" where the host has none."""
+    if not os.path.isdir(top) or os.path.islink(top):
+        return
     us, seen = os.geteuid(), 0
     for folder, folders, files in walk(top, _unlisted):
         names = folders + files
-        if names and not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+        if not os.access(folder, (os.W_OK if names else 0) | os.X_OK, effective_ids=True):
             raise refusal("remove", folder, errno.EACCES)
         seen += len(names)
-        if seen > _LOOKED_AT:
+        if seen > LOOKED_AT:
             return
         holds, held = flags(folder), os.lstat(folder)
         for path in [os.path.join(folder, name) for name in names]:

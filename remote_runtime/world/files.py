@@ -180,6 +180,7 @@ class WorldFiles(Files):
             writable=self._may_write(within),
             within=within,
             gid=gid,
+            emptied=lambda there: self._require_emptied(found.path, there),
         )
         points = self._layer.mount_points(path)
         mount = self._layer.mounted(found.path)
@@ -210,10 +211,24 @@ class WorldFiles(Files):
 
     def _may_write(self, folder: str) -> Optional[bool]:
         """Whether names may be made in a folder by its planned attributes; None without such."""
+        rights = self._rights(folder)
+        return None if rights is None else rights & 3 == 3
+
+    def _rights(self, folder: str) -> Optional[int]:
+        """What we may do in a folder by its planned attributes; None without such."""
         node = self._planned_folder(folder) if os.geteuid() != 0 else None
-        if node is None or has_acl(folder):
-            return None
-        return ours(node) & 3 == 3
+        return None if node is None or has_acl(folder) else ours(node)
+
+    def _require_emptied(self, path: str, there: str) -> None:
+        """As of a tree of the host, with what is planned in it; root needs no rights there."""
+        if os.geteuid() == 0 or not self._layer.is_touched(path):
+            from remote_runtime.system.obstacles import require_emptied
+
+            require_emptied(there)
+        else:
+            from remote_runtime.world.emptying import require_removable
+
+            require_removable(self, path, self._rights)
 
     def _require_seen(self, found: Found) -> None:
         """``Unknowable`` below a folder that is closed to us until it is changed."""

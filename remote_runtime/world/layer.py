@@ -163,6 +163,10 @@ class Layer(object):
         names = self._inside.get(path, ())
         return [name for name in names if os.path.join(path, name) in self.nodes]
 
+    def is_touched(self, path: str) -> bool:
+        """Whether something is planned at a path or below it, or was."""
+        return path in self.nodes or bool(self._inside.get(path))
+
     def planned(self, path: str) -> Tuple[int, int]:
         """The bytes and files that are to be written to the file system of a path."""
         for at in self._uncounted:

@@ -1,0 +1,63 @@
+"""What would keep a planned tree from being removed by a user other than root (target)."""
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING, Callable, List, Optional
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.obstacles import LOOKED_AT, flags
+from remote_runtime.system.trouble import NO_ACCESS, refusal
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files, Status
+
+Rights = Callable[[str], Optional[int]]
+
+
+def require_removable(files: "Files", top: str, rights: Rights) -> None:
+    """``ResourceError`` where something in a folder, however deep, would stay, ``Unknowable`` where
+    that cannot be told; of very many names the first are looked at.
+
+    ``rights`` says what we may do in a folder by its planned attributes, as in ``ours``; None where
+    the host is to be asked.
+    """
+    left, seen = [top], 0
+    while left and seen <= LOOKED_AT:
+        folder = left.pop()
+        names = _names(files, folder)
+        if not _is_open(folder, rights(folder), bool(names)):
+            raise refusal("remove", folder, errno.EACCES)
+        seen += len(names)
+        held = files.status(folder)
+        found = [(path, files.status(path)) for path in (os.path.join(folder, n) for n in names)]
+        for path, status in found:
+            if flags(folder) or flags(path) or not (_is_ours(held) or _goes(held, status)):
+                raise refusal("remove", folder, errno.EPERM)
+        left += [path for path, status in reversed(found) if status and status.kind == "directory"]
+
+
+def _names(files: "Files", folder: str) -> List[str]:
+    try:
+        return files.entries(folder)
+    except ResourceError as error:
+        if error.kind == NO_ACCESS:
+            raise refusal("remove", folder, errno.EACCES) from error
+        raise
+
+
+def _is_open(folder: str, planned: Optional[int], filled: bool) -> bool:
+    """Whether what is in a folder can be removed; an empty one has to be entered all the same."""
+    needed = (os.W_OK if filled else 0) | os.X_OK
+    if planned is not None:
+        return planned & needed == needed
+    return os.access(folder, needed, effective_ids=True)
+
+
+def _is_ours(status: "Optional[Status]") -> bool:
+    return status is None or status.uid == os.geteuid()
+
+
+def _goes(folder: "Optional[Status]", status: "Optional[Status]") -> bool:
+    """Whether a name can be taken away where its folder is of another user."""
+    return not (folder and folder.mode & stat.S_ISVTX) or _is_ours(status)
