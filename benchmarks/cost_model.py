@@ -32,7 +32,7 @@ RUNS = 3
 DELAY = 0.05  # seconds, one way
 NARROW, WIDE = 4, 256
 MS, KIB = 1000.0, 1024.0
-HOST_ITSELF = 0.085  # seconds of processor time of a host: docs/benchmarks.md, converged
+HOST_ITSELF = 0.053  # seconds of processor time of a host: docs/benchmarks.md, converged
 CASES = ((1000, 100, 0.001, 64, 1), (1000, 100, 0.1, 64, 2), (1000, 500, 0.001, 64, 2),
          (10_000, 100, 0.001, 64, 2), (10_000, 100, 0.1, 256, 4), (10_000, 100, 0.1, 256, 8),
          (10_000, 500, 0.02, 256, 8), (60_000, 100, 0.02, 512, 8))  # fmt: skip

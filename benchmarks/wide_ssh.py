@@ -31,7 +31,7 @@ from .stand_ins import DOWN, MUTE, REFUSES, StandIns, allow_files, spread
 from .watching import Watched, watch
 
 RESOURCES = 100
-ENGINES = ("threads", "processes:2", "dask:2")
+ENGINES = ("threads", "processes:2", "dask:1", "dask:2", "dask:4")
 COUNTS = (1000, 5000, 10_000)
 FAULTY = 1000  # hosts, a tenth of them faulty
 FAULTS = (REFUSES, DOWN, MUTE, SLOW, LOGIN, START, RUN)
