@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from contextlib import suppress
 from typing import List, NamedTuple, Optional, Tuple
 
 from remote_runtime.system.obstacles import mounted_in
@@ -23,8 +24,8 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
     """Remove a folder with everything in it, however deep; links in it are removed, not followed.
 
     One folder is open at a time. ``ResourceError`` names what cannot be removed, or was moved away;
-    where something is mounted at the folder or in it, nothing is removed. What stands there must be
-    the folder that is ``opened``, if one is given.
+    what somebody else removes meanwhile is gone. Where something is mounted at the folder or in it,
+    nothing is removed. What stands there must be the folder that is ``opened``, if one is given.
     """
     mounted_in(place.path)
     levels: List[_Level] = []
@@ -36,17 +37,22 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
     try:
         while True:
             try:
-                above = _identity(here)
-                here = _replaced(here, os.open(name, _LISTED, dir_fd=here))
-                if not levels and opened is not None and _identity(here) != _identity(opened):
-                    raise OSError(errno.ESTALE, "somebody put another folder there")
-                levels.append(_Level(name, above, _emptied(here)))
+                below = _opened(name, here)
+                if below is None and not levels:
+                    return
+                if below is not None:
+                    above = _identity(here)
+                    here = _replaced(here, below)
+                    if not levels and opened is not None and _identity(here) != _identity(opened):
+                        raise OSError(errno.ESTALE, "somebody put another folder there")
+                    levels.append(_Level(name, above, _emptied(here)))
                 while not levels[-1].waiting:
                     level = levels.pop()
                     here = _replaced(here, os.open("..", _PASSED, dir_fd=here))
                     if _identity(here) != level.above:
                         raise OSError(errno.ESTALE, "somebody moved it while it was removed")
-                    os.rmdir(level.name, dir_fd=here)
+                    with suppress(FileNotFoundError):
+                        os.rmdir(level.name, dir_fd=here)
                     if not levels:
                         return
             except OSError as error:
@@ -57,14 +63,23 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
         os.close(here)
 
 
+def _opened(name: str, within: int) -> Optional[int]:
+    """A descriptor of that folder; None where it is gone."""
+    try:
+        return os.open(name, _LISTED, dir_fd=within)
+    except FileNotFoundError:
+        return None
+
+
 def _emptied(descriptor: int) -> List[str]:
     """Remove all but the folders, whose names are returned."""
     folders = []
     for name in os.listdir(descriptor):
-        if stat.S_ISDIR(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
-            folders.append(name)
-        else:
-            os.unlink(name, dir_fd=descriptor)
+        with suppress(FileNotFoundError):
+            if stat.S_ISDIR(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
+                folders.append(name)
+            else:
+                os.unlink(name, dir_fd=descriptor)
     return folders
 
 

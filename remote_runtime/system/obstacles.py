@@ -241,26 +241,39 @@ def _of_kernel(folder: str) -> int:
 
 def require_emptied(top: str) -> None:
     """``ResourceError`` where something in a folder of the host, however deep, would stay; of very
-    many names the first are looked at. "" where the host has none."""
+    many names the first are looked at. "" where the host has none. What goes away meanwhile keeps
+    nothing from being removed."""
     if not os.path.isdir(top) or os.path.islink(top):
         return
     us, seen = os.geteuid(), 0
     for folder, folders, files in walk(top, _unlisted):
-        names = folders + files
-        if not os.access(folder, (os.W_OK if names else 0) | os.X_OK, effective_ids=True):
+        names, held = folders + files, _found(folder)
+        open_to_us = os.access(folder, (os.W_OK if names else 0) | os.X_OK, effective_ids=True)
+        if held is None or not (open_to_us or os.path.lexists(folder)):
+            continue
+        if not open_to_us:
             raise refusal("remove", folder, errno.EACCES)
         seen += len(names)
         if seen > LOOKED_AT:
             return
-        holds, held = flags(folder), os.lstat(folder)
+        holds, ours = flags(folder), us in (0, held.st_uid) or not held.st_mode & stat.S_ISVTX
         for path in [os.path.join(folder, name) for name in names]:
-            ours = us in (0, held.st_uid) or not held.st_mode & stat.S_ISVTX
-            if holds or flags(path) or not (ours or os.lstat(path).st_uid == us):
+            found = None if ours else _found(path)
+            if holds or flags(path) or (found is not None and found.st_uid != us):
                 raise refusal("remove", folder, errno.EPERM)
 
 
+def _found(path: str) -> Optional[os.stat_result]:
+    """What is there, None where it is gone. ``OSError``"""
+    try:
+        return os.lstat(path)
+    except FileNotFoundError:
+        return None
+
+
 def _unlisted(error: OSError) -> None:
-    raise failure("remove", str(error.filename), error)
+    if error.errno != errno.ENOENT:
+        raise failure("remove", str(error.filename), error)
 
 
 def mounted_in(folder: str) -> None:

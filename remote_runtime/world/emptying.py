@@ -25,11 +25,13 @@ def require_removable(files: "Files", top: str, rights: Rights) -> None:
     left, seen = [top], 0
     while left and seen <= LOOKED_AT:
         folder = left.pop()
+        held = files.status(folder)
+        if held is None:
+            continue  # somebody else has removed it meanwhile
         names = _names(files, folder)
         if not _is_open(folder, rights(folder), bool(names)):
             raise refusal("remove", folder, errno.EACCES)
         seen += len(names)
-        held = files.status(folder)
         found = [(path, files.status(path)) for path in (os.path.join(folder, n) for n in names)]
         for path, status in found:
             if flags(folder) or flags(path) or not (_is_ours(held) or _goes(held, status)):
@@ -58,6 +60,6 @@ def _is_ours(status: "Optional[Status]") -> bool:
     return status is None or status.uid == os.geteuid()
 
 
-def _goes(folder: "Optional[Status]", status: "Optional[Status]") -> bool:
+def _goes(folder: "Status", status: "Optional[Status]") -> bool:
     """Whether a name can be taken away where its folder is of another user."""
-    return not (folder and folder.mode & stat.S_ISVTX) or _is_ours(status)
+    return not folder.mode & stat.S_ISVTX or _is_ours(status)

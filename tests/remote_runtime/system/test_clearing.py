@@ -1,6 +1,7 @@
 import os
 import subprocess
 import unittest
+from unittest import mock
 
 from remote_runtime.system.clearing import clear
 from remote_runtime.system.walk import Walker
@@ -62,6 +63,30 @@ class ClearingTest(FolderTest):
             at = inner
         os.close(at)
         self.clear("a")
+        self.assertEqual(os.listdir(self.root), [])
+
+    def test_what_others_remove_meanwhile(self) -> None:
+        """It is gone, and the rest goes as well: a folder that is removed may be at work."""
+        for name in ("a", "a/b", "a/c", "a/c/d"):
+            os.mkdir(self.path(name))
+        self.write("a/file")
+        self.write("a/c/file")
+        listed = os.listdir
+
+        def list_and_remove(descriptor):
+            names = listed(descriptor)
+            if "file" in names:
+                os.unlink("file", dir_fd=descriptor)
+            for name in ("b", "d"):
+                if name in names:
+                    os.rmdir(name, dir_fd=descriptor)
+            if "d" in names:
+                os.rmdir(self.path("a/c"))
+            return names
+
+        with mock.patch.object(os, "listdir", list_and_remove):
+            self.clear("a")
+            self.clear("a")
         self.assertEqual(os.listdir(self.root), [])
 
     def test_what_is_no_folder(self) -> None:

@@ -1,8 +1,10 @@
 """What would keep something from being done, found without trying."""
 
 import os
+import shutil
 import unittest
 from typing import Any, Callable
+from unittest import mock
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
@@ -72,13 +74,32 @@ class ObstaclesTest(FolderTest):
         outer = os.path.dirname(inner)
         self.assertEqual(self.refused(at(outer, outer).removing, True), "ebusy")
 
-    @unittest.skipUnless(ROOT, "only root may set flags")
     def test_what_is_taken_away_meanwhile_has_no_flags(self) -> None:
         """Whose folder it is may swap what is in it at any time."""
         self.write("f", b"x")
         self.assertEqual(flags(self.path("none")), 0)
         self.assertEqual(flags(self.path("f/none")), 0)
 
+    def taken_away(self, name: str, moment: str) -> Any:
+        """Somebody removes a folder just as that function of the system is asked of it."""
+        original, left = getattr(os, moment), [self.path(name)]
+
+        def take_away(path: Any, *more: Any, **how: Any) -> Any:
+            if path in left:
+                shutil.rmtree(left.pop())
+            return original(path, *more, **how)
+
+        return mock.patch.object(os, moment, take_away)
+
+    def test_what_is_taken_away_meanwhile_is_not_in_the_way(self) -> None:
+        """A folder that is at work may be removed, at whatever moment something in it goes."""
+        for moment in ("access", "lstat", "scandir"):
+            os.makedirs(self.path("d/e/f"))
+            with self.taken_away("d/e", moment):
+                self.assertEqual(self.refused(self.of("d").removing, True), "")
+            os.rmdir(self.path("d"))
+
+    @unittest.skipUnless(ROOT, "only root may set flags")
     def test_flags(self) -> None:
         """An immutable file stays, and so does what an immutable folder holds."""
         os.mkdir(self.path("d"))
