@@ -169,7 +169,11 @@ def unhonoured(host: Target, settings: Settings) -> list[Directive]:
 
 
 def refused(host: Target, settings: Settings) -> list[Problem]:
-    """What of the SSH configuration in force for a host keeps ccm from logging in to it."""
+    """What of the SSH configuration in force for a host keeps ccm from logging in to it; nothing
+    for local ones.
+
+    InputError for a configuration that cannot be read.
+    """
     return [] if host.connection == "local" else Router(settings).refused(host)
 
 

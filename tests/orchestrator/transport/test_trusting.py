@@ -137,6 +137,18 @@ def test_problems_of_all_routes_are_found_before_a_host_is_contacted(
     assert second.startswith("b and 1 more host: ccm cannot honour hostbasedauthentication yes")
 
 
+def test_a_problem_of_a_route_names_its_host_once(connect: Connect, ssh_config: Path) -> None:
+    """What is told of one host begins with it already, what is told of its jump host does not."""
+    ssh_config.write_text("Host web jump\n IdentityFile %q\nHost behind\n ProxyJump jump\n")
+    with pytest.raises(InputError) as caught:
+        prepared(connect(), *(Host(name=n, address=n) for n in ("web", "behind")))
+    told = "the SSH configuration uses %q, which ccm does not know"
+    assert [one.message for one in caught.value.problems] == [
+        f"web: {told}",
+        f"behind: jump: {told}",
+    ]
+
+
 def test_passwords_are_asked_for_before_a_host_is_contacted(connect: Connect) -> None:
     """Both prompts come first, in order."""
     asked: list[str] = []
