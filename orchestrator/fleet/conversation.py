@@ -290,7 +290,7 @@ class Conversation:
             if type(index) is not int or not 0 <= index < self.planned:
                 raise ProtocolError("progress of a resource that is not in the plan")
             resource = one_line(self._mask.text(self._resources[index]), 200)
-            action = one_line(str(action), 80)
+            action = one_line(self._mask.text(plain(str(action))), 80)
             self._bus.publish(happening.ResourceProgress(self._host, resource, action, time.time()))
         elif message["t"] == "notice":
             level = message.get("level")

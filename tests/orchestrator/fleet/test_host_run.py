@@ -798,12 +798,14 @@ def test_secrets_are_masked_once_control_characters_are_gone() -> None:
         far.greet()
         far.await_message("plan")
         far.say("notice", level="info", text=split)
+        far.say("progress", index=0, action=split)
         changes = [{"what": "a", "from": split, "to": None, "diff": split}]
         far.say("event", seq=1, event=make_event(name="/etc/a", output=split, changes=changes))
         far.say("done", events=1, cancelled=False)
 
     _, recorder = run_against(script, secrets=["hunter2-hunter2"])
     assert recorder.of(happening.HostNotice)[0].text == "[masked]"
+    assert recorder.of(happening.ResourceProgress)[0].action == "[masked]"
     told = recorder.of(happening.ResourceEvent)[0]
     assert told.event["output"] == "[masked]"
     assert "hunter2" not in told.line
