@@ -25,6 +25,8 @@ Told = (
 
 _MOST_SHARED = 5_000
 
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
 
 class SharedForms:
     """The forms that workers tell of, each held once however many of them do: that ``of`` a line.
@@ -55,7 +57,7 @@ class Heard:
         host, _, text = line[1:].partition("\t")
         if kind == "s":
             return self._stable(host, *text.split("\t"))
-        told = _plain(text)
+        told, text = _plain(text)
         if kind == "p":
             *before, (phase, at) = [(Phase(value), at) for value, at in told]
             return happening.HostPhase(host, phase, at, tuple(before))
@@ -79,7 +81,7 @@ class Heard:
         if kind == "i":
             self._forms += map(self._shared.of, text.split("\t"))
         elif kind == "n":
-            self._names.append(_planned(*json.loads(text)))
+            self._names.append(_planned(*_plain(text)[0]))
         else:
             (self._forms if text == "i" else self._names).clear()
 
@@ -96,15 +98,17 @@ class Heard:
         return happening.ResourcesStable(host, turns)
 
 
-def _plain(text: str) -> Any:
-    """What a worker says of a host, without what acts on a terminal: a worker may be anybody's."""
+def _plain(text: str) -> tuple[Any, str]:
+    """What a worker says, and its JSON text, without what acts on a terminal: a worker may be
+    anybody's."""
     told = json.loads(text)
-    if is_plain_json(text):
-        return told
+    if text.isascii() and is_plain_json(text):
+        return told, text
     try:
-        return plain_value(told)
+        told = plain_value(told)
     except ProtocolError as error:
         raise ValueError(error.message) from error
+    return told, _encode(told)
 
 
 def _planned(resources: list[str], subscribed: list[Any]) -> happening.HostPlanned:

@@ -167,3 +167,18 @@ def test_what_acts_on_a_terminal_is_taken_out() -> None:
     assert notice == happening.HostNotice("web1", "warning", "ab")
     with pytest.raises(ValueError, match="digits"):
         reader.event(f'tweb1\t["warning", "a", {"9" * 50}]')
+
+
+def test_nothing_of_that_stays_in_an_event_or_a_plan() -> None:
+    """Neither in the text of an event that is kept and printed, nor in the names of a plan, also
+    where the worker spells out the characters themselves."""
+    reader = Heard(RUN, SharedForms())
+    told = make_event(status="failed", error=["\u202eno\x9b2J way \xe9"])
+    event = reader.event("eweb1\t" + json.dumps(told, ensure_ascii=False))
+    assert isinstance(event, happening.ResourceEvent)
+    assert event.event["error"] == ["no2J way \xe9"]
+    assert json.loads(event.line) == event.event
+    assert event.line.isascii()
+    reader.event("n" + json.dumps([["file#/\x1b[2Ja"], [["file#/\x9ba", []]]], ensure_ascii=False))
+    planned = reader.event("hweb1\t0")
+    assert planned == happening.HostPlanned("web1", ("file#/a",), (("file#/a", ()),))
