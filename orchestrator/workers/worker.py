@@ -127,6 +127,9 @@ class Worker:
         del self._running[name]
         # Another thread may be about to deliver what was told of the host before.
         self._bus.publish(happening.HostFinished(result))
+        self._require_told()
+
+    def _require_told(self) -> None:
         if self._bus.faults:
             self._failed(self._bus.faults[0])
 
@@ -135,6 +138,7 @@ class Worker:
         if now - self._tended < TEND:
             return
         self._tended = now
+        self._require_told()  # the host whose thread met it may be at work for hours yet
         for task in tuple(self._running.values()):
             task.tend(now)
 

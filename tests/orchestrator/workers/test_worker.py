@@ -110,14 +110,16 @@ def test_it_ends_when_its_controller_is_gone(scene: Scene) -> None:
 
 
 def test_what_it_cannot_tell_ends_it(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A defect in telling is told by the worker's end: no host's events are lost in silence."""
+    """A defect in telling is told by the worker's end, and before that of a host that takes long:
+    no host's events are lost in silence."""
 
     def broken(self: Outbox, event: happening.Event) -> None:
         raise RuntimeError("what is this")
 
     monkeypatch.setattr(Outbox, "handle", broken)
-    scene.say("begin", [[0, "web1"]])
+    scene.say("begin", [[0, "hangs"]])
     assert str(scene.failures.get(timeout=300)) == "what is this"
+    scene.say("abandon", "hangs")
 
 
 def test_what_is_told_of_a_host_comes_before_its_end(
