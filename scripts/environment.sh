@@ -20,7 +20,7 @@ can_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }
 
 apt_get() { # another program may have apt's locks, such as a new machine's own upgrades: five minutes at most
     for _ in $(seq 60); do
-        said=$(DEBIAN_FRONTEND=noninteractive apt-get -q "$@" 2>&1 >/dev/null) && return 0
+        said=$(DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -q "$@" 2>&1 >/dev/null) && return 0
         case "$said" in *"Could not get lock"*) sleep 5 ;; *) break ;; esac
     done
     say "$said"

@@ -147,7 +147,7 @@ def apt_get(*words: str) -> None:
 
     Raises LabError.
     """
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
     command = ["apt-get", "-q", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}", *words]
     end = time.monotonic() + LOCK_SECONDS
     while True:
