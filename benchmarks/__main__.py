@@ -78,7 +78,7 @@ class Bench:
     def forget(self, fleet: Fleet) -> None:
         """Undo the files, so that the next push is a first one.
 
-        They are put away: for seconds after many were removed, ext4 searches long for each inode.
+        They are put away: for minutes after many were removed, ext4 searches long for each inode.
         """
         for host in list(self.lab.hosts.values())[: len(fleet.hosts)]:
             host.run(f"[ ! -e {DIRECTORY} ] || mv {DIRECTORY} $(mktemp -d -p /srv)")

@@ -18,7 +18,7 @@ SIZE = 8 << 30  # bytes at most; what nobody writes takes no room
 @contextlib.contextmanager
 def fresh() -> Iterator[None]:
     """Have this process's temporary files on an ext4 made just now, in a file where they were
-    before. CalledProcessError where it cannot be made."""
+    before. CalledProcessError or OSError where it cannot be made."""
     with tempfile.TemporaryDirectory(prefix="disk-") as folder:
         image, point = Path(folder, "image"), Path(folder, "d")
         point.mkdir()
