@@ -25,6 +25,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Planner, Target
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import describe_crash
+from orchestrator.support.plain_text import one_line
 from orchestrator.workers.asking import Answering
 from orchestrator.workers.hand import Hand
 from orchestrator.workers.hearing import Heard, SharedForms
@@ -353,7 +354,7 @@ class DaskEngine:
                 task.lose(f"{who}: {how}")
                 continue
             text = f"the worker {who} that had it is lost ({how}): another one begins anew"
-            self._means.bus.publish(happening.HostNotice(task.name, "warning", text))
+            self._means.bus.publish(happening.HostNotice(task.name, "warning", one_line(text, 600)))
             self.begin(task)
 
     def _lose_all(self, how: str) -> None:

@@ -9,6 +9,7 @@ from orchestrator.cluster import frames
 from orchestrator.cluster.brief import Brief
 from orchestrator.cluster.post import Post
 from orchestrator.cluster.sealing import Box, KeyPair, SealError
+from orchestrator.support.plain_text import one_line
 
 
 class Papers:
@@ -80,8 +81,8 @@ class FarLink:
             self._inbox.put(text)
 
     def end(self, how: str) -> None:
-        """No more comes of the worker; the first reason counts."""
-        self._how = self._how or how
+        """No more comes of the worker; the first reason counts, which may be anybody's."""
+        self._how = self._how or one_line(how)
         self._inbox.put(None)
 
     def close(self) -> None:

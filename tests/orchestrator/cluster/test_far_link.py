@@ -53,3 +53,10 @@ def test_a_reason_that_makes_no_sense_is_an_end() -> None:
     with pytest.raises(EOFError):
         link.receive()
     assert link.ending().startswith("what came was not what it sent")
+
+
+def test_what_acts_on_a_terminal_is_no_reason() -> None:
+    """The end of a worker is told by the scheduler, which may be anybody."""
+    link, _ = greeted()
+    link.heard(frames.ENDED + b"\x1b[2Jcode\n1\x07")
+    assert link.ending() == "its process has ended, code 1"
