@@ -201,9 +201,8 @@ class Connector:
 
 
 def _of_hosts(problem: Problem, names: list[str]) -> Problem:
-    """A problem of routes with the hosts whose routes they are."""
-    if problem.message.startswith(f"{names[0]}: "):
-        return problem  # it is of this host alone, which it names
+    """A problem of routes with the hosts whose routes they are, each once."""
     others = len(names) - 1
     more = f" and {others:,} more host{'s' if others > 1 else ''}" if others else ""
-    return problem._replace(message=f"{names[0]}{more}: {problem.message}")
+    told = problem.message.removeprefix(f"{names[0]}: ")
+    return problem._replace(message=f"{names[0]}{more}: {told}")
