@@ -36,7 +36,7 @@ class Promises(object):
         now = _changes(actions[: promise.failing])
         if _records(now) != _records(promise.changes):
             _refuse(_words(promise.changes, item), _words(_changes(actions), item))
-        if promise.failing is None or promise.failing == len(actions):
+        if promise.failing is None or promise.failing >= len(actions):
             return list(actions)
         return [*actions[: promise.failing], *_to_fail(item, actions[promise.failing])]
 

@@ -84,6 +84,12 @@ class FailingTest(unittest.TestCase):
             self.run_held(self.actions(full=True, fails=True))
         self.assertEqual(self.called, ["a", "b"])
 
+    def test_what_is_no_longer_to_be_done_does_not_fail(self) -> None:
+        """Of actions that change nothing there may be fewer by then; the changes are those."""
+        self.promises.add(self.item, [Change("a", None, "1")], failing=2)
+        self.run_held(self.actions(full=False, fails=False)[:1])
+        self.assertEqual(self.called, ["a"])
+
     def test_what_would_no_longer_fail_is_not_begun(self) -> None:
         """More than was promised is not done."""
         with self.assertRaisesRegex(ResourceError, "for certain: that it fails here; now it .* b "):
