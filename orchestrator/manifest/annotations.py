@@ -13,7 +13,7 @@ from remote_runtime.masking import SHORTEST
 from remote_runtime.nearest import nearest
 
 _WORD = r"@([A-Za-z_]\w*)\s*(.*)\Z"
-_QUOTED_OR_NEXT = r"""'[^']*'|"[^"]*"|`[^`]*`|\s(?=@[A-Za-z_])"""
+_QUOTED_OR_NEXT = r"""(?<!\w)'[^']*'|"[^"]*"|`[^`]*`|\s(?=@[A-Za-z_])"""
 _TRAILING = r"\s#\s*(@[A-Za-z_].*)\Z"
 _KNOWN = ("require", "required", "validate", "secret")
 _VALUE_NAMES = ("value", "Value")

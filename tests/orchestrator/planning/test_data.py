@@ -154,6 +154,13 @@ def test_a_line_may_hold_several_annotations(tmp_path: Path) -> None:
     assert [problem.message for problem in found] == ["@reqire is not an annotation"]
 
 
+def test_an_apostrophe_hides_no_annotation(tmp_path: Path) -> None:
+    """It begins no quotes within a word."""
+    data = "data:\n  # @require the team's own @secret, don't share it\n  key: hunter2\n"
+    site = data + "ccm: {resources: [{exec: [{'echo {{ Data.key }}': {}}]}]}\n"
+    assert plan(tmp_path, site).secrets == ("hunter2",)
+
+
 def test_requirements_are_met_from_outside(tmp_path: Path) -> None:
     """What is required may come from --data, because the merged result is what counts."""
     head = "data:\n  # @require\n  password: ''\n"
