@@ -33,8 +33,9 @@ def require_removable(files: "Files", top: str, rights: Rights) -> None:
             raise refusal("remove", folder, errno.EACCES)
         seen += len(names)
         found = [(path, files.status(path)) for path in (os.path.join(folder, n) for n in names)]
+        holds = flags(folder)
         for path, status in found:
-            if flags(folder) or flags(path) or not (_is_ours(held) or _goes(held, status)):
+            if holds or flags(path) or not (_is_ours(held) or _goes(held, status)):
                 raise refusal("remove", folder, errno.EPERM)
         left += [path for path, status in reversed(found) if status and status.kind == "directory"]
 
