@@ -101,17 +101,7 @@ def read_keeping(args: argparse.Namespace) -> int:
 def add_run(parser: argparse.ArgumentParser) -> None:
     """What a run of resources may do on a host, and for how long; ``add_diff`` goes with it."""
     parser.add_argument("--noop", action="store_true", help="change nothing, say what would change")
-    parser.add_argument(
-        "--no-package-probe",
-        action="store_false",
-        dest="package_probe",
-        help="download no packages to look into them; a preview knows less, then",
-    )
-    parser.add_argument(
-        "--probe-urls",
-        action="store_true",
-        help="let a preview ask the servers for the archives it would download (HEAD, no data)",
-    )
+    add_probes(parser)
     parser.add_argument(
         "--monitor-only", action="store_true", help="only run the health checks of the resources"
     )
@@ -123,6 +113,21 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         default=60.0,
         help="how long to wait for another push on a host (default: 60)",
+    )
+
+
+def add_probes(parser: argparse.ArgumentParser) -> None:
+    """What a preview may fetch to know more."""
+    parser.add_argument(
+        "--no-package-probe",
+        action="store_false",
+        dest="package_probe",
+        help="download no packages to look into them; a preview knows less, then",
+    )
+    parser.add_argument(
+        "--probe-urls",
+        action="store_true",
+        help="let a preview ask the servers for the archives it would download (HEAD, no data)",
     )
 
 

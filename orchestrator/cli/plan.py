@@ -10,6 +10,7 @@ from orchestrator.cli.options import (
     add_data,
     add_inventory,
     add_keeping,
+    add_probes,
     read_bounds,
     seconds,
 )
@@ -44,6 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_inventory(parser, False, fleet=True)
     add_selection(parser)
     add_stage_choice(parser)
+    add_probes(parser)
     add_bounds(parser)
     add_engine(parser)
     add_keeping(parser)

@@ -11,6 +11,7 @@ from tests.lab import Host, Lab
 from tests.push.command import SECONDS, Ccm
 from tests.push.plans import SITE, plan, push
 from tests.push.target import NAME, Target
+from tests.remote_runtime.archive.server import Web
 
 
 def test_a_push_does_what_the_plan_says_once(target: Target) -> None:
@@ -67,6 +68,26 @@ def test_a_host_that_has_drifted_is_refused(target: Target) -> None:
     target.write("gone", "old")
     assert push(target.ccm).code == 0
     assert target.names() == ["a", "b", "fired"]
+
+
+def test_a_plan_may_ask_the_servers(local: Target) -> None:
+    """With --probe-urls it fails where the server does not have an archive."""
+    web = Web()
+    url = web.url("/app.tar.gz")
+    site = f"""\
+ccm:
+  resources:
+    - archive: [{{DIR/app.tar.gz: {{url: "{url}", owner: OWNER, group: GROUP}}}}]
+"""
+    try:
+        assert plan(local, site).code == 0
+        assert web.requests == []
+        probed = plan(local, site, "--probe-urls")
+        assert len(web.requests) == 1
+    finally:
+        web.close()
+    assert probed.code == 1, probed.output
+    assert "404" in probed.stdout
 
 
 def test_already_as_desired_is_no_drift(local: Target) -> None:
