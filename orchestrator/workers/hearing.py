@@ -1,7 +1,8 @@
 """What a worker tells becomes the events of the run again (controller)."""
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -24,6 +25,8 @@ Told = (
 )
 
 _MOST_SHARED = 5_000
+_CONTROL = re.compile("[\x00-\x1f]")
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class SharedForms:
@@ -56,11 +59,11 @@ class Heard:
         if kind == "s":
             return self._stable(host, *text.split("\t"))
         told = _plain(text)
+        if kind == "e":
+            return happening.ResourceEvent(host, told, _line(text, told))
         if kind == "p":
             *before, (phase, at) = [(Phase(value), at) for value, at in told]
             return happening.HostPhase(host, phase, at, tuple(before))
-        if kind == "e":
-            return happening.ResourceEvent(host, told, text)
         if kind == "h":
             names: happening.HostPlanned = self._names[told]
             return names._replace(host=host)
@@ -77,16 +80,16 @@ class Heard:
     def _learn(self, kind: str, text: str) -> None:
         """Number what plans have, or begin to count anew."""
         if kind == "i":
-            self._forms += map(self._shared.of, text.split("\t"))
+            self._forms += map(self._shared.of, _written(text.split("\t")))
         elif kind == "n":
-            self._names.append(_planned(*json.loads(text)))
+            self._names.append(_planned(*_plain(text)))
         else:
             (self._forms if text == "i" else self._names).clear()
 
     def _stable(self, host: str, text: str, *own: str) -> Told:
-        number, at, groups = json.loads(text)
+        number, at, groups = _plain(text)
         found = []
-        for (first, told, durations, spans), values in zip(groups, own, strict=True):
+        for (first, told, durations, spans), values in zip(groups, _written(own), strict=True):
             forms = forms_of(spans, len(durations), self._forms.__getitem__)
             group = StableGroup(
                 first=first, told=told, durations=durations, forms=forms, own=values
@@ -105,6 +108,19 @@ def _plain(text: str) -> Any:
         return plain_value(told)
     except ProtocolError as error:
         raise ValueError(error.message) from error
+
+
+def _line(text: str, told: Any) -> str:
+    """The JSON text of an event as it is kept: that which came, where it is plain."""
+    return text if is_plain_json(text) and not _CONTROL.search(text) else _encode(told)
+
+
+def _written(texts: Iterable[str]) -> list[str]:
+    """JSON texts that are kept as they came; ValueError where one of them could end a line."""
+    found = list(texts)
+    if any(map(_CONTROL.search, found)):
+        raise ValueError("JSON text on one line was expected")
+    return found
 
 
 def _planned(resources: list[str], subscribed: list[Any]) -> happening.HostPlanned:
