@@ -9,6 +9,7 @@ from orchestrator.cluster import frames
 from orchestrator.cluster.brief import Brief
 from orchestrator.cluster.post import Post
 from orchestrator.cluster.sealing import Box, KeyPair, SealError
+from orchestrator.support.plain_text import one_line
 
 
 class Papers:
@@ -69,7 +70,7 @@ class FarLink:
                 raise SealError("a frame that comes out of turn")
         except OSError as error:
             self.end(str(error))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self.end(f"what came was not what it sent: {error}")
             self.kill()
 
@@ -80,8 +81,8 @@ class FarLink:
             self._inbox.put(text)
 
     def end(self, how: str) -> None:
-        """No more comes of the worker; the first reason counts."""
-        self._how = self._how or how
+        """No more comes of the worker; the first reason counts, whoever said it."""
+        self._how = self._how or one_line(how)
         self._inbox.put(None)
 
     def close(self) -> None:
