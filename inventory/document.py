@@ -9,8 +9,9 @@ Runs on the controller. PyYAML's C parser delivers events, and the tree is built
     comments_before(root.key("hosts"))          # the comment lines above the key
 
 Refused, each with its position: broken YAML, a second document, duplicate keys, keys that are not
-text or a number, tags beyond YAML's own scalars, an alias that contains itself, aliases that expand
-to more than a million nodes, nesting deeper than 100, a text beyond 64 MiB.
+text or a number, tags beyond YAML's own scalars, more than a hundred %TAG directives, an alias that
+contains itself, aliases that expand to more than a million nodes, nesting deeper than 100, a text
+beyond 64 MiB.
 """
 
 from __future__ import annotations
@@ -48,9 +49,11 @@ __all__ = [
 ]
 
 MAX_BYTES = 64 * 1024 * 1024
+MAX_TAG_DIRECTIVES = 100
 
 # a pair, or any other escape, so that an escaped backslash is never taken for the start of a pair
 _ESCAPE = r"\\u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})|\\."
+_TAG_DIRECTIVE = "(?:^|[\n\r\x85\u2028\u2029])\ufeff?%TAG"
 _JSON = r'\s*\{\s*("|\Z)'
 _OF_JSON = {
     "Expecting value": "a value is missing",
@@ -89,6 +92,7 @@ def parse_document(text: str, name: str, problems: list[Problem] | None = None) 
     found: list[Problem] = [] if problems is None else problems
     source = Source(name, _without_surrogates(text.removeprefix("\ufeff")))
     refuse_control_characters(source)
+    refuse_tag_directives(source)
     try:
         root = Builder(source, found).build()
     except yaml.YAMLError as error:
@@ -143,6 +147,18 @@ def refuse_control_characters(source: Source) -> None:
     where = _position_at(source, match.start())
     hint = 'write it as an escape inside double quotes, such as "\\u0007"'
     raise InputError([Problem(message, where, hint, "input.yaml")])
+
+
+def refuse_tag_directives(source: Source) -> None:
+    """InputError for more of them than anybody writes; libyaml takes the square of that in time,
+    in which no other thread works."""
+    if source.text.count("%TAG") <= MAX_TAG_DIRECTIVES:
+        return
+    found = [match.end() - len("%TAG") for match in re.finditer(_TAG_DIRECTIVE, source.text)]
+    if len(found) > MAX_TAG_DIRECTIVES:
+        message = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
+        where = _position_at(source, found[MAX_TAG_DIRECTIVES])
+        raise InputError([Problem(message, where, "write tags whole", "input.yaml")])
 
 
 def _position_at(source: Source, index: int) -> Position:

@@ -343,10 +343,11 @@ class DaskEngine:
 
     def _lost(self, staffed: Sequence[_Staffed], tasks: Sequence[RemoteTask], how: str) -> None:
         """Give the hosts of a worker that is lost to others, each at most twice."""
-        who = staffed[0].member.address
-        self._losses[who] += 1
-        if self._losses[who] >= MOST_LOSSES:
-            self._shunned.add(who)
+        address = staffed[0].member.address
+        self._losses[address] += 1
+        if self._losses[address] >= MOST_LOSSES:
+            self._shunned.add(address)
+        who = one_line(address)  # as the scheduler says it
         for task in tasks:
             self._means.lore.leave(task.name)  # no other host waits for what it was at
             tries = self._tries[task.name] = self._tries.get(task.name, 0) + 1

@@ -70,7 +70,7 @@ class FarLink:
                 raise SealError("a frame that comes out of turn")
         except OSError as error:
             self.end(str(error))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self.end(f"what came was not what it sent: {error}")
             self.kill()
 
@@ -81,7 +81,7 @@ class FarLink:
             self._inbox.put(text)
 
     def end(self, how: str) -> None:
-        """No more comes of the worker; the first reason counts, which may be anybody's."""
+        """No more comes of the worker; the first reason counts, whoever said it."""
         self._how = self._how or one_line(how)
         self._inbox.put(None)
 

@@ -12,6 +12,7 @@ from orchestrator.cluster import membership
 from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure, tell_only
 from orchestrator.cluster.trust import no_answer
 
+_HERE = "127.0.0.1"
 _TASKS = 256  # runs that may be under way; the task of each only waits
 _SETTINGS = {
     "distributed.worker.profile.enabled": False,
@@ -52,7 +53,10 @@ async def _run(
         nthreads=_TASKS,
         memory_limit=0,
         resources=resources,
+        # Without TLS whoever reaches it runs code here: by itself it would listen everywhere.
+        host=None if security else _HERE,
         dashboard=False,
+        dashboard_address=f"{_HERE}:0",  # what it says of itself, without TLS in any case
         local_directory=folder,
         death_timeout=CONNECT,
     )

@@ -220,6 +220,13 @@ def main() -> NoReturn:
     """Stand for the controller until that closes, or the relay is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     office = Office(sys.argv[2])
+
+    def leave(number: int, frame: object) -> NoReturn:
+        office.leave()  # whoever ends all of a service at once ends the relay, too
+        os._exit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
     code = 0
     try:
         channel = SealedChannel(socket.socket(fileno=int(sys.argv[1])), office.told)

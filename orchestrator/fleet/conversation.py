@@ -167,8 +167,8 @@ class Conversation:
         # ended: Python looks for what refers to each other in a circle only now and then.
         self._link.bound_stall(options.stall_timeout, lambda: options.lock_timeout + plan.longest())
         serving = Serving(self._link, plan, self._aside)
-        # Of each there is only so much; what may go on for ever is no progress.
-        steps = {
+        # Of each there is only so much; what may go on for ever is no progress, and says so.
+        steps: dict[str, Callable[[wire.Message], bool | None]] = {
             "event": self._event,
             "want": serving.want,
             "render": serving.render,
@@ -206,7 +206,7 @@ class Conversation:
     def _shown(self, name: str) -> str:
         return plain(self._mask.text(name))
 
-    def _take(self, steps: Mapping[str, Callable[[wire.Message], None]]) -> None:
+    def _take(self, steps: Mapping[str, Callable[[wire.Message], bool | None]]) -> None:
         while True:
             message = self._link.message(before=self._publish)
             kind = message["t"]
@@ -219,8 +219,7 @@ class Conversation:
             step = steps.get(kind)
             if step is None:
                 self._aside(message)
-            else:
-                step(message)
+            elif step(message) is not False:
                 self._link.progressed()
 
     def _publish(self) -> None:

@@ -138,7 +138,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "due_since": lambda value: type(value) is str and len(value) <= 200,
     "left_as": lambda value: type(value) is str and value in ("as_desired", "differs", "unknown"),
     "left_out": lambda value: type(value) is str and value in SELECTION,
-    "manifest": _text,
+    "manifest": lambda value: type(value) is str and len(value) <= 10_000,
     "observed": lambda value: type(value) is str and _DIGEST.match(value) is not None,
     "exit_code": lambda value: type(value) is int and 0 <= value <= 255,
     "output": _text,

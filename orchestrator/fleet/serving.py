@@ -33,16 +33,19 @@ class Serving:
         self._rendered: Counter[int] = Counter()
         self._reads = 0
 
-    def want(self, message: wire.Message) -> None:
-        """Send each wanted blob, streamed; small ones share a send."""
+    def want(self, message: wire.Message) -> bool:
+        """Send each wanted blob, streamed; small ones share a send. Whether one of them was never
+        asked for before: there are only so many of those."""
         shas = message.get("shas")
         if not isinstance(shas, list):
             raise ProtocolError("want without a list of hashes")
         out = bytearray()
+        before = len(self._sent)
         for sha in shas:
             self._send_blob(sha, out)
         if out:
             self._link.send_bytes(bytes(out))
+        return len(self._sent) > before
 
     def _send_blob(self, sha: Any, out: bytearray) -> None:
         if not isinstance(sha, str) or not _SHA.match(sha):

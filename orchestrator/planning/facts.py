@@ -10,7 +10,13 @@ from typing import Any, NamedTuple, Protocol
 
 import yaml
 
-from inventory.document import parse_document, read_document, to_plain
+from inventory.document import (
+    Source,
+    parse_document,
+    read_document,
+    refuse_tag_directives,
+    to_plain,
+)
 from inventory.nodes import Mapping as MappingNode
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.merge import merge_facts
@@ -129,6 +135,7 @@ def _parse_yaml(path: str, text: str) -> Any:
     if _most_brackets(text) > MAX_BRACKETS:
         raise ValueError("nested too deeply")
     try:
+        refuse_tag_directives(Source(path, text))
         for event in yaml.parse(text, Loader=_Loader):
             if isinstance(event, yaml.AliasEvent):
                 raise ValueError(f"it has an alias, *{event.anchor}")

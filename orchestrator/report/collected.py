@@ -174,7 +174,7 @@ class Collected(Subscriber):
 
 def _size(entry: Entry) -> int:
     texts = itertools.chain(
-        (entry.message, entry.doubt, entry.output),
+        (entry.message, entry.doubt, entry.output, entry.manifest),
         entry.errors,
         entry.unmet,
         *entry.health,
@@ -191,6 +191,7 @@ def _shortened(entry: Entry) -> Entry:
         message=entry.message[:MAX_SHORT],
         doubt=entry.doubt[:MAX_SHORT],
         output=entry.output[-MAX_SHORT:],
+        manifest=entry.manifest[:MAX_SHORT],
         planned=entry.planned[:MAX_SHORT],
         errors=short(entry.errors),
         unmet=short(entry.unmet),

@@ -29,6 +29,7 @@ MOST_OTHERS = 20  # in each
 # of others, nor take the memory.
 MOST_OF_A_HOST = 100
 MOST = 2_000
+MOST_MANIFESTS = 1_000  # of one host, that are known to have told why they failed
 
 # Stand for what varies and for the host's own name; plain text does not hold them.
 _HOLE, _OWN = "\0", "\1"
@@ -129,7 +130,8 @@ class Failures:
         if entry.status != "failed":
             return
         told = self._manifests.setdefault(host, set())
-        told.add(entry.manifest)
+        if len(told) < MOST_MANIFESTS:
+            told.add(entry.manifest)
         if not entry.health and applied_by(entry) in told - {""}:
             return  # the resources of the manifest that it applies have told it
         resource = alike_but_for(host, entry.resource)

@@ -1,7 +1,8 @@
 """What a worker tells becomes the events of the run again (controller)."""
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -24,7 +25,7 @@ Told = (
 )
 
 _MOST_SHARED = 5_000
-
+_CONTROL = re.compile("[\x00-\x1f]")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -79,16 +80,16 @@ class Heard:
     def _learn(self, kind: str, text: str) -> None:
         """Number what plans have, or begin to count anew."""
         if kind == "i":
-            self._forms += map(self._shared.of, text.split("\t"))
+            self._forms += map(self._shared.of, _written(text.split("\t")))
         elif kind == "n":
             self._names.append(_planned(*_plain(text)[0]))
         else:
             (self._forms if text == "i" else self._names).clear()
 
     def _stable(self, host: str, text: str, *own: str) -> Told:
-        number, at, groups = json.loads(text)
+        number, at, groups = _plain(text)[0]
         found = []
-        for (first, told, durations, spans), values in zip(groups, own, strict=True):
+        for (first, told, durations, spans), values in zip(groups, _written(own), strict=True):
             forms = forms_of(spans, len(durations), self._forms.__getitem__)
             group = StableGroup(
                 first=first, told=told, durations=durations, forms=forms, own=values
@@ -102,13 +103,21 @@ def _plain(text: str) -> tuple[Any, str]:
     """What a worker says, and its JSON text, without what acts on a terminal: a worker may be
     anybody's."""
     told = json.loads(text)
-    if text.isascii() and is_plain_json(text):
+    if text.isascii() and is_plain_json(text) and not _CONTROL.search(text):
         return told, text
     try:
         told = plain_value(told)
     except ProtocolError as error:
         raise ValueError(error.message) from error
     return told, _encode(told)
+
+
+def _written(texts: Iterable[str]) -> list[str]:
+    """JSON texts that are kept as they came; ValueError where one of them could end a line."""
+    found = list(texts)
+    if any(map(_CONTROL.search, found)):
+        raise ValueError("JSON text on one line was expected")
+    return found
 
 
 def _planned(resources: list[str], subscribed: list[Any]) -> happening.HostPlanned:

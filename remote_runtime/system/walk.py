@@ -301,13 +301,19 @@ def _admit(by: Optional[Link], path: str, found: os.stat_result) -> None:
 
 
 def _leads_to(path: str, folder: Folder) -> bool:
-    """Whether it is still this folder; what is done goes to the folder, whatever comes next."""
+    """Whether it is still this folder, and whose it was; what is done goes to the folder, whatever
+    comes next."""
     try:
         found = os.stat(path)
     except OSError:
         return False
     held = folder.found
-    return found.st_ino == held.st_ino and found.st_dev == held.st_dev
+    same = found.st_ino == held.st_ino and found.st_dev == held.st_dev
+    return same and (found.st_uid, found.st_gid, found.st_mode) == (
+        held.st_uid,
+        held.st_gid,
+        held.st_mode,
+    )
 
 
 def _link(name: str, folder: Folder) -> Optional[Tuple[int, str]]:

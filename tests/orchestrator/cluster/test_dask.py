@@ -6,8 +6,10 @@ import grp
 import json
 import os
 import pwd
+import re
 import resource
 import signal
+import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -318,6 +320,35 @@ def test_who_is_not_of_the_same_authority_is_not_let_in(scene: Scene) -> None:
         plain = scene.ccm.run(*scene.words(cluster, SITE))
         assert plain.code == 2
         assert "no Dask scheduler answers" in plain.stderr
+
+
+def listening(pid: int) -> list[str]:
+    """The addresses that a process listens at, each a line of the kernel's; IPv6 ones, too."""
+    held, found = set(), []
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            held.add(os.readlink(path))
+    for name in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in held:
+                found.append(fields[1].partition(":")[0])
+    return found
+
+
+def test_without_tls_a_worker_is_reached_from_this_machine_only(scene: Scene) -> None:
+    """Whoever reaches it has it run code; with TLS only what has no certificates stays here."""
+    here = "0100007F"
+    tls = scene.scratch / "tls"
+    trust.make_authority(tls)
+    with cluster_of(scene, 1) as cluster:
+        assert set(listening(cluster.workers[0].pid)) == {here}
+    with cluster_of(scene, 1, tls) as cluster:
+        (port,) = re.findall(r"tls://[\d.]+:(\d+) works", cluster.said("worker0"))
+        for address in ("127.0.0.1", "127.0.0.2"):
+            with socket.create_connection((address, int(port)), timeout=10):
+                pass
+        assert listening(cluster.workers[0].pid).count(here) == 1
 
 
 def test_who_speaks_tls_to_one_that_does_not_is_told_so(scene: Scene) -> None:

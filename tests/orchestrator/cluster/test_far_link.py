@@ -48,15 +48,19 @@ def test_why_a_worker_ends_is_told_whoever_is_first_to_notice() -> None:
 
 def test_a_reason_that_makes_no_sense_is_an_end() -> None:
     """Whatever a worker seals, the link is over and says what it was."""
+    for reason in (b"!{", b"!" + b"[" * 100_000):
+        link, box = greeted()
+        link.heard(frames.SEALED + box.seal(reason))
+        with pytest.raises(EOFError):
+            link.receive()
+        assert link.ending().startswith("what came was not what it sent")
+
+
+def test_a_reason_acts_on_no_terminal() -> None:
+    """Neither that of a worker nor one that comes unsealed, which the scheduler may have made."""
     link, box = greeted()
-    link.heard(frames.SEALED + box.seal(b"!{"))
-    with pytest.raises(EOFError):
-        link.receive()
-    assert link.ending().startswith("what came was not what it sent")
-
-
-def test_what_acts_on_a_terminal_is_no_reason() -> None:
-    """The end of a worker is told by the scheduler, which may be anybody."""
+    link.heard(frames.SEALED + box.seal(b"!" + json.dumps("a\x1b[2Jb\nc").encode()))
+    assert link.ending() == "ab c"
     link, _ = greeted()
-    link.heard(frames.ENDED + b"\x1b[2Jcode\n1\x07")
+    link.heard(frames.ENDED + b"code\x1b]0;x\x07 1")
     assert link.ending() == "its process has ended, code 1"

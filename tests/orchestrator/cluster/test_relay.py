@@ -5,6 +5,7 @@ import hashlib
 import os
 import queue
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -61,6 +62,20 @@ def test_a_stand_that_is_killed_leaves_no_folder(order: Order, tmp_path: Path) -
     os.kill(made._stand.pid, signal.SIGKILL)
     made.wait()
     assert list(tmp_path.glob("ccm-stand-*")) == []
+
+
+def test_a_stand_that_is_ended_with_its_relay_leaves_no_folder(tmp_path: Path) -> None:
+    """As a service is whose processes all get the same signal: nobody is left to do it then."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        folder = tmp_path / number.name
+        (folder / "site").mkdir(parents=True)
+        ours, theirs = socket.socketpair()
+        with ours:
+            stand = relay._started(theirs, str(folder))
+            assert ours.recv(5)  # it beats, and has been told nothing
+            stand.send_signal(number)
+            assert stand.wait(60) == 128 + number
+        assert not folder.exists()
 
 
 def test_nobody_waits_for_a_controller_that_is_gone(

@@ -589,6 +589,25 @@ def test_a_host_that_only_seems_busy_is_ended() -> None:
     assert "--stall-timeout" in result.hint
 
 
+@pytest.mark.parametrize("shas", [[], [sha_of("a")], ["0" * 64]])
+def test_a_host_that_only_asks_for_what_it_has_is_ended(shas: list[str]) -> None:
+    """So do requests for nothing, for the same content again, and for content of no plan."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("plan")
+        while True:
+            far.say("want", shas=shas)
+            for _ in shas:
+                far.await_message("blob")
+            time.sleep(0.02)
+
+    settings = RunSettings("run-1", "alice", RunOptions(stall_timeout=0.2, lock_timeout=0))
+    names = [f"/etc/{number}" for number in range(1000)]
+    result, _ = run_against(script, settings, names=names, blobs={sha_of("a"): FakeBlob(0)})
+    assert (result.outcome, result.kind) == ("unreachable", "host.stalled")
+
+
 def test_a_host_that_stalls_is_told() -> None:
     """An honest host learns why it is ended, and its last event counts."""
 

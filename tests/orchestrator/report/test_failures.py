@@ -6,10 +6,11 @@ import pytest
 
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
-from orchestrator.report.collected import entry_of
+from orchestrator.report.collected import MAX_SHORT, Entries, entry_of
 from orchestrator.report.failures import (
     LONGEST_REASON,
     MOST,
+    MOST_MANIFESTS,
     MOST_OF_A_HOST,
     Failures,
     SharedFailure,
@@ -202,6 +203,16 @@ def test_a_host_that_fails_in_every_way_hides_no_other() -> None:
     assert found[0].hosts == ["a", "b"]
     assert len(found) == MOST_OF_A_HOST + 2
     assert found[-1].errors == ()
+
+
+def test_a_host_that_names_a_manifest_for_each_resource() -> None:
+    """No more of them are held than a site has, and of their texts no more than of all others."""
+    run, entries = Run(), Entries(most=1000)
+    for number in range(2 * MOST_MANIFESTS):
+        run.failed("evil", "no", manifest=f"{number}/site.yaml")
+    assert len(run.found._manifests["evil"]) == MOST_MANIFESTS
+    kept = [entries.keep(entry_of(make_event(manifest=f"{n}" * 900))) for n in range(3)]
+    assert [len(entry.manifest) for entry in kept] == [900, MAX_SHORT, MAX_SHORT]
 
 
 def test_many_hosts_that_fail_in_every_way_hide_no_other() -> None:

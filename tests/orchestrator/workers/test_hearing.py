@@ -165,6 +165,13 @@ def test_what_acts_on_a_terminal_is_taken_out() -> None:
     reader = Heard(RUN, SharedForms())
     notice = reader.event("tweb1\t" + json.dumps(["warning", "a\x1b[2Jb", False]))
     assert notice == happening.HostNotice("web1", "warning", "ab")
+    reader.event('n[["file#/a\\u001b[2J"],[["file#\\u009b1m/b",["file#\\u202e/c"]]]]')
+    planned = reader.event("hweb1\t0")
+    assert planned == happening.HostPlanned("web1", ("file#/a",), (("file#1m/b", ("file#/c",)),))
+    group = [0, {"provider": "\x1b]0;a\x07b", "noop": False}, [5], [[-1, 1]]]
+    stable = reader.event(f"sweb1\t{json.dumps([1, 2, [group]])}\t" + "{}")
+    assert isinstance(stable, happening.ResourcesStable)
+    assert stable.turns.groups[0].told["provider"] == "b"
     with pytest.raises(ValueError, match="digits"):
         reader.event(f'tweb1\t["warning", "a", {"9" * 50}]')
 
@@ -182,3 +189,20 @@ def test_nothing_of_that_stays_in_an_event_or_a_plan() -> None:
     reader.event("n" + json.dumps([["file#/\x1b[2Ja"], [["file#/\x9ba", []]]], ensure_ascii=False))
     planned = reader.event("hweb1\t0")
     assert planned == happening.HostPlanned("web1", ("file#/a",), (("file#/a", ()),))
+
+
+def test_what_is_kept_of_an_event_is_what_is_shown() -> None:
+    """The run's folder has one line of it, without what acts on a terminal, as the event has."""
+    made = make_event(status="failed", error=["a\x1b[2Jb"])
+    text = telling._encode(made).replace('"error":', '\r"error":')
+    told = Heard(RUN, SharedForms()).event(f"eweb1\t{text}")
+    assert isinstance(told, happening.ResourceEvent)
+    assert (told.event["error"], "\r" in told.line) == (["ab"], False)
+    assert json.loads(told.line) == told.event
+
+
+@pytest.mark.parametrize("line", ["i{}\r{}", "sweb1\t[1,2,[[0,{},[5],[[-1,1]]]]]\t{}\r"])
+def test_what_plans_have_ends_no_line_of_what_is_kept(line: str) -> None:
+    """One more line would give the forms of all hosts behind it another number."""
+    with pytest.raises(ValueError, match="on one line"):
+        Heard(RUN, SharedForms()).event(line)

@@ -24,7 +24,9 @@ from tests.remote_runtime.archive.making import (
     tar,
     zipped,
 )
-from tests.remote_runtime.fakes import FolderTest, context, item, one, run_items
+from tests.remote_runtime.fakes import ROOT, FolderTest, context, item, one, run_items
+
+BOB = 61001
 
 OUTSIDE = [
     member("../evil", b"x"),
@@ -59,6 +61,20 @@ class ChangedAfterwards(Files):
         found = super().sha256(path, known, follow)
         with open(path, "wb") as file:
             file.write(self.data)
+        return found
+
+
+class SwappedAfterwards(Files):
+    """A file system in which somebody puts another folder there as soon as a hash was found."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self.swapped = folder
+
+    def sha256(self, path: str, known: Any = None, follow: bool = False) -> str:
+        found = super().sha256(path, known, follow)
+        os.rename(self.swapped, self.swapped + ".old")
+        os.rename(self.swapped + ".new", self.swapped)
         return found
 
 
@@ -389,6 +405,22 @@ class StateTest(ArchiveTest):
             self.assertEqual((self.names("dl"), self.web.requests), (["a.tar.gz"], []))
             self.assertFalse(os.path.exists(self.creates))
             self.assertNotIn("app", os.listdir(self.root) + self.names("out"))
+
+    @unittest.skipUnless(ROOT, "only root gives folders away")
+    def test_swapped_after_its_checksum(self) -> None:
+        """Nor is an archive of root's in the place of another one, whose folder is root's as well:
+        the one above is of somebody who may give both another name."""
+        good, bad = tar(APP), tar([member("app/bin/run", b"#!/bin/old")])
+        for name, data in (("home/dl", good), ("home/dl.new", bad.ljust(len(good), b"\0"))):
+            os.makedirs(self.path(name))
+            self.write(name + "/a.tar.gz", data)
+        os.chown(self.path("home"), BOB, BOB)
+        resource = self.resource(checksum=hashlib.sha256(good).hexdigest())
+        resource = resource._replace(name=self.path("home/dl/a.tar.gz"))
+        message = self.error(resource, files=SwappedAfterwards(self.path("home/dl")))
+        self.assertIn("was changed by somebody else", message)
+        self.assertFalse(os.path.exists(self.creates))
+        self.assertEqual(self.web.requests, [])
 
     def test_others_may_write_it(self) -> None:
         """An archive that others may write and have not is extracted, and nothing else is left."""

@@ -46,6 +46,19 @@ class WalkTest(FolderTest):
         for name in ("srv/a", "srv/b", "tmp/c"):
             self.assertEqual(self.folder(name), self.path("srv/real"))
 
+    def test_a_folder_that_is_given_away(self) -> None:
+        """It is judged by whose it is now, not by whose it was when the run first came there."""
+        self.link("srv/a", "real", 0)
+        self.assertEqual(self.folder("srv/a"), self.path("srv/real"))
+        before = self.walker.place(self.path("srv/x")).folder
+        self.assertFalse(before.shared())
+        self.assertIs(self.walker.place(self.path("srv/y")).folder, before)
+        os.chown(self.path("srv"), BOB, BOB)
+        self.assertTrue(self.walker.place(self.path("srv/x")).folder.shared())
+        os.chown(self.path("srv"), 0, 0)
+        os.chmod(self.path("srv"), 0o777)
+        self.assertTrue(self.walker.place(self.path("srv/x")).folder.shared())
+
     def test_a_link_of_root_where_others_write(self) -> None:
         """Whoever writes a folder may have moved root's link there: it is not followed."""
         link = self.link("home/a", self.path("srv/real"), 0)

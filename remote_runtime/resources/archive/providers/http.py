@@ -1,7 +1,7 @@
 """Archives over HTTP and HTTPS, extracted with the standard library (target)."""
 
 import os
-from typing import TYPE_CHECKING, Any, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, List, Optional
 
 from remote_runtime.base import Properties
 from remote_runtime.base import Provider as BaseProvider
@@ -142,64 +142,86 @@ class Provider(BaseProvider):
 
         Nothing is written before all members are found harmless, nothing below ``extract_parent``
         is replaced before all of them are written. ``known``: its checksum was that of the manifest
-        when this was its status. Where others can change it since, a copy is extracted.
+        when this was its status. The file may be another one by now, by the swap of a folder on its
+        way, so the checksum is that of what is opened here. Where others can change that since, a
+        copy is extracted.
         """
-        if fetched is not None or known is None or not self._open_to_others(archive, known):
-            return self._extract(archive, settings, fetched)
-        self.survey(archive, settings)
-        self._make_parent(settings.extract_parent)
-        copy = self._copied(archive, settings, known.size)
-        try:
-            return self._extract(archive, settings, copy)
-        finally:
-            copy.discard()
+        if fetched is not None:
+            return self._extract(archive, settings, fetched.reopened())
+        descriptor = self.context.files.opened(archive, "read")
+        if known is None:
+            return self._extract(archive, settings, descriptor)
+        with os.fdopen(descriptor, "rb") as file:
+            if not self._open_to_others(archive, os.fstat(file.fileno())):
+                self._verified(file, archive, settings=settings, size=known.size)
+                file.seek(0)
+                return self._extract(archive, settings, os.dup(file.fileno()))
+            self.survey(archive, settings)
+            self._make_parent(settings.extract_parent)
+            copy = self._copied(file, archive, settings=settings, size=known.size)
+            try:
+                return self._extract(archive, settings, copy.reopened())
+            finally:
+                copy.discard()
 
-    def _open_to_others(self, archive: str, known: "Status") -> bool:
+    def _open_to_others(self, archive: str, found: os.stat_result) -> bool:
         """Whether a user who is neither root nor ours can change what is in this file."""
-        others = known.uid not in (0, os.geteuid()) or bool(known.mode & _OTHERS_WRITE)
+        others = found.st_uid not in (0, os.geteuid()) or bool(found.st_mode & _OTHERS_WRITE)
         return others or self.context.files.in_shared_folder(archive)
 
-    def _copied(self, archive: str, settings: Settings, size: int) -> "Temporary":
+    def _copied(self, file: Any, archive: str, *, settings: Settings, size: int) -> "Temporary":
         """A copy of so many bytes, ours alone and with the checksum that it must have; it is where
         its members go, since there is room to be."""
-        from remote_runtime.resources.archive import members
-
-        pulse = members.Pulse(self.context, self._limit(archive, settings), "reading %s" % archive)
         name = os.path.join(settings.extract_parent, os.path.basename(archive))
         copy = self.context.files.temporary(name)
         try:
-            digest, read = sha256(size=size), 0
-            for block in self.context.files.blocks(archive):
-                read += len(block)
-                if read > size:
-                    break
-                pulse.beat(read)
-                digest.update(block)
-                copy.write(block)
-            if read != size or str(digest.hexdigest()) != settings.checksum:
-                raise ResourceError(
-                    "%s was changed by somebody else during the run" % archive,
-                    kind="resource.archive.checksum",
-                    hint="nothing of it was extracted; look who changes it",
-                )
+            self._verified(file, archive, settings=settings, size=size, take=copy.write)
         except BaseException:
             copy.discard()
             raise
         return copy
 
+    def _verified(
+        self,
+        file: Any,
+        archive: str,
+        *,
+        settings: Settings,
+        size: int,
+        take: Callable[[bytes], None] = lambda block: None,
+    ) -> None:
+        """``take`` all of a file; ``ResourceError`` where that is not so many bytes with the
+        checksum of the manifest."""
+        from remote_runtime.resources.archive import members
+
+        pulse = members.Pulse(self.context, self._limit(archive, settings), "reading %s" % archive)
+        digest, read = sha256(size=size), 0
+        while read <= size:
+            block = file.read(_BLOCK)
+            if not block:
+                break
+            read += len(block)
+            pulse.beat(read)
+            digest.update(block)
+            take(block)
+        if read != size or str(digest.hexdigest()) != settings.checksum:
+            raise ResourceError(
+                "%s was changed by somebody else during the run" % archive,
+                kind="resource.archive.checksum",
+                hint="nothing of it was extracted; look who changes it",
+            )
+
     def _make_parent(self, parent: str) -> None:
         if not self.context.files.exists(parent):
             self.context.files.create_directory(parent, _PARENT_MODE)
 
-    def _extract(
-        self, archive: str, settings: Settings, fetched: Optional["Temporary"]
-    ) -> List[str]:
+    def _extract(self, archive: str, settings: Settings, descriptor: int) -> List[str]:
+        """Extract what is opened there, and close it."""
         from remote_runtime.resources.archive import members, staging
 
         limit = self._limit(archive, settings)
         pulse = members.Pulse(self.context, limit, "extracting %s" % archive)
         files, parent = self.context.files, settings.extract_parent
-        descriptor = files.opened(archive, "read") if fetched is None else fetched.reopened()
         with os.fdopen(descriptor, "rb") as file:
             try:
                 kinds = self._survey(file, archive, settings, pulse)
