@@ -101,11 +101,10 @@ def read_keeping(args: argparse.Namespace) -> int:
 def add_run(parser: argparse.ArgumentParser) -> None:
     """What a run of resources may do on a host, and for how long; ``add_diff`` goes with it."""
     parser.add_argument("--noop", action="store_true", help="change nothing, say what would change")
-    add_probes(parser)
     parser.add_argument(
         "--monitor-only", action="store_true", help="only run the health checks of the resources"
     )
-    add_bounds(parser)
+    add_preview(parser)
     add_keeping(parser)
     parser.add_argument(
         "--lock-timeout",
@@ -116,8 +115,8 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_probes(parser: argparse.ArgumentParser) -> None:
-    """What a preview may fetch to know more."""
+def add_preview(parser: argparse.ArgumentParser) -> None:
+    """What a preview may fetch to know more, and the bounds of a run."""
     parser.add_argument(
         "--no-package-probe",
         action="store_false",
@@ -129,6 +128,12 @@ def add_probes(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="let a preview ask the servers for the archives it would download (HEAD, no data)",
     )
+    add_bounds(parser)
+
+
+def read_preview(args: argparse.Namespace) -> RunOptions:
+    """What ``add_preview`` takes, of a run that changes nothing."""
+    return read_bounds(args)._replace(noop=True)
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:

@@ -5,13 +5,12 @@ from typing import Any
 
 from orchestrator.cli.engine_choice import add_engine, read_engine
 from orchestrator.cli.options import (
-    add_bounds,
     add_connection,
     add_data,
     add_inventory,
     add_keeping,
-    add_probes,
-    read_bounds,
+    add_preview,
+    read_preview,
     seconds,
 )
 from orchestrator.cli.output import add_output, read_output
@@ -45,8 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_inventory(parser, False, fleet=True)
     add_selection(parser)
     add_stage_choice(parser)
-    add_probes(parser)
-    add_bounds(parser)
+    add_preview(parser)
     add_engine(parser)
     add_keeping(parser)
     add_connection(parser)
@@ -69,6 +67,6 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.pushing import read_push
 
     options = read_push(args, read_output(args))
-    options = options._replace(run=read_bounds(args)._replace(noop=True), engine=read_engine(args))
+    options = options._replace(run=read_preview(args), engine=read_engine(args))
     choice = read_stage_choice(args)
     return make_plan(args.manifest, options, choice=choice, out=args.out, valid=args.valid)
