@@ -5,6 +5,7 @@ import contextlib
 import logging
 import signal
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,6 +31,8 @@ def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str],
     """
     resources = membership.resources(sites)
     tell_only(logging.WARNING)
+    logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)  # of tasks' ends
+    warnings.filterwarnings("ignore", module="distributed")  # the error that follows says it better
     configure(_SETTINGS)
     with tempfile.TemporaryDirectory(prefix="ccm-worker-") as folder:
         return asyncio.run(_run(address, security, resources, folder, told))
@@ -61,7 +64,7 @@ async def _run(
     except (OSError, ValueError, asyncio.TimeoutError, RuntimeError) as error:
         with contextlib.suppress(Exception):
             await worker.close(timeout=2)
-        raise no_answer("--scheduler", address, error) from error
+        raise no_answer("--scheduler", address, security, error) from error
     told(worker.address)
     ended = asyncio.create_task(worker.finished())
     signalled = asyncio.create_task(asked.wait())

@@ -60,7 +60,7 @@ class Post:
                 name=f"ccm-{run_id}",
             )
         except (OSError, ValueError, asyncio.TimeoutError) as error:
-            raise no_answer("--engine", address, error) from error
+            raise no_answer("--engine", address, security, error) from error
         name = frames.up_queue(run_id)
         self._up = Queue(name, client=self._client, maxsize=frames.MOST_WAITING)
         self.alive: dict[str, float] = {}
