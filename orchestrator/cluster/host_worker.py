@@ -11,7 +11,7 @@ from typing import Any
 
 from orchestrator.cluster import membership
 from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure, tell_only
-from orchestrator.cluster.trust import no_answer
+from orchestrator.cluster.trust import is_loopback, no_answer
 
 _TASKS = 256  # runs that may be under way; the task of each only waits
 _SETTINGS = {
@@ -21,6 +21,7 @@ _SETTINGS = {
     "distributed.worker.memory.pause": False,
     **CONNECTING,
     "distributed.admin.low-level-log-length": 100,
+    "distributed.worker.http.routes": [],
 }
 
 
@@ -52,10 +53,12 @@ async def _run(
     worker = Worker(
         address,
         security=security,
+        host=_own_host(address),
         nthreads=_TASKS,
         memory_limit=0,
         resources=resources,
         dashboard=False,
+        dashboard_address="127.0.0.1:0",  # Dask answers HTTP even so: without TLS, whoever asks
         local_directory=folder,
         death_timeout=CONNECT,
     )
@@ -72,3 +75,12 @@ async def _run(
     with contextlib.suppress(Exception):
         await worker.close(timeout=5, nanny=False)
     return asked.is_set()
+
+
+def _own_host(address: str) -> str | None:
+    """Where the worker listens: on this machine alone where the scheduler is there.
+
+    Whoever reaches a worker that has no TLS may have it run what they like.
+    """
+    place = address.partition("://")[2]
+    return place.rpartition(":")[0] if is_loopback(place) else None

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from orchestrator.cluster import trust
-from tests.orchestrator.cluster.dask_cluster import DaskCluster, wait_for
+from tests.orchestrator.cluster.dask_cluster import DaskCluster, listening, wait_for
 from tests.orchestrator.transport.sshd import Sshd
 from tests.push.command import Ccm
 
@@ -309,7 +309,7 @@ def test_who_is_not_of_the_same_authority_is_not_let_in(scene: Scene) -> None:
     with cluster_of(scene, 0, ours) as cluster:
         stranger = cluster.hire("--tls", str(others), fails=True)
         assert stranger.wait(120) == 2
-        assert "no Dask scheduler answers" in cluster.said("worker0")
+        assert f"its certificate is not of the CA {others / 'ca.pem'}" in cluster.said("worker0")
         scene.ccm.environment[trust.VARIABLE] = str(others)
         done = scene.ccm.run(*scene.words(cluster, SITE))
         assert done.code == 2
@@ -317,7 +317,14 @@ def test_who_is_not_of_the_same_authority_is_not_let_in(scene: Scene) -> None:
         del scene.ccm.environment[trust.VARIABLE]
         plain = scene.ccm.run(*scene.words(cluster, SITE))
         assert plain.code == 2
-        assert "no Dask scheduler answers" in plain.stderr
+        assert "it speaks TLS" in plain.stderr
+
+
+def test_nobody_else_is_let_near_a_worker_without_tls(scene: Scene) -> None:
+    """It listens on this machine alone, or the network could have it run anything."""
+    with cluster_of(scene, 1) as cluster:
+        assert set(listening(cluster.workers[0].pid)) == {"127.0.0.1"}
+        assert set(listening(cluster.scheduler.pid)) == {"127.0.0.1"}
 
 
 def test_who_speaks_tls_to_one_that_does_not_is_told_so(scene: Scene) -> None:
@@ -330,6 +337,7 @@ def test_who_speaks_tls_to_one_that_does_not_is_told_so(scene: Scene) -> None:
         done = scene.ccm.run(*scene.words(cluster, SITE))
         for option, said in (("--scheduler", cluster.said("worker0")), ("--engine", done.stderr)):
             assert f"{option}: no Dask scheduler answers at tls://{cluster.address}" in said
+            assert "it does not speak TLS" in said
             assert "dask scheduler --protocol tls" in said
 
 
