@@ -42,6 +42,7 @@ class Post:
     """One run's line to a scheduler; ``close`` it at the end. UsageError where there is none."""
 
     def __init__(self, address: str, security: Any, run_id: str) -> None:
+        self.address = address
         self._run = run_id
         self._downs: dict[str, Any] = {}
         self._futures: dict[str, Any] = {}
