@@ -6,8 +6,8 @@ HELP = "Make the certificates that a Dask scheduler, its workers and ccm know ea
 EXAMPLE = """
 ccm engine init
 ccm engine init ./paris
-dask scheduler --no-dashboard --protocol tls --tls-ca-file ca.pem \\
-  --tls-cert scheduler.pem --tls-key scheduler-key.pem
+dask scheduler --no-dashboard --dashboard-address 127.0.0.1:0 --protocol tls \\
+  --tls-ca-file ca.pem --tls-cert scheduler.pem --tls-key scheduler-key.pem
 """
 
 

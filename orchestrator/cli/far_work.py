@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from orchestrator.cluster.dask_engine import DaskEngine
 
 
-_ELSE = "give --engine threads or processes, which wins over CCM_ENGINE and ccm.yaml"
+_ELSE = "give --engine threads or processes, which wins over CCM_ENGINE"
 
 
 def required(what: str) -> None:

@@ -119,6 +119,10 @@ def staged_push(
             f"{command}: none of the selected hosts is in a stage of {path}",
             hint="pick others with -l, or stages with --from",
         )
+    if options.data.data:
+        from orchestrator.planning.unknown_data import keep_common
+
+        keep_common([stage.push.site for stage in found if stage.push.site is not None])
     if options.run.noop:
         found = list(_behind_each_other(found))
     whole = os.path.abspath(path)

@@ -8,6 +8,9 @@ from orchestrator.cli.options import add_data
 from orchestrator.cli.part_flags import add_selection, read_selection
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.manifest.site import Site
     from orchestrator.planning import PlanOptions
 
 HELP = "Check a manifest and its data, or a file of stages; no host is contacted."
@@ -33,29 +36,35 @@ def run(args: argparse.Namespace) -> int:
     data = read_selection(args)
     if is_stages(args.manifest):
         return _stages(args.manifest, data)
-    _say(args.manifest, _found(args.manifest, data))
+    site, found = _found(args.manifest, data)
+    _warn([site])
+    _say(args.manifest, found)
     return 0
 
 
 def _stages(path: str, data: "PlanOptions") -> int:
     """The same of the manifests of all stages."""
     from orchestrator.cli.stages import refuse_part
+    from orchestrator.planning.unknown_data import keep_common
     from orchestrator.rollout.stages import read_stages
     from remote_runtime.errors import InputError, Problem
 
     stages = read_stages(path)
     refuse_part(data, len(stages))
     problems: list[Problem] = []
-    found = []
+    found, sites = [], []
     for stage in stages:
         try:
-            told = _found(stage.manifest, data._replace(handed=stage.data))
+            site, told = _found(stage.manifest, data._replace(handed=stage.data))
         except InputError as error:
             problems += stage.placed(error)
             continue
+        sites.append(site)
         found.append(f"{stage.name}: {told}")
     if problems:
         raise InputError(list(dict.fromkeys(problems)))
+    keep_common(sites)
+    _warn(sites)
     _say(path, f"{len(stages)} stage{'' if len(stages) == 1 else 's'}; {'; '.join(found)}")
     return 0
 
@@ -66,21 +75,26 @@ def _say(path: str, found: str) -> None:
     print(plain(f"{path} is valid: {found}"))
 
 
-def _found(manifest: str, data: "PlanOptions") -> str:
-    """What is in a manifest; its warnings are told. InputError."""
-    from orchestrator.cli import assembly
+def _warn(sites: "Sequence[Site]") -> None:
     from orchestrator.support.plain_text import plain
+
+    for site in sites:
+        for problem in site.warnings:
+            print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
+
+
+def _found(manifest: str, data: "PlanOptions") -> "tuple[Site, str]":
+    """A manifest, and what is in it. InputError."""
+    from orchestrator.cli import assembly
     from remote_runtime.errors import InputError
 
     site, planner = assembly.planner(manifest, data)
     survey = planner.survey
     if survey.broken:
         raise InputError(survey.broken)
-    for problem in site.warnings:
-        print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
     found = f"{survey.resources} resource{'' if survey.resources == 1 else 's'}"
     if survey.manifests > 1:
         found += f" in {survey.manifests} manifests"
     if site.resources_template:
         found = f"each host's resources come of {site.resources_template.name}"
-    return found
+    return site, found

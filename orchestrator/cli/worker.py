@@ -47,5 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
     if host_worker.run(address, security, args.site, told):
         return 0
-    print(f"ccm: error: the scheduler at {address} has gone away", file=sys.stderr)
+    text = f"ccm: error: the scheduler at {address} has gone away, and so this worker ends\n"
+    hint = "     start both again; a service manager does, with Restart=always"
+    print(text + hint, file=sys.stderr)
     return 3

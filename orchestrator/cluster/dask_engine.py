@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from orchestrator.cluster import frames, membership
 from orchestrator.cluster.far_host import host_record
 from orchestrator.cluster.far_link import FarLink, Papers
+from orchestrator.cluster.losses import SchedulerLostError, no_worker, wanted
 from orchestrator.cluster.post import ClusterMember, Post
 from orchestrator.cluster.relay import Order
 from orchestrator.fleet import events as happening
@@ -31,7 +32,6 @@ from orchestrator.workers.hand import Hand
 from orchestrator.workers.hearing import Heard, SharedForms
 from orchestrator.workers.remote_task import RemoteTask
 from orchestrator.workers.worker import remembering
-from remote_runtime.errors import UnreachableError
 
 CHUNK = 250  # hosts of a message, at most
 MOST_LOSSES = 3  # of one worker in a run, whose own process goes on
@@ -41,14 +41,9 @@ ENDING = 10.0  # seconds that workers have to end once no host is left
 _GATHERING = 0.05  # seconds that a host waits for others of its message
 _GATHERING_MORE = 0.25  # while so many are at work that they keep the workers busy
 _ENOUGH = 4  # a message is worth it once it has this part of those at work
+_TELLING = 5.0  # seconds after which it is said that a host waits for a worker
 _LOOKING = 2.0  # seconds between two looks at who is there
 _BEATS = 5.0
-
-
-class NoWorkerError(UnreachableError):
-    """No worker was there for a host."""
-
-    default_kind = "worker.none"
 
 
 class _Waiting(NamedTuple):
@@ -100,6 +95,9 @@ class DaskEngine:
         self._shunned: set[str] = set()  # those that hang, or cannot do it
         self._number = 0
         self._gone = ""  # why nothing can be begun any more
+        self._without = ""  # why the scheduler is gone
+        self._passed_over: list[ClusterMember] = []  # those that are another ccm
+        self._told: set[str] = set()  # of whom it is said that they wait for a worker
         self._looked = 0.0
         self._changed = threading.Condition()
         self._closing = False
@@ -219,7 +217,7 @@ class DaskEngine:
                 raise OSError("its connection has ended")
             members = {member.address: member for member in self._post.members()}
         except Exception as error:
-            self._lose_all(f"the scheduler is gone: {str(error)[:200]}")
+            self._lose_scheduler(str(error)[:200])
             return
         if now - self._looked > frames.SILENCE / 2:  # this process itself was stopped
             self._post.alive.update(dict.fromkeys(self._post.alive, now))
@@ -239,8 +237,10 @@ class DaskEngine:
                 with contextlib.suppress(OSError):
                     self._post.send(name, frames.BEAT)
         at_work = {one.member.address for one in self._staff.values() if one.hand.ended is None}
+        ours = membership.code()
+        self._passed_over = [member for member in members.values() if member.code != ours]
         for address in members.keys() - at_work - self._shunned:
-            if members[address].code == membership.code():
+            if members[address].code == ours:
                 self._hire(members[address])
 
     def _hire(self, member: ClusterMember) -> None:
@@ -276,16 +276,26 @@ class DaskEngine:
             if name is not None:
                 chunks.setdefault(name, []).append(one.task)
             elif self._gone:
-                one.task.lose(self._gone)
+                self._lose(one.task, self._gone)
             elif now - one.since > PATIENCE:
-                one.task.refuse(_no_worker(one.task.host))
+                address = self._post.address
+                error = no_worker(one.task.host, PATIENCE, address, self._passed_over)
+                one.task.refuse(error)
             else:
                 waiting.append(one)
+                self._tell_of(one, now)
         with self._changed:
             self._pending = waiting + self._pending
         for name, tasks in chunks.items():
             for at in range(0, len(tasks), CHUNK):
                 self._order(name, tasks[at : at + CHUNK])
+
+    def _tell_of(self, one: _Waiting, now: float) -> None:
+        """Say of a host that it waits for a worker, so that nobody takes it for slow."""
+        if now - one.since > _TELLING and one.task.name not in self._told:
+            self._told.add(one.task.name)
+            text = f"waiting for a {wanted(one.task.host)}"
+            self._means.bus.publish(happening.HostNotice(one.task.name, "info", text, waits=True))
 
     def _choose(self, task: RemoteTask, chunks: dict[str, list[RemoteTask]]) -> str | None:
         """The worker for a host: the one that has had it, else that of its site with the fewest."""
@@ -332,7 +342,7 @@ class DaskEngine:
 
         def over(status: str) -> None:
             if status != "finished" and not self._post.is_up:
-                self._lose_all("the scheduler is gone")
+                self._lose_scheduler("its connection has ended")
             elif status != "finished":
                 staffed.link.end(f"its task is {status}")
 
@@ -352,25 +362,25 @@ class DaskEngine:
             self._means.lore.leave(task.name)  # no other host waits for what it was at
             tries = self._tries[task.name] = self._tries.get(task.name, 0) + 1
             if self._gone or self._closing or tries >= TRIES or not task.begin_again():
-                task.lose(f"{who}: {how}")
+                self._lose(task, f"{who}: {how}")
                 continue
-            text = f"the worker {who} that had it is lost ({how}): another one begins anew"
+            text = f"its worker {who} is lost ({how}): another one begins anew"
+            self._told.discard(task.name)
             self._means.bus.publish(happening.HostNotice(task.name, "warning", one_line(text, 600)))
             self.begin(task)
+
+    def _lose(self, task: RemoteTask, how: str) -> None:
+        if self._without:
+            task.refuse(SchedulerLostError(self._post.address, self._without))
+        else:
+            task.lose(how)
+
+    def _lose_scheduler(self, why: str) -> None:
+        self._without = why
+        self._lose_all(f"the scheduler is gone: {why}")
 
     def _lose_all(self, how: str) -> None:
         self._gone = how
         for one in list(self._staff.values()):
             if one.hand.ended is None:
                 one.link.end(how)
-
-
-def _no_worker(host: Target) -> NoWorkerError:
-    itself: Any = host_itself(host)
-    what = f"no worker of the site {itself.site}" if itself.site else "no worker"
-    return NoWorkerError(
-        f"{what} was there for {PATIENCE:.0f} s",
-        hint="start one with ccm worker"
-        + (f" --site {itself.site}" if itself.site else "")
-        + ", of the same version as this ccm",
-    )

@@ -5,14 +5,14 @@ import contextlib
 import logging
 import signal
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from orchestrator.cluster import membership
 from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure, tell_only
-from orchestrator.cluster.trust import no_answer
+from orchestrator.cluster.trust import is_loopback, no_answer
 
-_HERE = "127.0.0.1"
 _TASKS = 256  # runs that may be under way; the task of each only waits
 _SETTINGS = {
     "distributed.worker.profile.enabled": False,
@@ -21,6 +21,7 @@ _SETTINGS = {
     "distributed.worker.memory.pause": False,
     **CONNECTING,
     "distributed.admin.low-level-log-length": 100,
+    "distributed.worker.http.routes": [],
 }
 
 
@@ -31,6 +32,8 @@ def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str],
     """
     resources = membership.resources(sites)
     tell_only(logging.WARNING)
+    logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)  # of tasks' ends
+    warnings.filterwarnings("ignore", module="distributed")  # the error that follows says it better
     configure(_SETTINGS)
     with tempfile.TemporaryDirectory(prefix="ccm-worker-") as folder:
         return asyncio.run(_run(address, security, resources, folder, told))
@@ -50,13 +53,12 @@ async def _run(
     worker = Worker(
         address,
         security=security,
+        host=_own_host(address),
         nthreads=_TASKS,
         memory_limit=0,
         resources=resources,
-        # Without TLS whoever reaches it runs code here: by itself it would listen everywhere.
-        host=None if security else _HERE,
         dashboard=False,
-        dashboard_address=f"{_HERE}:0",  # what it says of itself, without TLS in any case
+        dashboard_address="127.0.0.1:0",  # Dask answers HTTP even so: without TLS, whoever asks
         local_directory=folder,
         death_timeout=CONNECT,
     )
@@ -65,7 +67,7 @@ async def _run(
     except (OSError, ValueError, asyncio.TimeoutError, RuntimeError) as error:
         with contextlib.suppress(Exception):
             await worker.close(timeout=2)
-        raise no_answer("--scheduler", address, error) from error
+        raise no_answer("--scheduler", address, security, error) from error
     told(worker.address)
     ended = asyncio.create_task(worker.finished())
     signalled = asyncio.create_task(asked.wait())
@@ -73,3 +75,12 @@ async def _run(
     with contextlib.suppress(Exception):
         await worker.close(timeout=5, nanny=False)
     return asked.is_set()
+
+
+def _own_host(address: str) -> str | None:
+    """Where the worker listens: on this machine alone where the scheduler is there.
+
+    Whoever reaches a worker that has no TLS may have it run what they like.
+    """
+    place = address.partition("://")[2]
+    return place.rpartition(":")[0] if is_loopback(place) else None

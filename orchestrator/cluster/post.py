@@ -42,6 +42,7 @@ class Post:
     """One run's line to a scheduler; ``close`` it at the end. UsageError where there is none."""
 
     def __init__(self, address: str, security: Any, run_id: str) -> None:
+        self.address = address
         self._run = run_id
         self._downs: dict[str, Any] = {}
         self._futures: dict[str, Any] = {}
@@ -60,7 +61,7 @@ class Post:
                 name=f"ccm-{run_id}",
             )
         except (OSError, ValueError, asyncio.TimeoutError) as error:
-            raise no_answer("--engine", address, error) from error
+            raise no_answer("--engine", address, security, error) from error
         name = frames.up_queue(run_id)
         self._up = Queue(name, client=self._client, maxsize=frames.MOST_WAITING)
         self.alive: dict[str, float] = {}

@@ -23,6 +23,7 @@ _WRONG = {
 }
 _AUTHORITY_DAYS = 3650
 _DAYS = 825
+_BACK = datetime.timedelta(minutes=5)  # that a clock elsewhere may be slow
 
 
 def default_folder() -> Path:
@@ -85,22 +86,18 @@ def protected(address: str, role: Role, folder: str | None = None) -> tuple[str,
     return f"tls://{address}", security
 
 
-def no_answer(option: str, address: str, error: BaseException) -> UsageError:
+def no_answer(option: str, address: str, security: Any, error: BaseException) -> UsageError:
     """What is told where no scheduler answers at an address as Dask writes it."""
-    cause = error.__cause__ if isinstance(error, RuntimeError) else None
-    lines = str(cause or error).splitlines() or [type(error).__name__]
-    if address.startswith("tls:"):
-        hint = (
-            "start one there with 'dask scheduler --protocol tls' and certificates of the CA that "
-            "has made those of here, see docs/howto/many-machines.md"
-        )
-    else:
-        hint = (
-            "start one there with 'dask scheduler', or give another's address; for one with TLS "
-            f"name the folder of the certificates in {VARIABLE}"
-        )
+    from orchestrator.cluster.probing import Obstacle, probe
+
+    names = VARIABLE + (" or --tls" if option == "--scheduler" else "")
+    found = probe(address, security, names)
+    if found is None:
+        cause = error.__cause__ if isinstance(error, RuntimeError) else None
+        lines = str(cause or error).splitlines() or [type(error).__name__]
+        found = Obstacle(lines[0][:200], "is it a Dask scheduler that listens there?")
     return UsageError(
-        f"{option}: no Dask scheduler answers at {address}: {lines[0][:200]}", hint=hint
+        f"{option}: no Dask scheduler answers at {address}: {found.what}", hint=found.hint
     )
 
 
@@ -143,7 +140,7 @@ def _issue(common: str, issuer: _Identity | None, days: int) -> _Identity:
         .issuer_name(issuer.certificate.subject if issuer else subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(minutes=5))
+        .not_valid_before(now - _BACK)
         .not_valid_after(now + datetime.timedelta(days=days))
         .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False)

@@ -11,11 +11,14 @@ from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.language.jet import Delimiters, library_of
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.site import Site
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.parts import Part
 from remote_runtime.errors import Problem
 from remote_runtime.nearest import nearest
 
+_KIND = "data.unknown"
+_LIKE = "did you mean"
 _WORD = re.compile(r"\w+")
 
 
@@ -39,8 +42,19 @@ def unknown_data(
 
 def _warning(name: str, known: list[str]) -> Problem:
     likely = nearest(name, known)
-    hint = f"did you mean {likely}?" if likely else "no data holds it and no template names it"
-    return Problem(f"--data {name} changes nothing", None, hint, "data.unknown")
+    hint = f"{_LIKE} {likely}?" if likely else "no data holds it and no template names it"
+    return Problem(f"--data {name} changes nothing", None, hint, _KIND)
+
+
+def keep_common(sites: Sequence[Site]) -> None:
+    """Of manifests that are pushed together: leave what none of them knows, told with the first."""
+    told = [{p.message: p for p in site.warnings if p.kind == _KIND} for site in sites]
+    common = [name for name in told[0] if all(name in known for known in told)] if told else []
+    for site in sites:
+        site.warnings[:] = [p for p in site.warnings if p.kind != _KIND]
+    for name in common:  # with a name that is like it, where one of them has such
+        likely = (known[name] for known in told if known[name].hint.startswith(_LIKE))
+        sites[0].warnings.append(next(likely, told[0][name]))
 
 
 def _texts(part: Part) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """What the hosts of a run are doing right now, for those who show it (controller)."""
 
+import time
+
 from orchestrator.fleet import events as happening
 
 
@@ -70,7 +72,11 @@ class AtWork:
             self.rows.pop(event.result.host, None)
             self._ended.add(event.result.host)
         else:
-            row_of = self.rows.get(getattr(event, "host", ""))
+            host = getattr(event, "host", "")
+            waits = isinstance(event, happening.HostNotice) and event.waits
+            if waits and host not in self._ended:  # maybe for its first step
+                self.rows.setdefault(host, HostAtWork(time.time()))
+            row_of = self.rows.get(host)
             if row_of is not None:
                 _of_row(row_of, event)
 

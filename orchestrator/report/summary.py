@@ -179,7 +179,14 @@ class Summary:
             yield from self._unheard(block)
 
     def _going_on(self, block: Block) -> Iterator[str]:
-        """How to go on with hosts that failed, where no paragraph above tells it."""
+        """How to go on with hosts that failed, where no paragraph above tells it, or with those
+        that a run which was ended has left; what a rollout has left is told with it."""
+        if not block.result.had_turn and self._collected.standing.planned is None:
+            command = self._asked.on(f"run:{self._asked.run_id}:undone")
+            if self._asked.run_id and command:
+                for line in wrapped("→ to go on:", self._style.width - 4, command):
+                    yield f"    {line}"
+            return
         failed = block.result.had_turn and block.outcome != outcome.OK
         failed = failed and block.result.kind not in outcome.OF_NO_USE
         if failed and not self._told and len(block.hosts) > 1:

@@ -79,6 +79,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/cluster/sealed_channel.py",
         "orchestrator/cluster/stand.py",
     ),
+    "tests/orchestrator/cluster/test_dask_engine.py": ("orchestrator/cluster/losses.py",),
     "tests/orchestrator/expressions/test_expression.py": (
         "orchestrator/language/bounds.py",
         "orchestrator/language/facts.py",

@@ -12,6 +12,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[3]
 _PATIENCE = 120.0  # seconds
 _SCHEDULER = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
+_SCHEDULER += ["--dashboard-address", "127.0.0.1:0"]
 _CCM = [sys.executable, "-m", "orchestrator.cli.app"]
 
 
@@ -21,6 +22,20 @@ def wait_for(what: Callable[[], object], why: Callable[[], str] = str) -> None:
     while not what():
         assert time.monotonic() < until, why()
         time.sleep(0.05)
+
+
+def listening(pid: int) -> list[str]:
+    """The addresses at which a process listens, loopback's in words."""
+    known = {"0100007F": "127.0.0.1", 24 * "0" + "01000000": "::1"}
+    sockets = [os.readlink(name) for name in Path(f"/proc/{pid}/fd").iterdir()]
+    found = []
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and f"socket:[{words[9]}]" in sockets:
+                address = words[1].partition(":")[0]
+                found.append(known.get(address, address))
+    return found
 
 
 class DaskCluster:

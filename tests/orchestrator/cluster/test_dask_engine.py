@@ -27,6 +27,9 @@ class NotingPost(Post):
 
     def __init__(self, *addresses: str) -> None:
         self.there = list(addresses)
+        self.others: list[ClusterMember] = []
+        self.address = "tls://scheduler.example.net:8786"
+        self.gone = ""
         self.alive = {}
         self.orders: list[tuple[str, Order]] = []
         self.frames: list[tuple[str, bytes]] = []
@@ -42,7 +45,10 @@ class NotingPost(Post):
 
     def members(self) -> list[ClusterMember]:
         sites = frozenset(("paris", "rome"))
-        return [ClusterMember(one, membership.code(), sites) for one in self.there]
+        if self.gone:
+            raise OSError(self.gone)
+        ours = [ClusterMember(one, membership.code(), sites) for one in self.there]
+        return [*ours, *self.others]
 
     def order(self, member: ClusterMember, order: Order, over: Callable[[str], None]) -> None:
         self.ordering(order)
@@ -68,7 +74,8 @@ class Office:
         self.post = post
         self.results: dict[str, HostResult] = {}
         self.engine = _engine(post)
-        bus = SimpleNamespace(publish=lambda event: None)
+        self.told: list[Any] = []
+        bus = SimpleNamespace(publish=self.told.append)
         means: Any = SimpleNamespace(bus=bus, publisher=None, connector=None, lore=PackageLore())
         self.engine.engage(means)
 
@@ -155,3 +162,40 @@ def test_it_is_closed_once_engaged_or_not(office: Office) -> None:
     for one in (engine, engine, office.engine, office.engine):
         one.close()
     assert (never.closed, office.post.closed) == (1, 1)
+
+
+def test_a_host_that_waits_for_a_worker_says_so(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then what to start, or that the one which is there is of another version."""
+    monkeypatch.setattr(dask_engine, "_TELLING", 0.0)
+    monkeypatch.setattr(dask_engine, "PATIENCE", 0.5)
+    office.begin(office.task("web1", "oslo"))
+    wait_for(lambda: office.results)
+    told = [(notice.host, notice.text, notice.waits) for notice in office.told]
+    assert told == [("web1", "waiting for a worker of the site oslo", True)]
+    assert office.results["web1"].kind == "worker.none"
+    start = "ccm worker --scheduler scheduler.example.net:8786 --site oslo"
+    assert start in str(office.results["web1"])
+    office.post.others = [ClusterMember("tls://old", "0.0.9/abc", frozenset(["oslo"]))]
+    time.sleep(0.2)
+    office.begin(office.task("web2", "oslo"))
+    wait_for(lambda: "web2" in office.results)
+    assert "tls://old is another ccm, 0.0.9/abc" in str(office.results["web2"])
+    assert start not in str(office.results["web2"])
+
+
+def test_without_the_scheduler_nobody_says_that_a_worker_has_ended(office: Office) -> None:
+    """Neither of a host that is at work nor of one that has yet to begin."""
+    office.begin(office.task("web1"))
+    wait_for(lambda: office.post.orders)
+    office.post.gone = "no answer"
+    wait_for(lambda: office.results)
+    office.begin(office.task("web2"))
+    wait_for(lambda: "web2" in office.results)
+    for result in office.results.values():
+        assert result.kind == "worker.lost"
+        assert "the Dask scheduler tls://scheduler.example.net:8786 is gone (no answer)" in str(
+            result
+        )
+        assert "start it and its workers again" in str(result)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.planning.unknown_data import keep_common
 from tests.orchestrator.planning.planned import planner
 
 SITE = """
@@ -54,3 +55,17 @@ def test_a_template_that_is_missing_names_nothing(tmp_path: Path) -> None:
     left_out = "exec: [{a: {command: \"{{ jet('gone') }}\", control: {if: 'false'}}}]"
     made = planner(tmp_path, f"ccm: {{resources: [{{{left_out}}}]}}", data=["prt=1"])
     assert "--data prt changes nothing" in str(made.site.warnings[0])
+
+
+def test_of_several_manifests_that_are_pushed_only_what_none_knows_is_told(tmp_path: Path) -> None:
+    """A stage that does not ask for a name says nothing where another one does; and once."""
+    sites = []
+    for name, known in (("one", "port"), ("two", "size")):
+        (tmp_path / name).mkdir()
+        text = f"data: {{{known}: 1}}\nccm: {{resources: [{{exec: [{{'true': {{}}}}]}}]}}"
+        sites.append(planner(tmp_path / name, text, data=["port=2", "size=2", "siz=2"]).site)
+    keep_common(sites)
+    assert [[str(problem) for problem in site.warnings] for site in sites] == [
+        ["--data siz changes nothing (did you mean size?)"],
+        [],
+    ]

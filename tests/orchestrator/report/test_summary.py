@@ -302,6 +302,22 @@ def test_what_did_not_run_is_named() -> None:
     assert "Hosts      4: 2 interrupted, 1 had no turn, 1 unchanged" in text
 
 
+def test_a_run_that_was_ended_says_how_it_goes_on() -> None:
+    """With all hosts that are left, whether they were cut short or had no turn; a rollout says so
+    itself."""
+    told = Told("web1", "web2", "web3")
+    again = ("ccm", "push", "-i", "hosts.yaml", "site.yaml")
+    started = happening.RunStarted("run-1", 100.0, ("web1", "web2", "web3"), False, again=again)
+    told.collected.handle(started)
+    told.end("web1", "interrupted", phase=Phase.RUNNING, message="interrupted")
+    for host in ("web2", "web3"):
+        told.end(host, "interrupted", phase=Phase.WAITING, message="interrupted")
+    command = "ccm push -l run:run-1:undone -i hosts.yaml site.yaml"
+    assert f"had no turn\n    → to go on: {command}\n" in told.summary()
+    told.collected.handle(happening.RolloutPlanned((("web1",), ("web2", "web3")), 0, {}))
+    assert command not in told.summary()
+
+
 def test_what_is_due_is_named() -> None:
     """What had no turn and subscribes to something that changed waits for the next push."""
     for noop in (False, True):

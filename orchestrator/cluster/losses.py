@@ -1,0 +1,52 @@
+"""What hosts come to that no worker of a scheduler could do, or end (controller)."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from orchestrator.cluster import membership
+from orchestrator.cluster.post import ClusterMember
+from orchestrator.fleet.ports import Target
+from orchestrator.fleet.stage_host import host_itself
+from remote_runtime.errors import UnreachableError
+
+
+class NoWorkerError(UnreachableError):
+    """No worker was there for a host."""
+
+    default_kind = "worker.none"
+
+
+class SchedulerLostError(UnreachableError):
+    """The scheduler has gone away, and with it whatever hosts would have told."""
+
+    default_kind = "worker.lost"
+
+    def __init__(self, scheduler: str, why: str) -> None:
+        super().__init__(
+            f"the Dask scheduler {scheduler} is gone ({why})",
+            hint="start it and its workers again, then push again: what is done stays done",
+        )
+
+
+def wanted(host: Target) -> str:
+    """Which worker a host is for."""
+    itself: Any = host_itself(host)
+    return f"worker of the site {itself.site}" if itself.site else "worker"
+
+
+def no_worker(
+    host: Target, seconds: float, scheduler: str, there: Iterable[ClusterMember]
+) -> NoWorkerError:
+    """What is told of a host for which none of those that are ``there`` can work."""
+    itself: Any = host_itself(host)
+    what = f"no {wanted(host)} was there for {seconds:.0f} s"
+    others = [m for m in there if m.code != membership.code()]
+    others = [m for m in others if itself.site is None or itself.site in m.sites]
+    if others:
+        found = f"{others[0].address} is another ccm, {others[0].code}"
+        hint = f"install the one of here, {membership.code()}, and start it anew"
+        return NoWorkerError(f"{what}: {found}", hint=hint)
+    command = f"ccm worker --scheduler {scheduler.partition('://')[2]}"
+    if itself.site:
+        command += f" --site {itself.site}"
+    return NoWorkerError(what, hint=f"start one with '{command}', of the same version as this ccm")

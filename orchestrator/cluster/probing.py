@@ -1,0 +1,105 @@
+"""Why no scheduler answers at an address, by a connection of one's own (both sides).
+
+Dask tries for a while and then says that time is up, whatever kept it from connecting.
+"""
+
+import os
+import socket
+import ssl
+from typing import Any, NamedTuple
+
+_PATIENCE = 5.0  # seconds
+_EXPIRED, _NOT_YET = 10, 9  # X509_V_ERR_CERT_HAS_EXPIRED and ..._NOT_YET_VALID of OpenSSL
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
+_GUIDE = "see docs/howto/many-machines.md"
+
+
+class Obstacle(NamedTuple):
+    """What is wrong, and what to do about it."""
+
+    what: str
+    hint: str
+
+
+def probe(address: str, security: Any, name_folder: str) -> Obstacle | None:
+    """What keeps from a scheduler at an address as Dask writes it; None where nothing is found.
+
+    ``security`` is that of Dask, None without TLS; ``name_folder`` says how the folder of
+    certificates is named.
+    """
+    protocol = "dask scheduler --protocol tls" if security is not None else "dask scheduler"
+    try:
+        if security is not None:
+            return _of_tls(address, security)
+        return _of_plain(address, name_folder)
+    except OSError as error:
+        return Obstacle(
+            error.strerror or f"no answer within {_PATIENCE:.0f} s",
+            f"start one there with '{protocol}', or give another's address",
+        )
+
+
+def _greet(address: str, context: ssl.SSLContext) -> None:
+    """Shake hands and read what comes; OSError, of ssl too."""
+    host, _, port = address.partition("://")[2].rpartition(":")
+    with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE) as line:
+        try:
+            with context.wrap_socket(line) as wrapped:
+                wrapped.recv(1)  # what the other side thinks of a certificate comes after it
+        except (TimeoutError, ConnectionError) as error:
+            raise ssl.SSLError(0, "it hangs up, or says nothing") from error
+
+
+def _context() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    return context
+
+
+def _of_tls(address: str, security: Any) -> Obstacle | None:
+    """OSError where nothing is there."""
+    context = _context()
+    context.load_verify_locations(security.tls_ca_file)
+    context.load_cert_chain(security.tls_client_cert, security.tls_client_key, "")
+    own = security.tls_client_cert
+    again = f"make certificates anew with ccm engine init, for all sides, {_GUIDE}"
+    try:
+        _greet(address, context)
+    except ssl.SSLCertVerificationError as error:
+        if error.verify_code in (_EXPIRED, _NOT_YET):
+            when = "has expired" if error.verify_code == _EXPIRED else "is not valid yet"
+            return Obstacle(f"its certificate {when}", f"look at the clocks, or {again}")
+        return Obstacle(
+            f"its certificate is not of the CA {security.tls_ca_file}",
+            "all sides need certificates of one CA: copy those of the one that made the "
+            f"scheduler's into {os.path.dirname(own)}, {_GUIDE}",
+        )
+    except ssl.SSLError as error:
+        reason = error.reason or ""
+        if "_ALERT_" in reason:
+            said = reason.partition("_ALERT_")[2].replace("_", " ").lower()
+            return Obstacle(
+                f"it refuses the certificate {own}: {said}",
+                again
+                if "expired" in said
+                else "the scheduler's --tls-ca-file has to be the CA "
+                f"that has made this one, {_GUIDE}",
+            )
+        if reason in _NO_TLS:
+            return Obstacle(
+                "it does not speak TLS",
+                f"start it with 'dask scheduler --protocol tls' and certificates, {_GUIDE}",
+            )
+    return None
+
+
+def _of_plain(address: str, name_folder: str) -> Obstacle | None:
+    """OSError where nothing is there."""
+    context = _context()
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        _greet(address, context)
+    except ssl.SSLError as error:
+        if "_ALERT_" not in (error.reason or ""):
+            return None
+    return Obstacle("it speaks TLS", f"name the folder of the certificates in {name_folder}")
