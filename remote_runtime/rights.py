@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Optional, Sequence, Union
 
-from remote_runtime.system.walk import has_acl
+from remote_runtime.system.walk import gets_acl, has_acl
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Identity
@@ -43,8 +43,8 @@ class Rights(object):
         identity = self._identity
         if identity is None or identity.uid == 0:
             return root
-        if has_acl(path):  # which may give the right to anybody
-            return True
+        if identity.uid != status.uid and (has_acl(path) or gets_acl(path)):
+            return bool(status.mode & 0o011)  # of a list the mode has the mask, and the others
         return bool(_granted(status, identity.uid, (identity.gid, *identity.groups)) & 1)
 
 

@@ -20,6 +20,7 @@ _MOST_LINKS = 40  # as in Linux
 _HELD = 32  # folders kept open, of the descriptors that a process may have
 _WRITABLE_BY_GROUP, _WRITABLE_BY_ALL = 0o020, 0o002
 _ACL = "system.posix_acl_access"
+_ACL_OF_NEW = "system.posix_acl_default"
 
 
 class Link(NamedTuple):
@@ -330,8 +331,21 @@ def _link(name: str, folder: Folder) -> Optional[Tuple[int, str]]:
 
 def has_acl(path: str) -> bool:
     """Whether more than owner, group and mode decides who may do what with a file or folder."""
+    return _has_attribute(path, _ACL)
+
+
+def gets_acl(path: str) -> bool:
+    """The same of what is not there, and is yet to be made."""
+    if os.path.lexists(path):
+        return False
+    while not os.path.lexists(path):
+        path = os.path.dirname(path)
+    return _has_attribute(path, _ACL_OF_NEW)
+
+
+def _has_attribute(path: str, name: str) -> bool:
     try:
-        return _ACL in os.listxattr(path)
+        return name in os.listxattr(path)
     except (AttributeError, OSError):
         return False
 
