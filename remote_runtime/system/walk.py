@@ -331,23 +331,22 @@ def _link(name: str, folder: Folder) -> Optional[Tuple[int, str]]:
 
 def has_acl(path: str) -> bool:
     """Whether more than owner, group and mode decides who may do what with a file or folder."""
-    return _has_attribute(path, _ACL)
-
-
-def gets_acl(path: str) -> bool:
-    """The same of what is not there, and is yet to be made."""
-    if os.path.lexists(path):
-        return False
-    while not os.path.lexists(path):
-        path = os.path.dirname(path)
-    return _has_attribute(path, _ACL_OF_NEW)
-
-
-def _has_attribute(path: str, name: str) -> bool:
     try:
-        return name in os.listxattr(path)
+        return _ACL in os.listxattr(path)
     except (AttributeError, OSError):
         return False
+
+
+def access_list(path: str) -> bytes:
+    """What decides there beside owner, group and mode, as the kernel keeps it; of what is not there
+    the list that it gets when it is made. b"" where there is none."""
+    name = _ACL
+    while not os.path.lexists(path):
+        name, path = _ACL_OF_NEW, os.path.dirname(path)
+    try:
+        return os.getxattr(path, name)
+    except (AttributeError, OSError):
+        return b""
 
 
 def _planted(place: Place, owner: int, target: str) -> ResourceError:

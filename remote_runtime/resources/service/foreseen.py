@@ -136,8 +136,12 @@ class ForeseenUnits(object):
         names = {name, shown.get("Id") or name, units.template(name) or name}
         nodes = world.layer.nodes
         hidden = [p for p, node in nodes.items() if node.opaque and os.path.isdir(p)]
-        gone = any(_held(path, names) for path in hidden)
-        return gone or any(_concerns(path, names) for path in nodes)
+        if any(_held(path, names) for path in hidden):
+            return True
+        if any(_concerns(path, names) for path in nodes):
+            return True
+        files = [os.path.join(folder, each) for folder in SEARCHED for each in names]
+        return any(os.path.islink(f) and world.layer.find(f, follow=True).laid for f in files)
 
     def by(self, key: str, name: str) -> List[str]:
         """The units that name this one in a setting such as Requires."""

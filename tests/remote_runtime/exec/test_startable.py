@@ -100,3 +100,23 @@ class StartableTest(FolderTest):
         self.assertFalse(self.both(script, mode="0700")["failed"])
         denied = self.both(script, mode="0744", user="nobody")
         self.assertIn("Permission denied", denied["error"][0])
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_scripts_that_cannot_be_read(self) -> None:
+        """Their interpreter is started and fails, unless it does not read them."""
+        self.root = tempfile.mkdtemp(prefix="ccm-test-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, self.root)
+        os.chmod(self.root, 0o755)
+        for content, returns, failed in (
+            ("#!/bin/sh\n", [0], True),
+            ("#!/bin/sh\n", [0, 2], False),
+            ("#!/bin/true\n", [0], False),
+        ):
+            given = {"command": self.path("program"), "user": "nobody", "returns": returns}
+            resources = [
+                self.file("program", 0, content=content, mode="0711"),
+                item("exec", "run", 1, properties=given),
+            ]
+            told, came = run_items(resources, noop=True)[1], run_items(resources)[1]
+            os.unlink(self.path("program"))
+            self.assertEqual((told["failed"], came["failed"]), (failed, failed), told["error"])
