@@ -161,7 +161,11 @@ class Process(object):
             user_only = accounts.identity("nobody") if text.flag("Service", "DynamicUser") else None
             return Rights(self._files, user_only)
         try:
-            return Rights(self._files, accounts.identity(user or None, group))
+            identity = accounts.identity(user or None, group)
+            named = text.words("Service", "SupplementaryGroups")
+            more = [accounts.number("group", name) for name in named]
+            known = tuple(gid for gid in more if gid is not None)
+            return Rights(self._files, identity._replace(groups=tuple(identity.groups) + known))
         except Unknowable:
             return Rights(self._files, None)
 
